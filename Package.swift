@@ -1,0 +1,91 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every module of ours: Swift 6 mode is the tools version's default; nothing else is set twice.
+let package = Package(
+    name: "geobucket",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "geobucket", targets: ["geobucket"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "Geodesy"),
+        .target(name: "SpatialIndex", dependencies: ["Geodesy"]),
+        .target(name: "JSONText", dependencies: ["CSimdjson"]),
+        .target(name: "Objects", dependencies: ["Geodesy", "JSONText"]),
+        .target(name: "QueryLanguage", dependencies: ["Geodesy", "JSONText", "Objects"]),
+        .target(
+            name: "Backend", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
+        .target(
+            name: "ObjectStore",
+            dependencies: [
+                "Geodesy", "Objects", "Backend",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
+        .target(
+            name: "InMemoryEngine",
+            dependencies: [
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "SpatialIndex", "Backend",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HashTreeCollections", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ]),
+        .target(
+            name: "EmbeddedBackend",
+            dependencies: [
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "ObjectStore",
+                "InMemoryEngine", .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
+            name: "Operations",
+            dependencies: ["JSONText", "Objects", "QueryLanguage", "Backend"]),
+        .target(name: "WireProtocol", dependencies: ["JSONText", "Objects", "QueryLanguage"]),
+        .target(
+            name: "QueryServer",
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "WireProtocol", "Operations",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+        .target(
+            name: "GeoBucketClient",
+            dependencies: [
+                "JSONText", "WireProtocol",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
+        .target(
+            name: "Interchange",
+            dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "CZlib"]),
+        .executableTarget(
+            name: "geobucket",
+            dependencies: [
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "ObjectStore",
+                "EmbeddedBackend", "Operations", "QueryServer", "GeoBucketClient", "Interchange",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]),
+    ]
+)

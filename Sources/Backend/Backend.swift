@@ -1,0 +1,110 @@
+import JSONText
+import Objects
+import QueryLanguage
+
+/// What an engine does for the service: the only face that the layers above know.
+///
+/// Reads see one state from beginning to end, and it holds every write that was answered before
+/// they began. They run on the caller's thread. A write is durable and visible before its
+/// completion is called; writes take effect in the order in which they were submitted.
+public protocol Backend: Sendable {
+    /// What `server.info` calls the store.
+    var storeName: String { get }
+
+    /// The buckets of one scope, by name.
+    func buckets(in scope: BucketScope) throws(ServiceFailure) -> [BucketSummary]
+
+    /// Appends an object, whole, as clients read it.
+    func get(
+        _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
+    ) throws(ServiceFailure)
+
+    /// Appends the objects of one page, with commas between them.
+    ///
+    /// - Returns: how the page ended; nil when `effort` is `.light` and the query is not, in which
+    ///   case nothing has been appended.
+    func query(
+        _ request: PageRequest, effort: Effort, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> PageEnd?
+
+    /// How many objects satisfy a clause; nil when `effort` is `.light` and counting is not.
+    func count(
+        _ clause: Clause, in bucket: BucketName, effort: Effort
+    ) throws(ServiceFailure) -> Int?
+
+    /// Appends a JSON object that says how the query would run and, with `analyze`, did run.
+    func explain(
+        _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
+    ) throws(ServiceFailure)
+
+    /// Queues a write; the completion is called once, on a thread of the backend's choice.
+    func submit(
+        _ write: Write, completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void)
+
+    func statistics() -> BackendStatistics
+}
+
+/// How much work a caller's thread can take.
+public enum Effort: Sendable {
+    /// Some tens of microseconds: on a thread that others wait for.
+    case light
+    case any
+}
+
+/// One page to be read.
+public struct PageRequest: Sendable {
+    public var bucket: BucketName
+    public var query: Query
+    /// Bytes that the objects and, where there is one, the next page's key member may take; one
+    /// object is returned even when it takes more.
+    public var maximumBytes: Int
+
+    public init(bucket: BucketName, query: Query, maximumBytes: Int = .max) {
+        self.bucket = bucket
+        self.query = query
+        self.maximumBytes = maximumBytes
+    }
+}
+
+/// How a page ended.
+public struct PageEnd: Sendable, Equatable {
+    public var objects: Int
+    /// Present exactly when at least one more object matches.
+    public var nextPaginationKey: String?
+
+    public init(objects: Int, nextPaginationKey: String? = nil) {
+        self.objects = objects
+        self.nextPaginationKey = nextPaginationKey
+    }
+
+    /// What the member that carries the next page's key takes in an answer.
+    public static func keyMemberBytes(_ key: String) -> Int {
+        #","nextPaginationKey":"""#.utf8.count + key.utf8.count
+    }
+}
+
+public struct BucketSummary: Sendable, Equatable {
+    public var bucket: BucketName
+    public var objects: Int
+    /// Paths that hold a GeoPoint in at least one object, in the order of their text.
+    public var geoFields: [String]
+
+    public init(bucket: BucketName, objects: Int, geoFields: [String]) {
+        self.bucket = bucket
+        self.objects = objects
+        self.geoFields = geoFields
+    }
+}
+
+/// Counts and sizes, of what can be said without looking for long.
+public struct BackendStatistics: Sendable, Equatable {
+    public var buckets = 0
+    public var objects = 0
+    public var points = 0
+    public var cachedDocumentBytes = 0
+    public var storeBytes = 0
+    /// The number of the latest change.
+    public var change: UInt64 = 0
+
+    public init() {}
+}

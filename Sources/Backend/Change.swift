@@ -1,0 +1,34 @@
+import Objects
+
+/// The store-wide, increasing number of a change.
+public typealias ChangeNumber = UInt64
+
+/// What a durable write did to one bucket: what an engine derives its state from.
+public enum Change: Sendable {
+    case upsert(ObjectChange)
+    case delete(bucket: BucketName, creation: ChangeNumber)
+    case deleteBucket(BucketName)
+}
+
+/// The new state of one object, without its document.
+public struct ObjectChange: Sendable {
+    public var bucket: BucketName
+    public var id: ObjectID
+    /// The number of the change that created the object: its name in the store, and its place in
+    /// the order of creation.
+    public var creation: ChangeNumber
+    /// The number of this change.
+    public var change: ChangeNumber
+    public var points: [FieldPoint]
+
+    public init(
+        bucket: BucketName, id: ObjectID, creation: ChangeNumber, change: ChangeNumber,
+        points: [FieldPoint]
+    ) {
+        self.bucket = bucket
+        self.id = id
+        self.creation = creation
+        self.change = change
+        self.points = points
+    }
+}

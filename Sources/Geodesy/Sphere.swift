@@ -1,0 +1,84 @@
+import Glibc
+
+/// The earth as a sphere of radius 6,371,000 m, and great-circle distances on it.
+///
+///     let shibuya = Coordinate(latitude: 35.677379, longitude: 139.702148)
+///     let nagatacho = Coordinate(latitude: 35.667983, longitude: 139.739356)
+///     Sphere.meters(shibuya, nagatacho)       // 3519.661460663769
+///
+/// - Note: The absolute error against the haversine formula in exact arithmetic stays below
+///   1e-8 m from 0 through the antipode. A mean sphere itself is up to 0.6 % off the ellipsoid.
+/// - Reference: Sinnott, "Virtues of the Haversine", Sky and Telescope 68(2), 1984.
+public enum Sphere {
+    /// The radius in metres.
+    public static let radiusMeters = 6_371_000.0
+
+    /// The great-circle distance, rounded to the nearest micrometre. Symmetric in its arguments.
+    ///
+    /// - Complexity: O(1), six trigonometric functions.
+    public static func distance(_ a: Coordinate, _ b: Coordinate) -> Distance {
+        .meters(meters(a, b))
+    }
+
+    /// The great-circle distance in metres, not yet rounded to a micrometre.
+    public static func meters(_ a: Coordinate, _ b: Coordinate) -> Double {
+        Origin(a).meters(to: b)
+    }
+
+    /// The point on the unit sphere: x to latitude 0, longitude 0; y to 90 east; z to the north
+    /// pole. Each component is within 1e-15 of the exact one.
+    public static func unitVector(_ place: Coordinate) -> SIMD3<Double> {
+        let cosLatitude = cosineOfLatitude(place.latitude)
+        let longitude = place.longitude * radiansPerDegree
+        return SIMD3(
+            cosLatitude * cos(longitude), cosLatitude * sin(longitude),
+            sin(place.latitude * radiansPerDegree))
+    }
+
+    static let radiansPerDegree = Double.pi / 180
+
+    /// The cosine as the sine of the complement, which is exact to the last bits at the poles.
+    static func cosineOfLatitude(_ degrees: Double) -> Double {
+        sin((90 - abs(degrees)) * radiansPerDegree)
+    }
+}
+
+extension Sphere {
+    /// One end of many distances: keeps what depends on it alone.
+    ///
+    /// `Origin(a).distance(to: b)` is `Sphere.distance(a, b)`, bit for bit.
+    public struct Origin: Sendable {
+        /// The place the distances are measured from.
+        public let place: Coordinate
+        private let cosLatitude: Double
+
+        /// Prepares to measure from this place.
+        public init(_ place: Coordinate) {
+            self.place = place
+            self.cosLatitude = Sphere.cosineOfLatitude(place.latitude)
+        }
+
+        /// The great-circle distance to `other`, rounded to the nearest micrometre.
+        public func distance(to other: Coordinate) -> Distance { .meters(meters(to: other)) }
+
+        /// The great-circle distance to `other` in metres.
+        ///
+        /// `near` is the haversine of the central angle, `far` that of its supplement, each a sum
+        /// of terms that are not negative. The sine of half the angle alone cannot resolve angles
+        /// near 180°, and `1 - near` loses there what `far` keeps; the arc tangent of the two is
+        /// well conditioned everywhere.
+        public func meters(to other: Coordinate) -> Double {
+            let half = Sphere.radiansPerDegree / 2
+            let turn = abs(place.longitude - other.longitude)
+            let apart = turn > 180 ? 360 - turn : turn
+            let product = cosLatitude * Sphere.cosineOfLatitude(other.latitude)
+            let latitudeSine = sin((place.latitude - other.latitude) * half)
+            let oppositeSine = sin((place.latitude + other.latitude) * half)
+            let longitudeSine = sin(apart * half)
+            let longitudeCosine = sin((180 - apart) * half)
+            let near = latitudeSine * latitudeSine + product * longitudeSine * longitudeSine
+            let far = oppositeSine * oppositeSine + product * longitudeCosine * longitudeCosine
+            return 2 * Sphere.radiusMeters * atan2(near.squareRoot(), far.squareRoot())
+        }
+    }
+}

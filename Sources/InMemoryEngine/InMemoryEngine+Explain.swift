@@ -1,0 +1,88 @@
+import Backend
+import JSONText
+import Objects
+import QueryLanguage
+
+extension InMemoryEngine {
+    /// Appends how a query would run: the chosen path, what it filters and how it orders, the
+    /// paths passed over; with `analyze` also what running it took.
+    public func explain(
+        _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        let start = ContinuousClock.now
+        let state = snapshot.bucket(request.bucket) ?? BucketState()
+        let plans = plans(for: request.query, in: state)
+        let planned = ContinuousClock.now
+        writer.byte(UInt8(ascii: "{"))
+        write(plans[0], to: &writer)
+        writer.raw(",\"placeFilters\":[")
+        writer.list(plans[0].placeFilters) { $0.write(to: &$1) }
+        writer.raw("],\"documentFilter\":")
+        plans[0].documentFilter.write(to: &writer)
+        writer.raw(",\"order\":")
+        writer.string(plans[0].isOrdered ? "as found" : "sorted")
+        writer.raw(",\"alternatives\":[")
+        writer.list(plans.dropFirst()) { plan, writer in
+            writer.byte(UInt8(ascii: "{"))
+            write(plan, to: &writer)
+            writer.byte(UInt8(ascii: "}"))
+        }
+        writer.byte(UInt8(ascii: "]"))
+        if analyze {
+            try self.analyze(request, plans[0], planning: planned - start, into: &writer)
+        }
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    private func write(_ plan: Plan, to writer: inout JSONWriter) {
+        writer.raw("\"accessPath\":")
+        writer.string(plan.path.name)
+        if let field = plan.path.field {
+            writer.raw(",\"field\":")
+            writer.string(field.utf8)
+        }
+        writer.raw(",\"estimatedCandidates\":")
+        writer.integer(plan.candidates)
+        writer.raw(",\"estimatedMicroseconds\":")
+        writer.integer(Int(plan.cost.rounded(.up)))
+    }
+
+    private func analyze(
+        _ request: PageRequest, _ plan: Plan, planning: Duration, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        let snapshot = self.snapshot
+        let state = snapshot.bucket(request.bucket) ?? BucketState()
+        let query = request.query
+        let key = try query.paginationKey.map { text throws(ServiceFailure) in
+            try keys.decode(text, for: query, in: request.bucket)
+        }
+        let start = ContinuousClock.now
+        let (execution, objects) = try parsers.withParser { parser throws(ServiceFailure) in
+            var execution = Execution(
+                engine: self, snapshot: snapshot, state: state, clause: query.clause,
+                order: query.order, plan: plan, parser: parser)
+            let page = try execution.page(
+                after: key, objects: min(query.limit ?? .max, limits.pageObjects))
+            return (execution, page.matches.count)
+        }
+        writer.raw(",\"analyze\":{\"candidatesVisited\":")
+        writer.integer(execution.visited)
+        writer.raw(",\"documentsRead\":")
+        writer.integer(execution.documentsRead)
+        writer.raw(",\"matches\":")
+        writer.integer(execution.matched)
+        writer.raw(",\"objects\":")
+        writer.integer(objects)
+        writer.raw(",\"planningMicroseconds\":")
+        writer.integer(planning.microseconds)
+        writer.raw(",\"executionMicroseconds\":")
+        writer.integer((ContinuousClock.now - start).microseconds)
+        writer.byte(UInt8(ascii: "}"))
+    }
+}
+
+extension Duration {
+    fileprivate var microseconds: Int64 {
+        components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+    }
+}

@@ -1,0 +1,167 @@
+import Backend
+import Geodesy
+import JSONText
+import Objects
+import QueryLanguage
+import SpatialIndex
+
+extension InMemoryEngine {
+    /// A plan that costs less may run on a thread that others wait for; microseconds.
+    static let lightCost = 250.0
+
+    public func buckets(in scope: BucketScope) -> [BucketSummary] {
+        snapshot.buckets.filter { $0.key.scope == scope }
+            .map { name, box in
+                BucketSummary(
+                    bucket: name, objects: box.state.count,
+                    geoFields: box.state.fields.keys.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+            }
+            .sorted { $0.bucket < $1.bucket }
+    }
+
+    /// The document of an object as clients read it, or nil when there is no such object.
+    public func document(
+        of id: ObjectID, in bucket: BucketName
+    ) throws(ServiceFailure) -> [UInt8]? {
+        let snapshot = self.snapshot
+        guard let state = snapshot.bucket(bucket), let slot = state.slot(of: id) else { return nil }
+        let record = state.records[Int(slot)]
+        return try document(creation: record.creation, change: record.change, in: snapshot)
+    }
+
+    public func query(
+        _ request: PageRequest, effort: Effort, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> PageEnd? {
+        let query = request.query
+        let key = try query.paginationKey.map { text throws(ServiceFailure) in
+            try keys.decode(text, for: query, in: request.bucket)
+        }
+        let snapshot = self.snapshot
+        guard let state = snapshot.bucket(request.bucket) else { return PageEnd(objects: 0) }
+        let plan = plans(for: query, in: state)[0]
+        if effort == .light, plan.cost > Self.lightCost { return nil }
+        return try parsers.withParser { parser throws(ServiceFailure) in
+            var execution = Execution(
+                engine: self, snapshot: snapshot, state: state, clause: query.clause,
+                order: query.order, plan: plan, parser: parser)
+            let page = try execution.page(after: key, objects: pageObjects(query))
+            return try write(page, execution, request, into: &writer)
+        }
+    }
+
+    public func count(
+        _ clause: Clause, in bucket: BucketName, effort: Effort
+    ) throws(ServiceFailure) -> Int? {
+        let snapshot = self.snapshot
+        guard let state = snapshot.bucket(bucket) else { return 0 }
+        let planner = Planner(state: state, clause: clause, order: [], pageObjects: nil)
+        let plan = planner.plans()[0]
+        if let count = countWithoutVisiting(plan, state) { return count }
+        if effort == .light, plan.cost > Self.lightCost { return nil }
+        var count = 0
+        try forEachMatch(clause, plan, state, snapshot) { _ in count += 1 }
+        return count
+    }
+
+    /// The objects that satisfy a clause, by id, in the order of creation.
+    public func objects(
+        satisfying clause: Clause, in bucket: BucketName
+    ) throws(ServiceFailure) -> [(creation: ChangeNumber, id: ObjectID)] {
+        let snapshot = self.snapshot
+        guard let state = snapshot.bucket(bucket) else { return [] }
+        let planner = Planner(state: state, clause: clause, order: [], pageObjects: nil)
+        var found: [(creation: ChangeNumber, id: ObjectID)] = []
+        try forEachMatch(clause, planner.plans()[0], state, snapshot) { slot in
+            let id = String(decoding: state.id(of: slot), as: UTF8.self)
+            found.append((state.records[Int(slot)].creation, ObjectID(trusted: id)))
+        }
+        return found
+    }
+
+    public func statistics() -> BackendStatistics {
+        let snapshot = self.snapshot
+        var statistics = BackendStatistics()
+        statistics.buckets = snapshot.buckets.count
+        statistics.objects = snapshot.objects
+        statistics.points = snapshot.points
+        statistics.cachedDocumentBytes = cache.bytes
+        statistics.change = snapshot.change
+        return statistics
+    }
+
+    func plans(for query: Query, in state: BucketState) -> [Plan] {
+        Planner(
+            state: state, clause: query.clause, order: query.order,
+            pageObjects: pageObjects(query)
+        ).plans()
+    }
+
+    private func pageObjects(_ query: Query) -> Int {
+        min(query.limit ?? limits.pageObjects, limits.pageObjects)
+    }
+
+    private func countWithoutVisiting(_ plan: Plan, _ state: BucketState) -> Int? {
+        guard plan.placeFilters.isEmpty, case .all = plan.documentFilter else { return nil }
+        switch plan.path {
+        case .nothing: return 0
+        case .scan: return state.count
+        case .ids(let slots): return slots.count
+        case .box(let field, let box): return state.fields[field]?.count(in: box)
+        case .circle(let clause), .nearest(let clause):
+            let index = state.fields[clause.field]
+            guard let radius = clause.radiusMeters else { return index?.count }
+            return index?.count(within: radius, of: clause.center)
+        }
+    }
+
+    private func forEachMatch(
+        _ clause: Clause, _ plan: Plan, _ state: BucketState, _ snapshot: Snapshot,
+        _ body: (Slot) -> Void
+    ) throws(ServiceFailure) {
+        try parsers.withParser { parser throws(ServiceFailure) in
+            var execution = Execution(
+                engine: self, snapshot: snapshot, state: state, clause: clause, order: [],
+                plan: plan, parser: parser)
+            try execution.forEachMatch(body)
+        }
+    }
+
+    /// Writes as many of a page's matches as fit, at least one, and says how it goes on.
+    private func write(
+        _ page: (matches: [Execution.Match], hasMore: Bool), _ execution: Execution,
+        _ request: PageRequest, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> PageEnd {
+        let results = ResultWriter(execution: execution, query: request.query)
+        let start = writer.count
+        var ends: [Int] = []
+        for match in page.matches {
+            if !ends.isEmpty { writer.byte(UInt8(ascii: ",")) }
+            try results.write(match, to: &writer)
+            ends.append(writer.count)
+            if writer.count - start > request.maximumBytes { break }
+        }
+        // Back to the last object behind which the next page's key, if there is one, still fits.
+        for count in stride(from: ends.count, to: 0, by: -1) {
+            let isLast = count == page.matches.count && !page.hasMore
+            let key = isLast ? nil : try self.key(behind: page.matches[count - 1], execution, request)
+            let size = ends[count - 1] - start + (key.map(PageEnd.keyMemberBytes) ?? 0)
+            if size <= request.maximumBytes || count == 1 {
+                writer.truncate(to: ends[count - 1])
+                return PageEnd(objects: count, nextPaginationKey: key)
+            }
+        }
+        return PageEnd(objects: 0)
+    }
+
+    private func key(
+        behind match: Execution.Match, _ execution: Execution, _ request: PageRequest
+    ) throws(ServiceFailure) -> String {
+        var execution = execution
+        let key = PageKey(
+            sortKey: try execution.sortKey(of: match),
+            creation: execution.state.records[Int(match.slot)].creation,
+            id: ObjectID(
+                trusted: String(decoding: execution.state.id(of: match.slot), as: UTF8.self)))
+        return keys.encode(key, for: request.query, in: request.bucket)
+    }
+}

@@ -1,0 +1,19 @@
+import JSONText
+import Synchronization
+
+/// Parsers that have grown their buffers, for whoever needs one for a while.
+///
+/// `@unchecked Sendable`: a parser is in the list or with the one caller that took it out under the
+/// lock, never both.
+final class ParserPool: @unchecked Sendable {
+    private let lock = Mutex(())
+    private var idle: [JSONParser] = []
+
+    func withParser<Result, Failure: Error>(
+        _ body: (JSONParser) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let parser = lock.withLock { _ in idle.popLast() } ?? JSONParser()
+        defer { lock.withLock { _ in idle.append(parser) } }
+        return try body(parser)
+    }
+}

@@ -1,0 +1,164 @@
+import Backend
+import GRDB
+import Geodesy
+import Glibc
+import Objects
+import Synchronization
+
+/// The objects on disk: one SQLite file, the one truth that everything in memory derives from.
+///
+///     let store = try ObjectStore(path: "shops.sqlite")
+///     try store.write { transaction in … }       // durable when it returns
+///
+/// Write-ahead log, `synchronous=FULL`. One process holds a store at a time; within it one thread
+/// writes while others read.
+public final class ObjectStore: Sendable {
+    public let path: String
+    /// Authenticates page keys; made once, kept in the store.
+    public let secret: [UInt8]
+
+    let pool: DatabasePool
+    private let lock: StoreLock
+
+    /// Opens a store, makes or migrates it.
+    ///
+    /// - Throws: a `StoreFailure` that says why not; the file is then as it was.
+    public init(path: String) throws(StoreFailure) {
+        self.path = path
+        do {
+            lock = try StoreLock(path: path)
+            try Self.inspect(path)
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(3)
+            configuration.maximumReaderCount = 4
+            configuration.prepareDatabase { db in
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                try db.execute(sql: "PRAGMA cache_size = -16000")
+            }
+            pool = try DatabasePool(path: path, configuration: configuration)
+            try Schema.migrator.migrate(pool)
+            secret = try pool.write(Self.secret)
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
+    }
+
+    /// Ends every connection; the write-ahead log goes into the file.
+    public func close() throws(StoreFailure) {
+        do {
+            try pool.close()
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
+        lock.release()
+    }
+
+    /// Refuses what is not a store of ours, without writing to it.
+    private static func inspect(_ path: String) throws {
+        guard let size = StoreLock.size(of: path), size > 0 else { return }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(3)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.unsafeRead { try check($0, path: path) }
+        try queue.close()
+    }
+
+    static func check(_ db: Database, path: String) throws {
+        let application = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+        if tables > 0 && application != Schema.applicationID {
+            throw StoreFailure.foreign(path: path)
+        }
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let superseded = tables > 0 ? try Schema.migrator.hasBeenSuperseded(db) : false
+        if version > Schema.version || superseded {
+            throw StoreFailure.newer(path: path, version: version, known: Schema.version)
+        }
+    }
+
+    private static func secret(_ db: Database) throws -> [UInt8] {
+        let name = "page key secret"
+        let stored = try SQLStatement(db, "SELECT value FROM setting WHERE name = ?1")
+            .bind(1, name).first { Array($0.bytes(0)!) }
+        if let stored { return stored }
+        var generator = SystemRandomNumberGenerator()
+        let fresh = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        try SQLStatement(db, "INSERT INTO setting (name, value) VALUES (?1, ?2)")
+            .bind(1, name).bind(2, blob: fresh).run()
+        return fresh
+    }
+
+    /// Runs one transaction on the calling thread; it is durable when this returns, and nothing
+    /// happened when it throws a `StoreFailure`.
+    public func write<Result>(
+        _ body: (StoreTransaction) throws -> Result
+    ) throws(StoreFailure) -> Result {
+        do {
+            var result: Result?
+            try pool.writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    let transaction = try StoreTransaction(db)
+                    result = try body(transaction)
+                    try transaction.finish()
+                    return .commit
+                }
+            }
+            return result!
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
+    }
+
+    /// The present state of an object by its creation number, or nil when it is gone.
+    public func document(
+        creation: ChangeNumber
+    ) throws(StoreFailure) -> (change: ChangeNumber, text: [UInt8])? {
+        do {
+            return try pool.unsafeRead { db in
+                try StoredRow.select(db, creation: creation).map { ($0.change, $0.document) }
+            }
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
+    }
+
+    /// Bytes of the file and its write-ahead log.
+    public var fileBytes: Int {
+        (StoreLock.size(of: path) ?? 0) + (StoreLock.size(of: path + "-wal") ?? 0)
+    }
+}
+
+/// One process's hold on a store: an advisory lock on the file itself, gone when the process is.
+///
+/// The descriptor stays open as long as SQLite has the file open: closing any descriptor of a file
+/// drops the process's own SQLite locks on it.
+final class StoreLock: Sendable {
+    private let descriptor: Mutex<Int32>
+
+    init(path: String) throws(StoreFailure) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            throw .failed("\(path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            Glibc.close(descriptor)
+            throw .busy(path: path)
+        }
+        self.descriptor = Mutex(descriptor)
+    }
+
+    deinit { release() }
+
+    func release() {
+        descriptor.withLock {
+            if $0 >= 0 { Glibc.close($0) }
+            $0 = -1
+        }
+    }
+
+    static func size(of path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+}

@@ -1,0 +1,44 @@
+import Geodesy
+import Objects
+
+/// The `points` column: for each GeoPoint of an object the number of its field path and its
+/// coordinate, 20 bytes little-endian.
+enum PointsColumn {
+    static func encode(_ points: [(field: UInt32, coordinate: Coordinate)]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(points.count * 20)
+        for (field, coordinate) in points {
+            withUnsafeBytes(of: field.littleEndian) { bytes.append(contentsOf: $0) }
+            for degrees in [coordinate.latitude, coordinate.longitude] {
+                withUnsafeBytes(of: degrees.bitPattern.littleEndian) {
+                    bytes.append(contentsOf: $0)
+                }
+            }
+        }
+        return bytes
+    }
+
+    /// Nil where the bytes are not what `encode` makes.
+    static func decode(
+        _ bytes: UnsafeBufferPointer<UInt8>
+    ) -> [(field: UInt32, coordinate: Coordinate)]? {
+        guard bytes.count % 20 == 0 else { return nil }
+        let raw = UnsafeRawBufferPointer(bytes)
+        var points: [(field: UInt32, coordinate: Coordinate)] = []
+        points.reserveCapacity(bytes.count / 20)
+        for offset in stride(from: 0, to: bytes.count, by: 20) {
+            let field = UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+            let latitude = UInt64(
+                littleEndian: raw.loadUnaligned(fromByteOffset: offset + 4, as: UInt64.self))
+            let longitude = UInt64(
+                littleEndian: raw.loadUnaligned(fromByteOffset: offset + 12, as: UInt64.self))
+            guard
+                let coordinate = Coordinate(
+                    validLatitude: Double(bitPattern: latitude),
+                    longitude: Double(bitPattern: longitude))
+            else { return nil }
+            points.append((field, coordinate))
+        }
+        return points
+    }
+}

@@ -1,0 +1,108 @@
+import GRDB
+import GRDBSQLite
+
+/// A prepared statement of a connection, run through SQLite's own calls: for the few statements
+/// that every read or write runs.
+///
+/// Valid while GRDB's access to the connection lasts. Values are bound, never pasted; texts and
+/// blobs are copied by SQLite when bound.
+struct SQLStatement {
+    private let statement: Statement
+    private var handle: OpaquePointer { statement.sqliteStatement }
+
+    /// SQLite's SQLITE_TRANSIENT: copy the bytes before the call returns.
+    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    /// A statement the connection keeps prepared between uses.
+    init(_ db: Database, _ sql: String) throws {
+        statement = try db.cachedStatement(sql: sql)
+        sqlite3_reset(handle)
+    }
+
+    @discardableResult
+    func bind(_ column: Int32, _ value: Int64?) -> SQLStatement {
+        if let value {
+            sqlite3_bind_int64(handle, column, value)
+        } else {
+            sqlite3_bind_null(handle, column)
+        }
+        return self
+    }
+
+    @discardableResult
+    func bind(_ column: Int32, _ value: String?) -> SQLStatement {
+        if var value {
+            value.withUTF8 { bindText(column, $0) }
+        } else {
+            sqlite3_bind_null(handle, column)
+        }
+        return self
+    }
+
+    @discardableResult
+    func bind(_ column: Int32, text: [UInt8]) -> SQLStatement {
+        text.withUnsafeBufferPointer { bindText(column, $0) }
+        return self
+    }
+
+    @discardableResult
+    func bind(_ column: Int32, blob: [UInt8]?) -> SQLStatement {
+        guard let blob, !blob.isEmpty else {
+            sqlite3_bind_null(handle, column)
+            return self
+        }
+        blob.withUnsafeBytes {
+            _ = sqlite3_bind_blob(handle, column, $0.baseAddress, Int32($0.count), Self.transient)
+        }
+        return self
+    }
+
+    private func bindText(_ column: Int32, _ text: UnsafeBufferPointer<UInt8>) {
+        guard !text.isEmpty else {  // a nil address would bind NULL
+            sqlite3_bind_text(handle, column, "", 0, Self.transient)
+            return
+        }
+        text.withMemoryRebound(to: CChar.self) {
+            _ = sqlite3_bind_text(handle, column, $0.baseAddress, Int32($0.count), Self.transient)
+        }
+    }
+
+    /// Runs to the next row; false at the end, when the statement is reset for its next use.
+    func step() throws -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        let message = String(cString: sqlite3_errmsg(sqlite3_db_handle(handle)))
+        sqlite3_reset(handle)
+        guard code == SQLITE_DONE else {
+            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
+        }
+        return false
+    }
+
+    /// Runs a statement that has no rows to give.
+    func run() throws { while try step() {} }
+
+    /// The first row's value, if there is a row.
+    func first<Value>(_ value: (SQLStatement) -> Value) throws -> Value? {
+        guard try step() else { return nil }
+        defer { sqlite3_reset(handle) }
+        return value(self)
+    }
+
+    func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+    func text(_ column: Int32) -> String? {
+        bytes(column).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The bytes of a text or blob, valid until the next step; nil for NULL.
+    func bytes(_ column: Int32) -> UnsafeBufferPointer<UInt8>? {
+        guard let base = sqlite3_column_blob(handle, column) else {
+            return sqlite3_column_type(handle, column) == SQLITE_NULL
+                ? nil : UnsafeBufferPointer(start: nil, count: 0)
+        }
+        let count = Int(sqlite3_column_bytes(handle, column))
+        return UnsafeBufferPointer(
+            start: base.assumingMemoryBound(to: UInt8.self), count: count)
+    }
+}

@@ -1,0 +1,54 @@
+import GRDB
+
+/// The tables of the store and how earlier versions become the present one.
+///
+/// A registered migration is never edited; a change of the schema is a new one.
+enum Schema {
+    /// "GEOB": tells our files from other programs'.
+    static let applicationID: Int32 = 0x4745_4F42
+
+    /// What `PRAGMA user_version` says; the number of the last migration.
+    static let version = 1
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { db in
+            try db.execute(sql: schema1)
+            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+            try db.execute(sql: "PRAGMA user_version = 1")
+        }
+        return migrator
+    }
+
+    /// - `object.creation`, the change number that created the object, is its row id: the order of
+    ///   rows is the order of creation.
+    /// - `object.points` holds what the spatial index needs, so that a start parses no document:
+    ///   for each GeoPoint the number of its field and two binary64, little-endian.
+    /// - `tombstone` remembers deletions for a bounded time, for those who follow changes.
+    private static let schema1 = """
+        CREATE TABLE setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE bucket (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+        CREATE TABLE geo_field (number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
+        CREATE TABLE object (
+            creation INTEGER PRIMARY KEY,
+            bucket INTEGER NOT NULL REFERENCES bucket(number),
+            id TEXT NOT NULL,
+            change INTEGER NOT NULL,
+            version INTEGER NOT NULL,
+            created INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            owner TEXT,
+            data_type TEXT,
+            points BLOB,
+            document TEXT NOT NULL
+        );
+        CREATE UNIQUE INDEX object_by_id ON object(bucket, id);
+        CREATE TABLE tombstone (
+            change INTEGER PRIMARY KEY,
+            creation INTEGER NOT NULL,
+            bucket TEXT NOT NULL,
+            id TEXT NOT NULL,
+            deleted INTEGER NOT NULL
+        );
+        """
+}

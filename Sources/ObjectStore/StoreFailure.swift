@@ -1,0 +1,51 @@
+import GRDB
+
+/// Why a store could not be opened, read or written.
+public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    case notFound(path: String)
+    /// The file is there but SQLite cannot make sense of it.
+    case notADatabase(path: String)
+    /// A SQLite database, but not one of this program's.
+    case foreign(path: String)
+    case newer(path: String, version: Int, known: Int)
+    /// Another process holds it.
+    case busy(path: String)
+    case full
+    case damaged(String)
+    case failed(String)
+
+    public var description: String {
+        switch self {
+        case .notFound(let path): "\(path) does not exist"
+        case .notADatabase(let path): "\(path) is not a SQLite database"
+        case .foreign(let path):
+            "\(path) is a SQLite database of another program; nothing was changed"
+        case .newer(let path, let version, let known):
+            "\(path) was written by a newer geobucket (schema \(version), this one knows "
+                + "\(known)); nothing was changed"
+        case .busy(let path): "\(path) is in use by another process"
+        case .full: "the disk is full"
+        case .damaged(let what): "the store is damaged: \(what)"
+        case .failed(let what): what
+        }
+    }
+
+    /// What a SQLite error means for this store.
+    init(_ error: any Error, path: String) {
+        switch error {
+        case let failure as StoreFailure: self = failure
+        case let error as DatabaseError:
+            switch error.resultCode {
+            case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path: path)
+            case .SQLITE_NOTADB: self = .notADatabase(path: path)
+            case .SQLITE_FULL: self = .full
+            case .SQLITE_CORRUPT: self = .damaged(error.message ?? "corrupt")
+            case .SQLITE_CANTOPEN:
+                self = .failed("\(path) cannot be opened: \(error.message ?? "no reason given")")
+            case .SQLITE_READONLY: self = .failed("\(path) cannot be written: it is read-only")
+            default: self = .failed(error.message ?? "SQLite error \(error.resultCode)")
+            }
+        default: self = .failed("\(error)")
+        }
+    }
+}

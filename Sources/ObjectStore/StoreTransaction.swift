@@ -1,0 +1,141 @@
+import Backend
+import GRDB
+import Geodesy
+import Objects
+
+/// What one transaction of the writer can do. Valid inside `ObjectStore.write` only.
+public final class StoreTransaction {
+    private let db: Database
+    private var lastChange: ChangeNumber
+    private let firstChange: ChangeNumber
+    private var fieldNumbers: [FieldPath: UInt32] = [:]
+
+    init(_ db: Database) throws {
+        self.db = db
+        let stored = try SQLStatement(db, "SELECT value FROM setting WHERE name = 'last change'")
+            .first { $0.int(0) }
+        lastChange = ChangeNumber(stored ?? 0)
+        firstChange = lastChange
+    }
+
+    /// Writes down the last change number; numbers are never used again, whatever is deleted.
+    func finish() throws {
+        guard lastChange != firstChange else { return }
+        try SQLStatement(
+            db, "INSERT OR REPLACE INTO setting (name, value) VALUES ('last change', ?1)"
+        ).bind(1, Int64(lastChange)).run()
+    }
+
+    /// The next change number.
+    public func nextChange() -> ChangeNumber {
+        lastChange += 1
+        return lastChange
+    }
+
+    /// The number of a bucket, or nil when it does not exist.
+    public func bucket(_ name: BucketName) throws -> Int64? {
+        try SQLStatement(db, "SELECT number FROM bucket WHERE name = ?1")
+            .bind(1, name.text).first { $0.int(0) }
+    }
+
+    public func createBucket(_ name: BucketName) throws -> Int64 {
+        try SQLStatement(db, "INSERT INTO bucket (name) VALUES (?1)").bind(1, name.text).run()
+        return db.lastInsertedRowID
+    }
+
+    public func find(_ id: ObjectID, in bucket: Int64) throws -> StoredRow? {
+        let sql = "SELECT \(StoredRow.columns) FROM object WHERE bucket = ?1 AND id = ?2"
+        return try SQLStatement(db, sql).bind(1, bucket).bind(2, id.text).first(StoredRow.init)
+    }
+
+    public func find(creation: ChangeNumber) throws -> StoredRow? {
+        try StoredRow.select(db, creation: creation)
+    }
+
+    public func insert(
+        _ metadata: ObjectMetadata, _ document: WrittenDocument, in bucket: Int64,
+        change: ChangeNumber
+    ) throws {
+        let sql = """
+            INSERT INTO object (creation, bucket, id, change, version, created, modified, owner,
+                data_type, points, document)
+            VALUES (?1, ?2, ?3, ?1, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            """
+        try SQLStatement(db, sql)
+            .bind(1, Int64(change)).bind(2, bucket).bind(3, metadata.id.text)
+            .bind(4, metadata.version).bind(5, metadata.created).bind(6, metadata.modified)
+            .bind(7, metadata.owner).bind(8, metadata.dataType)
+            .bind(9, blob: try encode(document.points)).bind(10, text: document.text).run()
+    }
+
+    public func update(
+        creation: ChangeNumber, _ metadata: ObjectMetadata, _ document: WrittenDocument,
+        change: ChangeNumber
+    ) throws {
+        let sql = """
+            UPDATE object SET change = ?2, version = ?3, modified = ?4, points = ?5, document = ?6
+            WHERE creation = ?1
+            """
+        try SQLStatement(db, sql)
+            .bind(1, Int64(creation)).bind(2, Int64(change)).bind(3, metadata.version)
+            .bind(4, metadata.modified).bind(5, blob: try encode(document.points))
+            .bind(6, text: document.text).run()
+    }
+
+    /// Deletes an object and leaves a tombstone.
+    public func delete(
+        creation: ChangeNumber, id: ObjectID, in bucket: BucketName, change: ChangeNumber,
+        now: Int64
+    ) throws {
+        try SQLStatement(db, "DELETE FROM object WHERE creation = ?1")
+            .bind(1, Int64(creation)).run()
+        let sql = """
+            INSERT INTO tombstone (change, creation, bucket, id, deleted)
+            VALUES (?1, ?2, ?3, ?4, ?5)
+            """
+        try SQLStatement(db, sql)
+            .bind(1, Int64(change)).bind(2, Int64(creation)).bind(3, bucket.text)
+            .bind(4, id.text).bind(5, now).run()
+    }
+
+    /// Every object of a bucket, in the order of creation.
+    public func objects(in bucket: Int64) throws -> [(creation: ChangeNumber, id: ObjectID)] {
+        let rows = try SQLStatement(
+            db, "SELECT creation, id FROM object WHERE bucket = ?1 ORDER BY creation"
+        ).bind(1, bucket)
+        var found: [(creation: ChangeNumber, id: ObjectID)] = []
+        while try rows.step() {
+            found.append((ChangeNumber(rows.int(0)), ObjectID(trusted: rows.text(1) ?? "")))
+        }
+        return found
+    }
+
+    /// Deletes a bucket that has no objects left.
+    public func deleteBucket(_ bucket: Int64) throws {
+        try SQLStatement(db, "DELETE FROM bucket WHERE number = ?1").bind(1, bucket).run()
+    }
+
+    /// Forgets deletions before a time in milliseconds since 1970.
+    public func deleteTombstones(before time: Int64) throws {
+        try SQLStatement(db, "DELETE FROM tombstone WHERE deleted < ?1").bind(1, time).run()
+    }
+
+    private func encode(_ points: [FieldPoint]) throws -> [UInt8] {
+        PointsColumn.encode(
+            try points.map { (try fieldNumber(of: $0.field), $0.coordinate) })
+    }
+
+    private func fieldNumber(of field: FieldPath) throws -> UInt32 {
+        if let known = fieldNumbers[field] { return known }
+        let stored = try SQLStatement(db, "SELECT number FROM geo_field WHERE path = ?1")
+            .bind(1, text: field.utf8).first { UInt32($0.int(0)) }
+        var number = stored
+        if number == nil {
+            try SQLStatement(db, "INSERT INTO geo_field (path) VALUES (?1)")
+                .bind(1, text: field.utf8).run()
+            number = UInt32(db.lastInsertedRowID)
+        }
+        fieldNumbers[field] = number
+        return number!
+    }
+}

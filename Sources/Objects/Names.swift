@@ -1,0 +1,138 @@
+import JSONText
+
+/// An object's `_id`: 2...100 of the characters `a-z A-Z 0-9 - _ .`, unique within its bucket.
+public struct ObjectID: Sendable, Hashable, Comparable {
+    public let text: String
+
+    public init(_ text: String, at path: String) throws(ServiceFailure) {
+        guard (2...100).contains(text.utf8.count), text.utf8.allSatisfy(Self.allows) else {
+            throw ServiceFailure(
+                .invalidObjectID,
+                "\(quoted(text)) is no object id: 2 to 100 of a-z, A-Z, 0-9, '-', '_' and '.'",
+                at: path)
+        }
+        self.text = text
+    }
+
+    /// Of an id that has been validated before: one read back from the store, or a new UUID.
+    public init(trusted text: String) { self.text = text }
+
+    public static func < (a: ObjectID, b: ObjectID) -> Bool {
+        a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
+    }
+
+    static func allows(_ unit: UInt8) -> Bool {
+        isLetterOrDigit(unit) || unit == UInt8(ascii: "-") || unit == UInt8(ascii: "_")
+            || unit == UInt8(ascii: ".")
+    }
+}
+
+/// A bucket's full name: `shops`, or with a scope `users/alice/notes`.
+///
+/// The same last part may exist in every scope, independently.
+public struct BucketName: Sendable, Hashable, Comparable {
+    /// Names that no bucket may have, in any scope.
+    public static let reserved: Set<String> = [
+        "users", "groups", "devices", "installations", "internal", "things",
+    ]
+
+    public let text: String
+
+    public init(_ text: String, at path: String = "bucket") throws(ServiceFailure) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == 1 || parts.count == 3 else {
+            throw ServiceFailure(
+                .invalidBucket,
+                "\(quoted(text)) is no bucket: expected a name, or users/, groups/ or things/ "
+                    + "with an owner and a name",
+                at: path)
+        }
+        if parts.count == 3 {
+            _ = try BucketScope(String(parts[0])! + "/" + String(parts[1])!, at: path)
+        }
+        try Self.checkName(String(parts[parts.count - 1])!, at: path)
+        self.text = text
+    }
+
+    /// Of a name that has been validated before.
+    public init(trusted text: String) { self.text = text }
+
+    /// The scope before the last part; the application's own when there is none.
+    public var scope: BucketScope {
+        guard let slash = text.utf8.lastIndex(of: UInt8(ascii: "/")) else { return .application }
+        return BucketScope(trusted: String(text.utf8[..<slash])!)
+    }
+
+    public static func < (a: BucketName, b: BucketName) -> Bool {
+        a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
+    }
+
+    private static func checkName(_ name: String, at path: String) throws(ServiceFailure) {
+        let units = name.utf8
+        guard (2...64).contains(units.count), isLetterOrDigit(units.first!),
+            units.allSatisfy({
+                isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            })
+        else {
+            throw ServiceFailure(
+                .invalidBucket,
+                "\(quoted(name)) is no bucket name: 2 to 64 of a-z, A-Z, 0-9, '-' and '_', "
+                    + "the first a letter or digit",
+                at: path)
+        }
+        guard !reserved.contains(name) else {
+            throw ServiceFailure(.invalidBucket, "\"\(name)\" is a reserved name", at: path)
+        }
+    }
+}
+
+/// Whose buckets: the application's own, or those of one user, group or thing (`users/alice`).
+public struct BucketScope: Sendable, Hashable {
+    /// Empty for the application's own scope.
+    public let text: String
+
+    public static let application = BucketScope(trusted: "")
+
+    public init(_ text: String, at path: String) throws(ServiceFailure) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, ["users", "groups", "things"].contains(parts[0]) else {
+            throw ServiceFailure(
+                .invalidBucket,
+                "\(quoted(text)) is no scope: expected users/, groups/ or things/ and an owner",
+                at: path)
+        }
+        let owner = parts[1].utf8
+        guard (1...100).contains(owner.count), owner.allSatisfy(ObjectID.allows),
+            parts[1] != ".", parts[1] != ".."
+        else {
+            throw ServiceFailure(
+                .invalidBucket,
+                "\(quoted(String(parts[1]))) is no owner of buckets: 1 to 100 of a-z, A-Z, 0-9, "
+                    + "'-', '_' and '.'",
+                at: path)
+        }
+        self.text = text
+    }
+
+    init(trusted text: String) { self.text = text }
+}
+
+func isLetterOrDigit(_ unit: UInt8) -> Bool {
+    switch unit {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+    default: false
+    }
+}
+
+/// A client's text for an error message: in quotes, and cut when it is long.
+public func quoted(_ text: String, limit: Int = 60) -> String {
+    var writer = JSONWriter()
+    if text.utf8.count <= limit {
+        writer.string(text)
+    } else {
+        writer.string(String(text.unicodeScalars.prefix(limit)) + "…")
+    }
+    return String(decoding: writer.bytes, as: UTF8.self)
+}

@@ -1,0 +1,34 @@
+/// Why the service did not do what was asked: one reason of a small vocabulary, a sentence, and
+/// the place in the request.
+///
+///     throw ServiceFailure(.invalidInputData, "latitude 91 is outside -90...90",
+///         at: "object.location.lat")
+public struct ServiceFailure: Error, Sendable, Equatable {
+    public enum Reason: String, Sendable, CaseIterable {
+        case invalidInputData = "INVALID_INPUT_DATA"
+        case queryNotSupported = "QUERY_NOT_SUPPORTED"
+        case invalidBucket = "INVALID_BUCKET"
+        case invalidObjectID = "INVALID_OBJECT_ID"
+        case objectTooLarge = "OBJECT_TOO_LARGE"
+        case objectNotFound = "OBJECT_NOT_FOUND"
+        case bucketNotFound = "BUCKET_NOT_FOUND"
+        case versionIsStale = "OBJECT_VERSION_IS_STALE"
+        case alreadyExists = "OBJECT_ALREADY_EXISTS"
+        case tooManyRequests = "TOO_MANY_REQUESTS"
+        case queryTimeout = "QUERY_TIMEOUT"
+        case temporarilyUnavailable = "TEMPORARY_UNAVAILABLE_ERROR"
+        case storeFull = "STORE_FULL"
+        case undefined = "UNDEFINED_ERROR"
+    }
+
+    public let reason: Reason
+    public let message: String
+    /// The JSON path of the member at fault, such as `bucketQuery.clause.radius`.
+    public let path: String?
+
+    public init(_ reason: Reason, _ message: String, at path: String? = nil) {
+        self.reason = reason
+        self.message = message
+        self.path = path
+    }
+}

@@ -1,0 +1,52 @@
+import JSONText
+
+/// What the service knows of an object besides its document.
+public struct ObjectMetadata: Sendable, Hashable {
+    public var id: ObjectID
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    public var created: Int64
+    /// Milliseconds since 1970-01-01T00:00:00Z; never before an earlier one of the same object.
+    public var modified: Int64
+    /// 1 at creation, one more for each change.
+    public var version: Int64
+    public var owner: String?
+    public var dataType: String?
+
+    public init(
+        id: ObjectID, created: Int64, modified: Int64, version: Int64, owner: String? = nil,
+        dataType: String? = nil
+    ) {
+        self.id = id
+        self.created = created
+        self.modified = modified
+        self.version = version
+        self.owner = owner
+        self.dataType = dataType
+    }
+
+    /// The whole object as clients read it: the predefined fields, then the document's own.
+    ///
+    /// - Parameter text: the stored document, a minified JSON object.
+    public func document(around text: some Collection<UInt8>) -> [UInt8] {
+        var writer = JSONWriter(reserving: text.count + 160)
+        writer.raw("{\"_id\":")
+        writer.string(id.text)
+        writer.raw(",\"_created\":")
+        writer.integer(created)
+        writer.raw(",\"_modified\":")
+        writer.integer(modified)
+        writer.raw(",\"_version\":")
+        writer.integer(version)
+        if let owner {
+            writer.raw(",\"_owner\":")
+            writer.string(owner)
+        }
+        if let dataType {
+            writer.raw(",\"_dataType\":")
+            writer.string(dataType)
+        }
+        if text.count > 2 { writer.byte(UInt8(ascii: ",")) }
+        writer.raw(Array(text.dropFirst()))
+        return writer.bytes
+    }
+}

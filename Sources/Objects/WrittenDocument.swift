@@ -1,0 +1,103 @@
+import Geodesy
+import JSONText
+
+/// A document as a client wrote it, found valid: the text that will be stored and its GeoPoints.
+public struct WrittenDocument: Sendable {
+    /// Minified JSON object without predefined fields, everything else spelled as it came.
+    public let text: [UInt8]
+    public let points: [FieldPoint]
+
+    /// Validates a document by the rules for objects.
+    ///
+    /// - Parameters:
+    ///   - value: the document; must be a JSON object.
+    ///   - path: where it stands in the request, such as `object` or `objects[3]`.
+    /// - Throws: `INVALID_INPUT_DATA` with the path of the member at fault, `OBJECT_TOO_LARGE`.
+    public init(
+        _ value: JSONView, at path: String, limits: Limits
+    ) throws(ServiceFailure) {
+        guard value.kind == .object else {
+            throw ServiceFailure(.invalidInputData, "expected a JSON object", at: path)
+        }
+        try Self.checkNames(value, at: path)
+        for member in value.members where WrittenName(member.name) == .user {
+            try Self.check(member.value) { "\(path).\(String(decoding: member.name, as: UTF8.self))" }
+        }
+        text = Self.userText(value)
+        guard text.count <= limits.objectBytes else {
+            throw ServiceFailure(
+                .objectTooLarge,
+                "the object has \(text.count) bytes of minified JSON, at most "
+                    + "\(limits.objectBytes) are allowed",
+                at: path)
+        }
+        points = FieldPoint.all(in: value)
+    }
+
+    /// A document composed by the service out of validated parts.
+    public init(text: [UInt8], points: [FieldPoint]) {
+        self.text = text
+        self.points = points
+    }
+
+    /// Refuses reserved and duplicate first-level names.
+    static func checkNames(_ object: JSONView, at path: String) throws(ServiceFailure) {
+        var seen = Set<[UInt8]>(minimumCapacity: object.count)
+        for member in object.members {
+            let name = Array(member.name)
+            let text = { String(decoding: name, as: UTF8.self) }
+            if WrittenName(member.name) == .refused {
+                throw ServiceFailure(
+                    .invalidInputData,
+                    "\(quoted(text())): names that begin with '_' are the service's own",
+                    at: "\(path).\(text())")
+            }
+            guard seen.insert(name).inserted else {
+                throw ServiceFailure(
+                    .invalidInputData, "the name \(quoted(text())) stands here twice",
+                    at: "\(path).\(text())")
+            }
+        }
+    }
+
+    /// Refuses numbers beyond binary64 and malformed GeoPoints, at any depth.
+    private static func check(
+        _ value: JSONView, _ path: () -> String
+    ) throws(ServiceFailure) {
+        switch value.kind {
+        case .huge:
+            let text = String(decoding: value.text, as: UTF8.self)
+            throw ServiceFailure(
+                .invalidInputData, "\(quoted(text)) is outside the range of numbers", at: path())
+        case .object:
+            if GeoPoint.isClaimed(by: value) { _ = try GeoPoint.validate(value, at: path()) }
+            for member in value.members {
+                try check(member.value) {
+                    "\(path()).\(String(decoding: member.name, as: UTF8.self))"
+                }
+            }
+        case .array:
+            for (index, element) in zip(0..., value.elements) {
+                try check(element) { "\(path())[\(index)]" }
+            }
+        case .null, .bool, .number, .string: break
+        }
+    }
+
+    /// The minified text of an object without the names that are dropped.
+    private static func userText(_ object: JSONView) -> [UInt8] {
+        guard object.members.contains(where: { WrittenName($0.name) != .user }) else {
+            return minifiedJSON(object.text)
+        }
+        var writer = JSONWriter(reserving: object.text.count)
+        writer.byte(UInt8(ascii: "{"))
+        var first = true
+        for member in object.members where WrittenName(member.name) == .user {
+            if !first { writer.byte(UInt8(ascii: ",")) }
+            first = false
+            writer.raw(member.text)
+        }
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes.withUnsafeBufferPointer(minifiedJSON)
+    }
+}

@@ -1,0 +1,154 @@
+import Geodesy
+import JSONText
+import Objects
+
+extension Clause {
+    /// The clause on one object, as clients read it (predefined fields among the others).
+    ///
+    /// - Complexity: for each leaf a look-up of its field among the object's members.
+    public func evaluate(on object: JSONView) -> Truth {
+        switch self {
+        case .all: return .yes
+        case .hasField(let field, let type):
+            guard let value = field.value(in: object) else { return .no }
+            return Truth(type.map { value.isOfType($0) } ?? true)
+        case .and(let clauses):
+            var result = Truth.yes
+            for clause in clauses {
+                result = result & clause.evaluate(on: object)
+                if result == .no { return .no }
+            }
+            return result
+        case .or(let clauses):
+            var result = Truth.no
+            for clause in clauses {
+                result = result | clause.evaluate(on: object)
+                if result == .yes { return .yes }
+            }
+            return result
+        case .not(let clause): return !clause.evaluate(on: object)
+        default: return leaf(on: object)
+        }
+    }
+
+    /// A leaf that is unknown where its field is missing.
+    private func leaf(on object: JSONView) -> Truth {
+        switch self {
+        case .eq(let field, let literal):
+            return field.value(in: object).map { literal.equals($0) } ?? .unknown
+        case .isIn(let field, let literals):
+            guard let value = field.value(in: object) else { return .unknown }
+            return literals.reduce(.no) { $0 | $1.equals(value) }
+        case .range(let field, let range):
+            return field.value(in: object).map { range.contains($0) } ?? .unknown
+        case .prefix(let field, let prefix):
+            guard let utf8 = field.value(in: object)?.utf8 else { return .unknown }
+            return Truth(utf8.starts(with: prefix))
+        case .contains(let field, let literal):
+            return field.value(in: object).map { literal.isContained(in: $0) } ?? .unknown
+        case .geobox(let field, let box):
+            guard let place = field.value(in: object).flatMap(GeoPoint.coordinate) else {
+                return .unknown
+            }
+            return Truth(box.contains(place))
+        case .geodistance(let clause):
+            guard let place = clause.field.value(in: object).flatMap(GeoPoint.coordinate) else {
+                return .unknown
+            }
+            return Truth(clause.accepts(place))
+        case .all, .hasField, .and, .or, .not: preconditionFailure("not such a leaf")
+        }
+    }
+}
+
+extension DistanceClause {
+    /// The distance of a place from the centre, rounded to the micrometre.
+    public func distance(to place: Coordinate) -> Distance { Sphere.distance(center, place) }
+
+    public func accepts(_ place: Coordinate) -> Bool {
+        guard let radiusMeters else { return true }
+        return distance(to: place).isWithin(radiusMeters: radiusMeters)
+    }
+}
+
+extension Literal {
+    /// Whether a present value is this one; unknown where the types cannot be compared.
+    func equals(_ value: JSONView) -> Truth {
+        switch self {
+        case .null: return Truth(value.kind == .null)
+        case .bool(let bool): return value.bool.map { Truth($0 == bool) } ?? .unknown
+        case .number(let number): return value.number.map { Truth($0 == number) } ?? .unknown
+        case .string(let utf8):
+            return value.utf8.map { Truth($0.elementsEqualBytes(utf8)) } ?? .unknown
+        case .point(let point):
+            return GeoPoint.coordinate(of: value).map { Truth($0 == point) } ?? .unknown
+        }
+    }
+
+    /// `contains`: a part of a string, or an element of an array.
+    func isContained(in value: JSONView) -> Truth {
+        if value.kind == .array {
+            return Truth(value.elements.contains { equals($0) == .yes })
+        }
+        guard let text = value.utf8, case .string(let part) = self else { return .unknown }
+        return Truth(text.containsBytes(part))
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether the bytes occur in a row; of UTF-8, whether the code points do.
+    func containsBytes(_ part: [UInt8]) -> Bool {
+        guard let first = part.first else { return true }
+        guard part.count <= count else { return false }
+        for start in 0...(count - part.count) where self[start] == first {
+            let window = UnsafeBufferPointer(rebasing: self[start..<start + part.count])
+            if window.elementsEqualBytes(part) { return true }
+        }
+        return false
+    }
+}
+
+extension LiteralRange {
+    func contains(_ value: JSONView) -> Truth {
+        switch self {
+        case .numbers(let lower, let upper):
+            guard let number = value.number else { return .unknown }
+            return Truth(Self.isWithin(number, lower, upper, <))
+        case .strings(let lower, let upper):
+            guard let utf8 = value.utf8.map({ Array($0) }) else { return .unknown }
+            return Truth(Self.isWithin(utf8, lower, upper) { $0.lexicographicallyPrecedes($1) })
+        }
+    }
+
+    private static func isWithin<Value: Hashable>(
+        _ value: Value, _ lower: Limit<Value>?, _ upper: Limit<Value>?,
+        _ precedes: (Value, Value) -> Bool
+    ) -> Bool {
+        if let lower {
+            if precedes(value, lower.value) || (!lower.included && value == lower.value) {
+                return false
+            }
+        }
+        if let upper {
+            if precedes(upper.value, value) || (!upper.included && value == upper.value) {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+extension JSONView {
+    func isOfType(_ type: FieldType) -> Bool {
+        switch type {
+        case .string: kind == .string
+        case .integer: number?.isWhole ?? false
+        case .decimal: number.map { !$0.isWhole } ?? false
+        case .boolean: kind == .bool
+        case .geoPoint: GeoPoint.isClaimed(by: self)
+        case .array: kind == .array
+        case .object: kind == .object && !GeoPoint.isClaimed(by: self)
+        case .null: kind == .null
+        }
+    }
+}

@@ -1,0 +1,259 @@
+import Geodesy
+import JSONText
+import Objects
+
+/// A clause document to a `Clause`, or the first fault in it with its path.
+struct ClauseParser {
+    let limits: Limits
+    private var nodes = 0
+    private var distanceNames: Set<String> = []
+
+    init(limits: Limits) { self.limits = limits }
+
+    mutating func parse(_ view: JSONView, at path: String) throws(ServiceFailure) -> Clause {
+        try clause(view, at: path, depth: 1)
+    }
+
+    private mutating func clause(
+        _ view: JSONView, at path: String, depth: Int
+    ) throws(ServiceFailure) -> Clause {
+        nodes += 1
+        guard nodes <= limits.clauses else {
+            throw ServiceFailure(
+                .invalidInputData, "more than \(limits.clauses) clauses in one query", at: path)
+        }
+        guard depth <= limits.clauseDepth else {
+            throw ServiceFailure(
+                .invalidInputData, "clauses nested deeper than \(limits.clauseDepth) levels",
+                at: path)
+        }
+        guard view.kind == .object else {
+            throw ServiceFailure(
+                .invalidInputData, "expected a clause: an object with a \"type\"", at: path)
+        }
+        var members = try MemberReader(view, at: path)
+        let type = try members.string("type")
+        let clause = try clause(type, &members, depth)
+        try members.finish(as: "a clause of type \(quoted(type))")
+        return clause
+    }
+
+    private mutating func clause(
+        _ type: String, _ members: inout MemberReader, _ depth: Int
+    ) throws(ServiceFailure) -> Clause {
+        switch type {
+        case "all": return .all
+        case "eq": return .eq(try field(&members), try literal(&members, "value"))
+        case "range": return try range(&members)
+        case "prefix": return .prefix(try field(&members), try members.utf8("prefix"))
+        case "in": return try membership(&members)
+        case "hasField": return try hasField(&members)
+        case "geobox": return try geobox(&members)
+        case "geodistance": return .geodistance(try geodistance(&members))
+        case "geopolygon":
+            throw ServiceFailure(
+                .queryNotSupported, "\"geopolygon\" is not supported by this version",
+                at: members.path(of: "type"))
+        case "contains": return .contains(try field(&members), try literal(&members, "value"))
+        case "and": return .and(try clauses(&members, depth))
+        case "or": return .or(try clauses(&members, depth))
+        case "not":
+            let inner = try members.required("clause", "a clause")
+            return .not(try clause(inner, at: members.path(of: "clause"), depth: depth + 1))
+        default:
+            throw members.failure(
+                "type",
+                "\(quoted(type)) is no type of clause; expected all, eq, range, prefix, in, "
+                    + "hasField, geobox, geodistance, contains, and, or, not")
+        }
+    }
+
+    private mutating func clauses(
+        _ members: inout MemberReader, _ depth: Int
+    ) throws(ServiceFailure) -> [Clause] {
+        let array = try members.array("clauses", "an array of clauses")
+        guard array.count > 0 else {
+            throw members.failure("clauses", "expected at least one clause inside")
+        }
+        let path = members.path(of: "clauses")
+        var result: [Clause] = []
+        for (index, element) in zip(0..., array.elements) {
+            result.append(try clause(element, at: "\(path)[\(index)]", depth: depth + 1))
+        }
+        return result
+    }
+
+    private func field(_ members: inout MemberReader) throws(ServiceFailure) -> FieldPath {
+        let utf8 = try members.utf8("field")
+        guard !utf8.starts(with: "_calculated.".utf8), !utf8.elementsEqual("_calculated".utf8)
+        else {
+            throw members.failure(
+                "field", "_calculated may stand in \"orderBy\" only, not in a clause")
+        }
+        return FieldPath(utf8: utf8)
+    }
+
+    private func literal(
+        _ members: inout MemberReader, _ name: StaticString
+    ) throws(ServiceFailure) -> Literal {
+        let value = try members.required(name, Self.expectedLiteral)
+        return try Self.literal(value, at: members.path(of: name))
+    }
+
+    private static let expectedLiteral = "a string, number, boolean, null or GeoPoint"
+
+    private static func literal(
+        _ value: JSONView, at path: String
+    ) throws(ServiceFailure) -> Literal {
+        switch value.kind {
+        case .null: return .null
+        case .bool: return .bool(value.bool!)
+        case .number: return .number(value.number!)
+        case .string: return .string(Array(value.utf8!))
+        case .object where GeoPoint.isClaimed(by: value):
+            return .point(try GeoPoint.validate(value, at: path))
+        case .huge:
+            throw ServiceFailure(
+                .invalidInputData, "the number is outside the range of numbers", at: path)
+        case .array, .object:
+            throw ServiceFailure(.invalidInputData, "expected \(expectedLiteral)", at: path)
+        }
+    }
+
+    private func range(_ members: inout MemberReader) throws(ServiceFailure) -> Clause {
+        let field = try field(&members)
+        let lower = try rangeLimit(&members, "lowerLimit", "lowerIncluded")
+        let upper = try rangeLimit(&members, "upperLimit", "upperIncluded")
+        switch (lower, upper) {
+        case (nil, nil):
+            throw ServiceFailure(
+                .invalidInputData, "expected \"lowerLimit\", \"upperLimit\" or both",
+                at: members.path)
+        case (.number(let a), .number(let b)): return .range(field, .numbers(lower: a, upper: b))
+        case (.number(let a), nil): return .range(field, .numbers(lower: a, upper: nil))
+        case (nil, .number(let b)): return .range(field, .numbers(lower: nil, upper: b))
+        case (.string(let a), .string(let b)): return .range(field, .strings(lower: a, upper: b))
+        case (.string(let a), nil): return .range(field, .strings(lower: a, upper: nil))
+        case (nil, .string(let b)): return .range(field, .strings(lower: nil, upper: b))
+        case (.number, .string), (.string, .number):
+            throw members.failure(
+                "upperLimit", "both limits have to be of one kind: numbers or strings")
+        }
+    }
+
+    private enum RangeLimit {
+        case number(LiteralRange.Limit<JSONNumber>)
+        case string(LiteralRange.Limit<[UInt8]>)
+    }
+
+    private func rangeLimit(
+        _ members: inout MemberReader, _ name: StaticString, _ flag: StaticString
+    ) throws(ServiceFailure) -> RangeLimit? {
+        let included = try members.optionalBool(flag) ?? true
+        guard let value = members.optional(name) else { return nil }
+        if let number = value.number { return .number(.init(number, included: included)) }
+        if let utf8 = value.utf8 { return .string(.init(Array(utf8), included: included)) }
+        throw members.failure(
+            name,
+            value.kind == .huge
+                ? "the number is outside the range of numbers" : "expected a number or a string")
+    }
+
+    private func membership(_ members: inout MemberReader) throws(ServiceFailure) -> Clause {
+        let field = try field(&members)
+        let values = try members.array("values", "an array of values")
+        guard (1...limits.inValues).contains(values.count) else {
+            throw members.failure(
+                "values", "expected 1 to \(limits.inValues) values, not \(values.count)")
+        }
+        let path = members.path(of: "values")
+        var literals: [Literal] = []
+        for (index, value) in zip(0..., values.elements) {
+            literals.append(try Self.literal(value, at: "\(path)[\(index)]"))
+        }
+        return .isIn(field, literals)
+    }
+
+    private func hasField(_ members: inout MemberReader) throws(ServiceFailure) -> Clause {
+        let field = try field(&members)
+        guard let name = try members.optionalString("fieldType") else {
+            return .hasField(field, nil)
+        }
+        guard let type = FieldType(rawValue: name) else {
+            let known = FieldType.allCases.map(\.rawValue).joined(separator: ", ")
+            throw members.failure("fieldType", "\(quoted(name)) is no type; expected \(known)")
+        }
+        return .hasField(field, type)
+    }
+
+    private func geobox(_ members: inout MemberReader) throws(ServiceFailure) -> Clause {
+        let field = try field(&members)
+        let view = try members.required("box", "the corners \"ne\" and \"sw\"")
+        var box = try MemberReader(view, at: members.path(of: "box"))
+        let northEast = try point(&box, "ne")
+        let southWest = try point(&box, "sw")
+        try box.finish(as: "a box")
+        guard southWest.latitude <= northEast.latitude else {
+            throw ServiceFailure(
+                .invalidInputData,
+                "the corners are swapped: \"sw\" at latitude \(southWest.latitude) lies north of "
+                    + "\"ne\" at \(northEast.latitude)",
+                at: box.path)
+        }
+        return .geobox(
+            field,
+            GeoBox(
+                south: southWest.latitude, west: southWest.longitude, north: northEast.latitude,
+                east: northEast.longitude))
+    }
+
+    private func point(
+        _ members: inout MemberReader, _ name: StaticString
+    ) throws(ServiceFailure) -> Coordinate {
+        let view = try members.required(name, "a GeoPoint")
+        return try GeoPoint.validate(view, at: members.path(of: name))
+    }
+
+    private mutating func geodistance(
+        _ members: inout MemberReader
+    ) throws(ServiceFailure) -> DistanceClause {
+        let field = try field(&members)
+        let center = try point(&members, "center")
+        var clause = DistanceClause(field: field, center: center)
+        if let value = members.optional("radius") {
+            clause.radiusMeters = try radius(value, members)
+        }
+        if let model = try members.optionalString("model") {
+            guard model == "wgs84" else {
+                throw members.failure("model", "\(quoted(model)) is no model; expected \"wgs84\"")
+            }
+            throw ServiceFailure(
+                .queryNotSupported, "the model \"wgs84\" is not supported by this version",
+                at: members.path(of: "model"))
+        }
+        if let name = try members.optionalString("putDistanceInto") {
+            try QueryParser.checkResultName(name, at: members.path(of: "putDistanceInto"))
+            guard distanceNames.insert(name).inserted else {
+                throw members.failure(
+                    "putDistanceInto", "\(quoted(name)) is used by another clause already")
+            }
+            clause.putDistanceInto = name
+        }
+        return clause
+    }
+
+    private func radius(
+        _ value: JSONView, _ members: MemberReader
+    ) throws(ServiceFailure) -> Double {
+        let maximum = DistanceClause.maximumRadiusMeters
+        guard value.kind == .number || value.kind == .huge else {
+            throw members.failure("radius", "expected a number of metres")
+        }
+        guard let meters = value.number?.double, meters <= maximum else {
+            throw members.failure(
+                "radius", "radius must be at most \(Int(maximum)) m, half the circumference")
+        }
+        guard meters > 0 else { throw members.failure("radius", "radius must be greater than 0") }
+        return meters
+    }
+}

@@ -1,0 +1,109 @@
+import JSONText
+import Objects
+
+/// The members of one JSON object of a request, taken one by one with their paths; what is left
+/// over at the end is refused by name.
+///
+///     var members = try MemberReader(view, at: "bucketQuery.clause")
+///     let field = try members.string("field")
+///     try members.finish(as: "an \"eq\" clause")
+public struct MemberReader {
+    public let path: String
+    private let object: JSONView
+    private var known: [StaticString] = []
+
+    public init(_ view: JSONView, at path: String) throws(ServiceFailure) {
+        guard view.kind == .object else {
+            throw ServiceFailure(.invalidInputData, "expected a JSON object", at: path)
+        }
+        object = view
+        self.path = path
+    }
+
+    /// The path of a member of this object.
+    public func path(of name: some CustomStringConvertible) -> String {
+        path.isEmpty ? "\(name)" : "\(path).\(name)"
+    }
+
+    public func failure(_ name: StaticString, _ message: String) -> ServiceFailure {
+        ServiceFailure(.invalidInputData, message, at: path(of: name))
+    }
+
+    public mutating func optional(_ name: StaticString) -> JSONView? {
+        known.append(name)
+        return object[name]
+    }
+
+    public mutating func required(
+        _ name: StaticString, _ expected: String
+    ) throws(ServiceFailure) -> JSONView {
+        guard let value = optional(name) else {
+            throw failure(name, "it is missing; expected \(expected)")
+        }
+        return value
+    }
+
+    public mutating func optionalUTF8(_ name: StaticString) throws(ServiceFailure) -> [UInt8]? {
+        guard let value = optional(name) else { return nil }
+        guard let utf8 = value.utf8 else { throw failure(name, "expected a string") }
+        return Array(utf8)
+    }
+
+    public mutating func utf8(_ name: StaticString) throws(ServiceFailure) -> [UInt8] {
+        guard let value = try optionalUTF8(name) else {
+            throw failure(name, "it is missing; expected a string")
+        }
+        return value
+    }
+
+    public mutating func optionalString(_ name: StaticString) throws(ServiceFailure) -> String? {
+        try optionalUTF8(name).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    public mutating func string(_ name: StaticString) throws(ServiceFailure) -> String {
+        String(decoding: try utf8(name), as: UTF8.self)
+    }
+
+    public mutating func optionalBool(_ name: StaticString) throws(ServiceFailure) -> Bool? {
+        guard let value = optional(name) else { return nil }
+        guard let bool = value.bool else { throw failure(name, "expected true or false") }
+        return bool
+    }
+
+    /// A whole number in a range, `5` or `5.0`.
+    public mutating func optionalInt(
+        _ name: StaticString, in range: ClosedRange<Int>
+    ) throws(ServiceFailure) -> Int? {
+        guard let value = optional(name) else { return nil }
+        guard let int = value.number?.exactInt, range.contains(int) else {
+            let bound = range.upperBound == .max ? "" : " and at most \(range.upperBound)"
+            throw failure(name, "expected a whole number, at least \(range.lowerBound)\(bound)")
+        }
+        return int
+    }
+
+    public mutating func array(
+        _ name: StaticString, _ expected: String
+    ) throws(ServiceFailure) -> JSONView {
+        let value = try required(name, expected)
+        guard value.kind == .array else { throw failure(name, "expected \(expected)") }
+        return value
+    }
+
+    /// Refuses the first member that nobody asked for.
+    public func finish(as what: String) throws(ServiceFailure) {
+        for member in object.members {
+            let name = member.name
+            let isKnown = known.contains {
+                name.elementsEqualBytes(
+                    UnsafeBufferPointer(start: $0.utf8Start, count: $0.utf8CodeUnitCount))
+            }
+            guard isKnown else {
+                let text = String(decoding: name, as: UTF8.self)
+                throw ServiceFailure(
+                    .invalidInputData, "\(what) has no member \(quoted(text))",
+                    at: path(of: text))
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Objects
+
+/// One sort key of an order.
+public struct OrderKey: Sendable, Hashable {
+    public enum Source: Sendable, Hashable {
+        case field(FieldPath)
+        /// `_calculated.<name>`: the distance that a clause puts under this name.
+        case distance(name: String)
+    }
+
+    public var source: Source
+    public var descending: Bool
+
+    public init(_ source: Source, descending: Bool = false) {
+        self.source = source
+        self.descending = descending
+    }
+}
+
+/// What is asked of a bucket: which objects, in which order, how many, and how much of each.
+public struct Query: Sendable, Hashable {
+    public var clause: Clause
+    /// Empty: by creation.
+    public var order: [OrderKey]
+    /// Objects of one page; nil is the service's limit.
+    public var limit: Int?
+    /// First-level names to return besides `_id` and `_calculated`; nil is the whole object.
+    public var fields: [[UInt8]]?
+    /// Names under which a COUNT is asked for; empty: the objects themselves are.
+    public var counts: [String]
+    /// The opaque key a page ended with.
+    public var paginationKey: String?
+
+    public init(
+        clause: Clause = .all, order: [OrderKey] = [], limit: Int? = nil,
+        fields: [[UInt8]]? = nil, counts: [String] = [], paginationKey: String? = nil
+    ) {
+        self.clause = clause
+        self.order = order
+        self.limit = limit
+        self.fields = fields
+        self.counts = counts
+        self.paginationKey = paginationKey
+    }
+}

@@ -1,0 +1,158 @@
+import JSONText
+import Objects
+
+/// The query document of a request's params to a `Query`, or the first fault with its path.
+public struct QueryParser {
+    private let limits: Limits
+
+    public init(limits: Limits) { self.limits = limits }
+
+    /// Reads `bucketQuery`, `bestEffortLimit`, `paginationKey` and `fields`.
+    public func query(from params: inout MemberReader) throws(ServiceFailure) -> Query {
+        var query = try bucketQuery(from: &params)
+        query.limit = try pageLimit(&params)
+        query.paginationKey = try params.optionalString("paginationKey")
+        query.fields = try fields(&params)
+        if query.paginationKey != nil, !query.counts.isEmpty {
+            throw ServiceFailure(
+                .queryNotSupported, "an aggregation has no pages",
+                at: params.path(of: "paginationKey"))
+        }
+        return query
+    }
+
+    /// Reads `bucketQuery` alone; absent, it selects everything.
+    public func bucketQuery(from params: inout MemberReader) throws(ServiceFailure) -> Query {
+        guard let view = params.optional("bucketQuery") else { return Query() }
+        var members = try MemberReader(view, at: params.path(of: "bucketQuery"))
+        var query = Query()
+        if let clause = members.optional("clause") {
+            var parser = ClauseParser(limits: limits)
+            query.clause = try parser.parse(clause, at: members.path(of: "clause"))
+        }
+        query.order = try order(&members, of: query.clause)
+        query.counts = try counts(&members)
+        try members.finish(as: "a query")
+        return query
+    }
+
+    /// Refuses names that cannot be a member of `_calculated` or `aggregations`.
+    static func checkResultName(_ name: String, at path: String) throws(ServiceFailure) {
+        func isLetter(_ unit: UInt8) -> Bool {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(unit | 0x20) || unit == UInt8(ascii: "_")
+        }
+        func isDigit(_ unit: UInt8) -> Bool {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(unit)
+        }
+        guard let first = name.utf8.first, isLetter(first),
+            name.utf8.allSatisfy({ isLetter($0) || isDigit($0) })
+        else {
+            throw ServiceFailure(
+                .invalidInputData,
+                "\(quoted(name)) is no name for a result: a letter or '_', then letters, digits, '_'",
+                at: path)
+        }
+    }
+
+    private func order(
+        _ members: inout MemberReader, of clause: Clause
+    ) throws(ServiceFailure) -> [OrderKey] {
+        let descending = try members.optionalBool("descending") ?? false
+        guard let view = members.optional("orderBy") else { return [] }
+        let names = Set(clause.distanceClauses.compactMap(\.putDistanceInto))
+        let path = members.path(of: "orderBy")
+        if let utf8 = view.utf8 {
+            return [try orderKey(Array(utf8), descending, names, at: path)]
+        }
+        guard view.kind == .array, (1...limits.orderKeys).contains(view.count) else {
+            throw ServiceFailure(
+                .invalidInputData,
+                "expected a field, or an array of 1 to \(limits.orderKeys) objects with a "
+                    + "\"field\" and perhaps \"descending\"",
+                at: path)
+        }
+        var keys: [OrderKey] = []
+        for (index, element) in zip(0..., view.elements) {
+            var entry = try MemberReader(element, at: "\(path)[\(index)]")
+            let utf8 = try entry.utf8("field")
+            let descending = try entry.optionalBool("descending") ?? false
+            keys.append(try orderKey(utf8, descending, names, at: entry.path(of: "field")))
+            try entry.finish(as: "a key of an order")
+        }
+        return keys
+    }
+
+    private func orderKey(
+        _ utf8: [UInt8], _ descending: Bool, _ names: Set<String>, at path: String
+    ) throws(ServiceFailure) -> OrderKey {
+        let prefix = "_calculated."
+        guard utf8.starts(with: prefix.utf8) || utf8.elementsEqual("_calculated".utf8) else {
+            return OrderKey(.field(FieldPath(utf8: utf8)), descending: descending)
+        }
+        let name = String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+        guard names.contains(name) else {
+            throw ServiceFailure(
+                .invalidInputData, "no clause puts a distance into \(quoted(name))", at: path)
+        }
+        return OrderKey(.distance(name: name), descending: descending)
+    }
+
+    private func counts(_ members: inout MemberReader) throws(ServiceFailure) -> [String] {
+        guard let view = members.optional("aggregations") else { return [] }
+        guard view.kind == .array else {
+            throw members.failure("aggregations", "expected an array")
+        }
+        var names: [String] = []
+        for (index, element) in zip(0..., view.elements) {
+            let path = "\(members.path(of: "aggregations"))[\(index)]"
+            var entry = try MemberReader(element, at: path)
+            let type = try entry.string("type")
+            guard type == "COUNT" else {
+                throw entry.failure("type", "\(quoted(type)) is no aggregation; expected \"COUNT\"")
+            }
+            let name = try entry.string("putAggregationInto")
+            try Self.checkResultName(name, at: entry.path(of: "putAggregationInto"))
+            guard !names.contains(name) else {
+                throw entry.failure("putAggregationInto", "\(quoted(name)) is used already")
+            }
+            names.append(name)
+            try entry.finish(as: "an aggregation")
+        }
+        return names
+    }
+
+    private func pageLimit(_ params: inout MemberReader) throws(ServiceFailure) -> Int? {
+        guard let view = params.optional("bestEffortLimit") else { return nil }
+        let expected = "expected a whole number of objects, 0 or more"
+        var number = view.number
+        if let utf8 = view.utf8 {
+            let isDigits =
+                !utf8.isEmpty
+                && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            guard isDigits else { throw params.failure("bestEffortLimit", expected) }
+            number = .integer(Int64(String(decoding: utf8, as: UTF8.self)) ?? .max)
+        }
+        guard let number, number.isWhole, number >= .integer(0) else {
+            throw params.failure("bestEffortLimit", expected)
+        }
+        if number == .integer(0) || number > .integer(Int64(limits.pageObjects)) { return nil }
+        return number.exactInt
+    }
+
+    private func fields(_ params: inout MemberReader) throws(ServiceFailure) -> [[UInt8]]? {
+        guard let view = params.optional("fields") else { return nil }
+        guard view.kind == .array else {
+            throw params.failure("fields", "expected an array of first-level names")
+        }
+        var names: [[UInt8]] = []
+        for (index, element) in zip(0..., view.elements) {
+            guard let utf8 = element.utf8 else {
+                throw ServiceFailure(
+                    .invalidInputData, "expected a first-level name",
+                    at: "\(params.path(of: "fields"))[\(index)]")
+            }
+            names.append(Array(utf8))
+        }
+        return names
+    }
+}

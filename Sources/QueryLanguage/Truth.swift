@@ -1,0 +1,18 @@
+/// Kleene's three values, as SQL has them.
+public enum Truth: Int8, Sendable, Comparable {
+    case no = 0
+    case unknown = 1
+    case yes = 2
+
+    public init(_ value: Bool) { self = value ? .yes : .no }
+
+    public static func < (a: Truth, b: Truth) -> Bool { a.rawValue < b.rawValue }
+
+    public static prefix func ! (a: Truth) -> Truth { Truth(rawValue: 2 - a.rawValue)! }
+
+    /// The conjunction: the least of both.
+    public static func & (a: Truth, b: Truth) -> Truth { min(a, b) }
+
+    /// The disjunction: the greatest of both.
+    public static func | (a: Truth, b: Truth) -> Truth { max(a, b) }
+}

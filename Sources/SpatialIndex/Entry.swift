@@ -1,0 +1,54 @@
+import Geodesy
+
+/// One point as the index stores it.
+///
+/// An entry is live while its stamp is the current stamp of its slot. A move or removal changes the
+/// slot's stamp, and the entries left behind in packed trees are dead without being touched.
+struct Entry: BitwiseCopyable, Sendable {
+    let slot: Slot
+    var stamp: UInt32
+    let latitude: Double
+    let longitude: Double
+    let vector: FloatVector
+
+    init(slot: Slot, stamp: UInt32, coordinate: Coordinate) {
+        self.slot = slot
+        self.stamp = stamp
+        self.latitude = coordinate.latitude
+        self.longitude = coordinate.longitude
+        self.vector = FloatVector(Sphere.unitVector(coordinate))
+    }
+
+    init(slot: Slot, stamp: UInt32, latitude: Double, longitude: Double, vector: FloatVector) {
+        self.slot = slot
+        self.stamp = stamp
+        self.latitude = latitude
+        self.longitude = longitude
+        self.vector = vector
+    }
+
+    var coordinate: Coordinate { Coordinate(latitude: latitude, longitude: longitude) }
+}
+
+/// A vector in single precision. Of a unit vector it is within 5.2e-8 (sqrt(3) * 2^-25).
+struct FloatVector: BitwiseCopyable, Sendable {
+    let x, y, z: Float
+
+    init(_ exact: SIMD3<Double>) {
+        self.init(x: Float(exact.x), y: Float(exact.y), z: Float(exact.z))
+    }
+
+    init(x: Float, y: Float, z: Float) {
+        self.x = x
+        self.y = y
+        self.z = z
+    }
+
+    /// The squared length of the chord between the ends of two unit vectors.
+    func squaredChord(to other: FloatVector) -> Float {
+        let dx = x - other.x
+        let dy = y - other.y
+        let dz = z - other.z
+        return dx * dx + dy * dy + dz * dz
+    }
+}

@@ -1,0 +1,172 @@
+import Geodesy
+
+/// The points of a `PointIndex` in the order of their distance, found as far as they are asked for.
+///
+///     var walk = index.nearest(to: oslo)
+///     while let (slot, distance) = walk.next(), distance < .kilometers(5) { … }
+///
+/// A best-first search: `open` holds nodes and points by a lower bound of their squared chord,
+/// `found` the points whose exact distance is known. A found point is next when every open bound
+/// lies surely beyond its distance; an open node that may hold an equally distant point is opened
+/// first, so ties come in the order of slots.
+///
+/// - Complexity: O((k + log n) log n) for k points on spread-out data. Beginning behind a cursor
+///   opens the nodes that its circle cuts, and none that lie wholly nearer.
+/// - Reference: Hjaltason and Samet, "Distance Browsing in Spatial Databases", TODS 24(2), 1999.
+/// - Note: It walks the index as it was when it began and keeps that state alive.
+public struct NearestWalk: DistanceWalk {
+    private let origin: Sphere.Origin
+    private let center: FloatVector
+    private let radiusMeters: Double
+    private let after: NearestCursor?
+    // Squared chords: open nothing beyond the first or up to the second.
+    private let beyond: Float
+    private let nearer: Float
+    private let tiers: [TierRecord]
+    private let delta: [Entry]
+    private let stamps: PersistentArray<UInt32>
+    private var open: BinaryHeap<Open>
+    private var found: BinaryHeap<Found>
+
+    /// How many nodes and leaves have been opened.
+    public private(set) var visitedNodes = 0
+
+    /// For how many points the exact distance has been computed.
+    public private(set) var visitedPoints = 0
+
+    init(index: PointIndex, center: Coordinate, radiusMeters: Double?, after: NearestCursor?) {
+        self.origin = Sphere.Origin(center)
+        self.center = FloatVector(Sphere.unitVector(center))
+        self.radiusMeters = radiusMeters ?? .infinity
+        self.after = after
+        self.beyond = radiusMeters.map { ChordLimits(radiusMeters: $0).outside } ?? .infinity
+        // A micrometre less: points exactly at the cursor's distance may be still to come.
+        self.nearer = after.map { ChordLimits.inside(radiusMeters: $0.distance.meters - 1e-6) } ?? -1
+        self.tiers = index.tiers
+        self.delta = index.delta
+        self.stamps = index.stamps
+        self.open = BinaryHeap(minimumCapacity: 96 + index.delta.count)
+        self.found = BinaryHeap(minimumCapacity: 16)
+        for (number, entry) in delta.enumerated() {
+            let chord = entry.vector.squaredChord(to: self.center)
+            if chord <= beyond && chord > nearer {
+                open.appendUnordered(
+                    Open(bound: chord, number: UInt32(number), level: Open.deltaPoint, tier: 0))
+            }
+        }
+        for (number, record) in tiers.enumerated() {
+            open.appendUnordered(
+                Open(
+                    bound: 0, number: 0, level: Int8(record.tier.tree.levels - 1),
+                    tier: UInt16(number)))
+        }
+        open.restoreOrder()
+    }
+
+    /// The next point, or `nil` when there is none left.
+    public mutating func next() -> (slot: Slot, distance: Distance)? {
+        while true {
+            if let nearest = found.first {
+                guard let candidate = open.first, candidate.bound <= nearest.beyond else {
+                    _ = found.popFirst()
+                    return (nearest.slot, Distance(micrometers: nearest.micrometers))
+                }
+            }
+            guard let candidate = open.popFirst() else { return nil }
+            switch candidate.level {
+            case Open.point, Open.deltaPoint: measure(candidate)
+            case Open.leaf: openLeaf(candidate)
+            default: openNodes(candidate)
+            }
+        }
+    }
+
+    private mutating func measure(_ candidate: Open) {
+        let number = Int(candidate.number)
+        let slot: Slot
+        let place: Coordinate
+        if candidate.level == Open.deltaPoint {
+            slot = delta[number].slot
+            place = delta[number].coordinate
+        } else {
+            let leaf = Leaf(base: tiers[Int(candidate.tier)].tier.tree.leaf(number >> 4))
+            slot = leaf.slot(number & 15)
+            place = Coordinate(
+                latitude: leaf.latitude(number & 15), longitude: leaf.longitude(number & 15))
+        }
+        visitedPoints += 1
+        let distance = origin.distance(to: place)
+        guard distance.isWithin(radiusMeters: radiusMeters) else { return }
+        if let after, NearestCursor(distance: distance, slot: slot) <= after { return }
+        found.insert(
+            Found(
+                micrometers: distance.micrometers, slot: slot,
+                beyond: ChordLimits.outside(radiusMeters: distance.meters)))
+    }
+
+    private mutating func openLeaf(_ candidate: Open) {
+        visitedNodes += 1
+        let record = tiers[Int(candidate.tier)]
+        let number = Int(candidate.number)
+        let leaf = Leaf(base: record.tier.tree.leaf(number))
+        let chords = squaredChords(leaf.base, center: center)
+        let isWanted = (chords .<= beyond) .& (chords .> nearer)
+        var rest = Lanes(touched: isWanted.bits, inside: 0)
+            .first(record.tier.tree.entryCount(ofLeaf: number)).touched
+        while rest != 0 {
+            let lane = rest.trailingZeroBitCount
+            rest &= rest - 1
+            if record.dead != 0 && stamps[Int(leaf.slot(lane))] != leaf.stamp(lane) { continue }
+            open.insert(
+                Open(
+                    bound: chords[lane], number: UInt32(number << 4 | lane), level: Open.point,
+                    tier: candidate.tier))
+        }
+    }
+
+    private mutating func openNodes(_ candidate: Open) {
+        visitedNodes += 1
+        let tree = tiers[Int(candidate.tier)].tier.tree
+        let level = Int(candidate.level)
+        let number = Int(candidate.number)
+        let chords = NodeChords(tree.group(number, level: level), center: center)
+        let isWanted = (chords.nearest .<= beyond) .& (chords.farthest .> nearer)
+        var rest = Lanes(touched: isWanted.bits, inside: 0)
+            .first(tree.childCount(ofGroup: number, level: level)).touched
+        while rest != 0 {
+            let lane = rest.trailingZeroBitCount
+            rest &= rest - 1
+            open.insert(
+                Open(
+                    bound: chords.nearest[lane], number: UInt32(number << 4 | lane),
+                    level: candidate.level - 1, tier: candidate.tier))
+        }
+    }
+}
+
+/// A node, leaf or point that has not been looked into, by a lower bound of its squared chord.
+private struct Open: BitwiseCopyable, HeapOrdered, Sendable {
+    let bound: Float
+    let number: UInt32
+    let level: Int8
+    let tier: UInt16
+
+    static let leaf: Int8 = -1
+    static let point: Int8 = -2
+    static let deltaPoint: Int8 = -3
+
+    func precedes(_ other: Open) -> Bool { bound < other.bound }
+}
+
+/// A point whose distance is known.
+private struct Found: BitwiseCopyable, HeapOrdered, Sendable {
+    let micrometers: Int64
+    let slot: Slot
+
+    /// Squared chords above this one belong to distances above this one.
+    let beyond: Float
+
+    func precedes(_ other: Found) -> Bool {
+        micrometers < other.micrometers || (micrometers == other.micrometers && slot < other.slot)
+    }
+}

@@ -1,0 +1,129 @@
+import Geodesy
+
+extension PointIndex {
+    /// Calls `body` for each point in the box, in no particular order, until it returns false.
+    public func visit(in box: GeoBox, _ body: (Slot, Coordinate) throws -> Bool) rethrows {
+        try search(BoxRegion(box)) { slot, latitude, longitude in
+            try body(slot, Coordinate(latitude: latitude, longitude: longitude))
+        }
+    }
+
+    /// Calls `body` for each point within the radius, in no particular order, until it returns
+    /// false.
+    public func visit(
+        within radiusMeters: Double, of center: Coordinate,
+        _ body: (Slot, Distance) throws -> Bool
+    ) rethrows {
+        let circle = CircleRegion(center: center, radiusMeters: radiusMeters)
+        try search(circle) { slot, latitude, longitude in
+            let place = Coordinate(latitude: latitude, longitude: longitude)
+            return try body(slot, circle.origin.distance(to: place))
+        }
+    }
+
+    /// Calls `body` for each slot whose point lies within the radius, without its distance: the
+    /// exact formula is evaluated only for points at the circle's edge.
+    public func visitSlots(
+        within radiusMeters: Double, of center: Coordinate, _ body: (Slot) throws -> Bool
+    ) rethrows {
+        try search(CircleRegion(center: center, radiusMeters: radiusMeters)) { slot, _, _ in
+            try body(slot)
+        }
+    }
+
+    /// How many points lie in the box.
+    public func count(in box: GeoBox) -> Int { count(in: BoxRegion(box)) }
+
+    /// How many points lie within the radius.
+    public func count(within radiusMeters: Double, of center: Coordinate) -> Int {
+        count(in: CircleRegion(center: center, radiusMeters: radiusMeters))
+    }
+
+    /// About how many points lie in the box, 0 through `count`.
+    ///
+    /// - Complexity: O(tiers): at most 48 groups of nodes of each are opened.
+    public func estimate(in box: GeoBox) -> Int { estimate(in: BoxRegion(box)) }
+
+    /// About how many points lie within the radius, 0 through `count`.
+    ///
+    /// - Complexity: O(tiers): at most 48 groups of nodes of each are opened.
+    public func estimate(within radiusMeters: Double, of center: Coordinate) -> Int {
+        estimate(in: CircleRegion(center: center, radiusMeters: radiusMeters))
+    }
+
+    /// A walk over the points within the radius (`nil`: everywhere), nearest first, that begins
+    /// right behind `after`.
+    public func nearest(
+        to center: Coordinate, within radiusMeters: Double? = nil, after: NearestCursor? = nil
+    ) -> NearestWalk {
+        NearestWalk(index: self, center: center, radiusMeters: radiusMeters, after: after)
+    }
+}
+
+extension PointIndex {
+    @inline(__always)
+    private func search<R: Region>(
+        _ region: R, _ body: (Slot, _ latitude: Double, _ longitude: Double) throws -> Bool
+    ) rethrows {
+        for entry in delta {
+            let lanes = region.judge(entry)
+            guard lanes.touched != 0 else { continue }
+            let isIn =
+                lanes.inside != 0
+                || region.contains(latitude: entry.latitude, longitude: entry.longitude)
+            if isIn {
+                guard try body(entry.slot, entry.latitude, entry.longitude) else { return }
+            }
+        }
+        for record in tiers {
+            let finished = try record.tier.tree.search(region) { leaf, lanes in
+                var rest = lanes.touched
+                while rest != 0 {
+                    let lane = rest.trailingZeroBitCount
+                    rest &= rest - 1
+                    let slot = leaf.slot(lane)
+                    if record.dead != 0 && stamps[Int(slot)] != leaf.stamp(lane) { continue }
+                    let latitude = leaf.latitude(lane)
+                    let longitude = leaf.longitude(lane)
+                    let isIn =
+                        lanes.inside >> UInt16(lane) & 1 == 1
+                        || region.contains(latitude: latitude, longitude: longitude)
+                    if isIn {
+                        guard try body(slot, latitude, longitude) else { return false }
+                    }
+                }
+                return true
+            }
+            guard finished else { return }
+        }
+    }
+
+    // A tree without dead entries is counted without opening what lies inside the region.
+    @inline(__always)
+    private func count<R: Region>(in region: R) -> Int {
+        var total = 0
+        var hasDead = false
+        for record in tiers {
+            if record.dead == 0 { total += record.tier.tree.count(region) } else { hasDead = true }
+        }
+        if !hasDead && delta.isEmpty { return total }
+        var rest = self
+        rest.tiers.removeAll { $0.dead == 0 }
+        rest.search(region) { _, _, _ in
+            total += 1
+            return true
+        }
+        return total
+    }
+
+    private func estimate<R: Region>(in region: R) -> Int {
+        var total = 0.0
+        for entry in delta where region.judge(entry).touched != 0 { total += 1 }
+        for record in tiers {
+            var budget = 48
+            let entries = record.tier.tree.estimate(region, budget: &budget)
+            total += entries * Double(record.live) / Double(record.tier.count)
+        }
+        return min(count, max(0, Int(total.rounded())))
+    }
+}

@@ -1,0 +1,116 @@
+import Geodesy
+
+extension PointIndex {
+    /// Every broken invariant in a sentence; empty for a sound index.
+    ///
+    /// - Complexity: O(n log n); for checks and tests.
+    public func violations() -> [String] {
+        var found: [String] = []
+        var live: [Slot: Coordinate] = [:]
+        checkDelta(&live, &found)
+        for (number, record) in tiers.enumerated() {
+            checkEntries(number, record, &live, &found)
+            record.tier.tree.checkNodes(tier: number, &found)
+            if number > 0 && record.epochs.lowerBound <= tiers[number - 1].epochs.upperBound {
+                found.append("tier \(number) begins at an epoch of the tier before it")
+            }
+        }
+        if live.count != count {
+            found.append("the index counts \(count) points and holds \(live.count)")
+        }
+        checkSlots(live, &found)
+        return found
+    }
+
+    private func checkDelta(_ live: inout [Slot: Coordinate], _ found: inout [String]) {
+        for entry in delta {
+            if entry.stamp != epoch {
+                found.append("delta: slot \(entry.slot) has stamp \(entry.stamp), not \(epoch)")
+            }
+            if live.updateValue(entry.coordinate, forKey: entry.slot) != nil {
+                found.append("delta: slot \(entry.slot) is there twice")
+            }
+        }
+        if delta.count >= Limits.delta { found.append("delta: \(delta.count) entries") }
+    }
+
+    private func checkEntries(
+        _ number: Int, _ record: TierRecord, _ live: inout [Slot: Coordinate],
+        _ found: inout [String]
+    ) {
+        let tree = record.tier.tree
+        var dead = 0
+        for place in 0..<tree.count {
+            let entry = Leaf(base: tree.leaf(place >> 4)).entry(place & 15)
+            if !record.epochs.contains(entry.stamp) {
+                found.append("tier \(number): slot \(entry.slot) has stamp \(entry.stamp)")
+            }
+            if currentStamp(of: entry.slot) != entry.stamp {
+                dead += 1
+            } else if live.updateValue(entry.coordinate, forKey: entry.slot) != nil {
+                found.append("tier \(number): slot \(entry.slot) is alive twice")
+            }
+        }
+        if dead != record.dead {
+            found.append("tier \(number) counts \(record.dead) dead entries and has \(dead)")
+        }
+        if record.epochs.upperBound >= epoch {
+            found.append("tier \(number) reaches into the current epoch \(epoch)")
+        }
+    }
+
+    private func checkSlots(_ live: [Slot: Coordinate], _ found: inout [String]) {
+        if tiers.isEmpty {
+            if !stamps.isEmpty { found.append("stamps are kept without tiers") }
+            return
+        }
+        var stamped = 0
+        for slot in 0..<stamps.count where stamps[slot] != 0 {
+            stamped += 1
+            let kept = coordinates[slot]
+            if let there = live[Slot(slot)], there != kept {
+                found.append("slot \(slot) is at \(there) in its tree and at \(kept) by slot")
+            }
+        }
+        if stamped != count { found.append("\(stamped) slots have stamps, not \(count)") }
+    }
+}
+
+extension TierTree {
+    /// Appends a sentence for each node whose box does not hold what lies below it.
+    fileprivate func checkNodes(tier: Int, _ found: inout [String]) {
+        for level in 0..<levels {
+            for node in 0..<nodeCount(level: level) {
+                let box = NodeBox(group: group(node >> 4, level: level), lane: node & 15)
+                if !holds(box, node: node, level: level) {
+                    found.append("tier \(tier), level \(level): node \(node) is too small")
+                }
+            }
+        }
+    }
+
+    private func holds(_ box: NodeBox, node: Int, level: Int) -> Bool {
+        if level > 0 {
+            let children = group(node, level: level - 1)
+            return (0..<childCount(ofGroup: node, level: level - 1)).allSatisfy { lane in
+                box.contains(NodeBox(group: children, lane: lane))
+            }
+        }
+        return (0..<entryCount(ofLeaf: node)).allSatisfy { lane in
+            let entry = Leaf(base: leaf(node)).entry(lane)
+            let exact = Sphere.unitVector(entry.coordinate)
+            return box.contains(exact, entry.coordinate)
+        }
+    }
+}
+
+extension NodeBox {
+    /// Whether the box holds a point, by its exact unit vector and its degrees.
+    fileprivate func contains(_ vector: SIMD3<Double>, _ place: Coordinate) -> Bool {
+        let low = SIMD3(Double(lowX), Double(lowY), Double(lowZ))
+        let high = SIMD3(Double(highX), Double(highY), Double(highZ))
+        return all(low .<= vector) && all(vector .<= high)
+            && Double(south) <= place.latitude && place.latitude <= Double(north)
+            && Double(west) <= place.longitude && place.longitude <= Double(east)
+    }
+}

@@ -1,0 +1,181 @@
+import Geodesy
+
+extension PointIndex {
+    /// Puts the slot's point there, whether it had one or not.
+    ///
+    /// - Complexity: O(log n) amortised; one write in 256 builds a tree of at most some 4,096
+    ///   entries. Longer merges are left to `pendingMerge` until there are more than 32 tiers.
+    public mutating func set(_ coordinate: Coordinate, for slot: Slot) {
+        let entry = Entry(slot: slot, stamp: epoch, coordinate: coordinate)
+        if tiers.isEmpty {
+            if let place = placeInDelta(slot) {
+                delta[place] = entry
+                return
+            }
+            count += 1
+        } else {
+            let stamp = currentStamp(of: slot)
+            stamps.set(Int(slot), epoch, fillingWith: 0)
+            coordinates.set(Int(slot), coordinate, fillingWith: Self.nowhere)
+            if stamp == epoch, let place = placeInDelta(slot) {
+                delta[place] = entry
+                return
+            }
+            if stamp == 0 { count += 1 } else { bury(stamp) }
+        }
+        delta.append(entry)
+        if delta.count >= Limits.delta { flush() }
+    }
+
+    /// Takes the slot's point away, if it has one.
+    ///
+    /// - Complexity: as for `set`.
+    public mutating func remove(_ slot: Slot) {
+        if tiers.isEmpty {
+            guard let place = placeInDelta(slot) else { return }
+            removeFromDelta(place)
+            count -= 1
+            return
+        }
+        let stamp = currentStamp(of: slot)
+        guard stamp != 0 else { return }
+        count -= 1
+        stamps[Int(slot)] = 0
+        if stamp == epoch, let place = placeInDelta(slot) {
+            removeFromDelta(place)
+        } else {
+            bury(stamp)
+            tidy()
+        }
+    }
+
+    private func placeInDelta(_ slot: Slot) -> Int? {
+        delta.withUnsafeBufferPointer { entries in
+            entries.firstIndex { $0.slot == slot }
+        }
+    }
+
+    private mutating func removeFromDelta(_ place: Int) {
+        delta.swapAt(place, delta.count - 1)
+        delta.removeLast()
+    }
+
+    /// Counts one entry of an earlier epoch as dead.
+    private mutating func bury(_ stamp: UInt32) {
+        guard let place = tiers.lastIndex(where: { $0.epochs.lowerBound <= stamp }) else {
+            preconditionFailure("no tier for stamp \(stamp)")
+        }
+        tiers[place].dead += 1
+    }
+
+    static let nowhere = Coordinate(latitude: 0, longitude: 0)
+}
+
+// MARK: - Epochs
+
+extension PointIndex {
+    /// Builds the one tier of a bulk load.
+    mutating func pack(_ points: [(slot: Slot, coordinate: Coordinate)]) {
+        let slots = Int(points.lazy.map(\.slot).max() ?? 0) + 1
+        stamps.resize(to: slots, repeating: 0)
+        coordinates.resize(to: slots, repeating: Self.nowhere)
+        var entries: [Entry] = []
+        entries.reserveCapacity(points.count)
+        for (slot, coordinate) in points.reversed() where stamps[Int(slot)] == 0 {
+            stamps[Int(slot)] = epoch
+            coordinates[Int(slot)] = coordinate
+            entries.append(Entry(slot: slot, stamp: epoch, coordinate: coordinate))
+        }
+        count = entries.count
+        let tier = entries.withUnsafeBufferPointer { Tier($0) }
+        tiers = [TierRecord(tier: tier, epochs: epoch...epoch)]
+        epoch += 1
+    }
+
+    /// Ends the epoch: the delta becomes a tier, together with the small tiers of about its size.
+    private mutating func flush() {
+        if epoch == .max {
+            renumber()
+            return
+        }
+        if tiers.isEmpty { enterSlots() }
+        var first = tiers.count
+        var size = delta.count
+        while first > 0 {
+            let previous = tiers[first - 1]
+            guard !previous.isSealed && (previous.live <= 2 * size || previous.isStale) else {
+                break
+            }
+            first -= 1
+            size += previous.live
+        }
+        mergeTail(from: first)
+        tidy()
+    }
+
+    /// Replaces the tiers from `first` on and the delta by one tier, and begins a new epoch.
+    private mutating func mergeTail(from first: Int) {
+        var entries = liveEntries(of: tiers[first...])
+        entries.append(contentsOf: delta)
+        let oldest = first < tiers.count ? tiers[first].epochs.lowerBound : epoch
+        tiers.removeSubrange(first...)
+        if !entries.isEmpty {
+            let tier = entries.withUnsafeBufferPointer { Tier($0) }
+            tiers.append(TierRecord(tier: tier, epochs: oldest...epoch))
+        }
+        delta.removeAll(keepingCapacity: true)
+        epoch += 1
+    }
+
+    /// Begins to keep stamps and coordinates by slot, which a lone delta does without.
+    private mutating func enterSlots() {
+        for entry in delta {
+            stamps.set(Int(entry.slot), entry.stamp, fillingWith: 0)
+            coordinates.set(Int(entry.slot), entry.coordinate, fillingWith: Self.nowhere)
+        }
+    }
+
+    /// Rebuilds everything as epoch 1, when the stamps have run out: after 2^32 epochs.
+    private mutating func renumber() {
+        let entries = liveEntries(of: tiers[...]) + delta
+        let points = entries.map { (slot: $0.slot, coordinate: $0.coordinate) }
+        self = PointIndex(bulk: points)
+    }
+
+    /// Drops dead tiers, rebuilds small stale ones, and merges large ones once they are past every
+    /// bound.
+    private mutating func tidy() {
+        tiers.removeAll { $0.live == 0 }
+        if count <= Limits.smallestForest {
+            dissolve()
+            return
+        }
+        let tail = sealedCount
+        if let stale = tiers[tail...].firstIndex(where: \.isStale), epoch < .max {
+            mergeTail(from: stale)
+        }
+        let dead = tiers.reduce(0) { $0 + $1.dead }
+        if tiers.count > Limits.tiers || dead > max(count, Limits.sealed) {
+            while let job = pendingMerge() { install(job.run()) }
+        }
+    }
+
+    /// Goes back to a delta alone.
+    private mutating func dissolve() {
+        var entries = liveEntries(of: tiers[...]) + delta
+        for place in entries.indices { entries[place].stamp = epoch }
+        let epoch = epoch
+        self = PointIndex(epoch: epoch)
+        delta = entries
+        count = entries.count
+    }
+
+    /// How many tiers there are up to the last sealed one.
+    var sealedCount: Int { (tiers.lastIndex(where: \.isSealed) ?? -1) + 1 }
+
+    private func liveEntries(of records: ArraySlice<TierRecord>) -> [Entry] {
+        var entries: [Entry] = []
+        for record in records { record.appendLiveEntries(to: &entries, stamps: stamps) }
+        return entries
+    }
+}

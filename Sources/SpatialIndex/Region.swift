@@ -1,0 +1,156 @@
+import Geodesy
+
+/// A part of the earth that a tree can be searched for.
+protocol Region {
+    /// Judges the boxes of a group of nodes.
+    func nodes(_ group: UnsafeMutableRawPointer) -> Lanes
+
+    /// Judges the points of a leaf.
+    func points(_ leaf: UnsafeMutableRawPointer) -> Lanes
+
+    /// Whether the point lies in the region: the exact rule.
+    func contains(latitude: Double, longitude: Double) -> Bool
+
+    /// Judges a point outside the trees; `contains` decides what is touched but not inside.
+    func judge(_ entry: Entry) -> Lanes
+
+    /// About which part of a node's points lie in the region, 0…1, for a node that is touched.
+    func share(of box: NodeBox) -> Double
+}
+
+/// The points within a radius of a centre.
+struct CircleRegion: Region {
+    let origin: Sphere.Origin
+    let radiusMeters: Double
+    let center: FloatVector
+    let limits: ChordLimits
+
+    init(center: Coordinate, radiusMeters: Double) {
+        self.origin = Sphere.Origin(center)
+        self.radiusMeters = radiusMeters
+        self.center = FloatVector(Sphere.unitVector(center))
+        self.limits = ChordLimits(radiusMeters: radiusMeters)
+    }
+
+    @inline(__always)
+    func nodes(_ group: UnsafeMutableRawPointer) -> Lanes {
+        let chords = NodeChords(group, center: center)
+        return Lanes(
+            touched: (chords.nearest .<= limits.outside).bits,
+            inside: (chords.farthest .<= limits.inside).bits)
+    }
+
+    @inline(__always)
+    func points(_ leaf: UnsafeMutableRawPointer) -> Lanes {
+        let chords = squaredChords(leaf, center: center)
+        return Lanes(
+            touched: (chords .<= limits.outside).bits, inside: (chords .<= limits.inside).bits)
+    }
+
+    func contains(latitude: Double, longitude: Double) -> Bool {
+        origin.distance(to: Coordinate(latitude: latitude, longitude: longitude))
+            .isWithin(radiusMeters: radiusMeters)
+    }
+
+    @inline(__always)
+    func judge(_ entry: Entry) -> Lanes {
+        let chord = entry.vector.squaredChord(to: center)
+        return Lanes(
+            touched: chord <= limits.outside ? 1 : 0, inside: chord <= limits.inside ? 1 : 0)
+    }
+
+    // On a sphere the area within a chord grows with its square, so the place of the limit between
+    // the nearest and the farthest corner is about the share of the area.
+    func share(of box: NodeBox) -> Double {
+        let (nearest, farthest) = box.squaredChords(from: center)
+        guard farthest > nearest, limits.outside < farthest else { return 1 }
+        return Double(max(0, limits.outside - nearest) / (farthest - nearest))
+    }
+}
+
+/// The points in a rectangle of degrees.
+struct BoxRegion: Region {
+    private let box: GeoBox
+    private let first: ClosedRange<Double>
+    private let second: ClosedRange<Double>
+    // Edges moved outward to the next `Float` for "touches", inward for "contains".
+    private let outerSouth, outerNorth, innerSouth, innerNorth: Float
+    private let outerFirst, outerSecond, innerFirst, innerSecond: (west: Float, east: Float)
+
+    init(_ box: GeoBox) {
+        self.box = box
+        let ranges = box.longitudeRanges
+        first = ranges.0
+        // A box with one range has it twice.
+        second = ranges.1 ?? ranges.0
+        outerSouth = .roundedDown(box.south)
+        outerNorth = .roundedUp(box.north)
+        innerSouth = .roundedUp(box.south)
+        innerNorth = .roundedDown(box.north)
+        outerFirst = (.roundedDown(first.lowerBound), .roundedUp(first.upperBound))
+        outerSecond = (.roundedDown(second.lowerBound), .roundedUp(second.upperBound))
+        innerFirst = (.roundedUp(first.lowerBound), .roundedDown(first.upperBound))
+        innerSecond = (.roundedUp(second.lowerBound), .roundedDown(second.upperBound))
+    }
+
+    @inline(__always)
+    func nodes(_ group: UnsafeMutableRawPointer) -> Lanes {
+        typealias Group = TierLayout.Group
+        let south = group.floats(Group.south)
+        let north = group.floats(Group.north)
+        let west = group.floats(Group.west)
+        let east = group.floats(Group.east)
+        let touchesFirst = (west .<= outerFirst.east) .& (east .>= outerFirst.west)
+        let touchesSecond = (west .<= outerSecond.east) .& (east .>= outerSecond.west)
+        let withinFirst = (west .>= innerFirst.west) .& (east .<= innerFirst.east)
+        let withinSecond = (west .>= innerSecond.west) .& (east .<= innerSecond.east)
+        let touched =
+            (south .<= outerNorth) .& (north .>= outerSouth) .& (touchesFirst .| touchesSecond)
+        let inside =
+            (south .>= innerSouth) .& (north .<= innerNorth) .& (withinFirst .| withinSecond)
+        return Lanes(touched: touched.bits, inside: inside.bits)
+    }
+
+    @inline(__always)
+    func points(_ leaf: UnsafeMutableRawPointer) -> Lanes {
+        let low = half(leaf, 0)
+        let high = half(leaf, 64)
+        let lanes = low | high << 8
+        return Lanes(touched: lanes, inside: lanes)
+    }
+
+    @inline(__always)
+    private func half(_ leaf: UnsafeMutableRawPointer, _ offset: Int) -> UInt16 {
+        let latitude = leaf.doubles(TierLayout.Leaf.latitude + offset)
+        let longitude = leaf.doubles(TierLayout.Leaf.longitude + offset)
+        let inFirst = (longitude .>= first.lowerBound) .& (longitude .<= first.upperBound)
+        let inSecond = (longitude .>= second.lowerBound) .& (longitude .<= second.upperBound)
+        let inLatitude = (latitude .>= box.south) .& (latitude .<= box.north)
+        return (inLatitude .& (inFirst .| inSecond)).bits
+    }
+
+    func contains(latitude: Double, longitude: Double) -> Bool {
+        latitude >= box.south && latitude <= box.north
+            && (first.contains(longitude) || second.contains(longitude))
+    }
+
+    @inline(__always)
+    func judge(_ entry: Entry) -> Lanes {
+        let lanes: UInt16 =
+            contains(latitude: entry.latitude, longitude: entry.longitude) ? 1 : 0
+        return Lanes(touched: lanes, inside: lanes)
+    }
+
+    func share(of node: NodeBox) -> Double {
+        func overlap(_ low: Float, _ high: Float, _ range: ClosedRange<Double>) -> Double {
+            let length = Double(high - low)
+            let common =
+                min(Double(high), range.upperBound) - max(Double(low), range.lowerBound)
+            return length > 0 ? min(1, max(0, common / length)) : (common >= 0 ? 1 : 0)
+        }
+        let byLatitude = overlap(node.south, node.north, box.south...box.north)
+        let byFirst = overlap(node.west, node.east, first)
+        let bySecond = first == second ? 0 : overlap(node.west, node.east, second)
+        return byLatitude * min(1, byFirst + bySecond)
+    }
+}

@@ -1,0 +1,155 @@
+/// Where things lie in the memory of a packed tree.
+///
+/// Entries are packed in leaves of 16, the boxes of sibling nodes in groups of 16, each column of a
+/// leaf or group beside the next: a query reads only the columns it tests, each with one wide load.
+enum TierLayout {
+    /// Entries in a leaf, children of a node.
+    static let fanout = 16
+
+    /// How many levels of nodes a tree can have: 16^8 entries are more than slots.
+    static let maximumLevels = 8
+
+    /// Byte offsets in a leaf.
+    enum Leaf {
+        static let x = 0
+        static let y = 64
+        static let z = 128
+        static let latitude = 192
+        static let longitude = 320
+        static let slot = 448
+        static let stamp = 512
+        static let stride = 576
+    }
+
+    /// Byte offsets in a group of node boxes.
+    enum Group {
+        static let lowX = 0
+        static let lowY = 64
+        static let lowZ = 128
+        static let highX = 192
+        static let highY = 256
+        static let highZ = 320
+        static let south = 384
+        static let west = 448
+        static let north = 512
+        static let east = 576
+        static let stride = 640
+    }
+}
+
+/// A packed Hilbert R-tree in memory that someone else owns.
+///
+/// Level 0 has a node for each leaf of 16 entries, level k + 1 a node for each group of 16 nodes of
+/// level k; the top level is a single group. Node i's children are group i one level below, or leaf
+/// i, so the tree has no pointers, and node i of level k covers the entries from i * 16^(k+1) on.
+struct TierTree {
+    let leaves: UnsafeMutableRawPointer
+    let groups: UnsafeMutableRawPointer
+    let count: Int
+    let levels: Int
+    let firstGroups: InlineArray<8, Int>
+    let groupCount: Int
+
+    init(count: Int) {
+        var levels = 0
+        var nodes = count
+        var total = 0
+        var firstGroups = InlineArray<8, Int>(repeating: 0)
+        repeat {
+            nodes = (nodes + 15) / 16
+            firstGroups[levels] = total
+            total += (nodes + 15) / 16
+            levels += 1
+        } while nodes > 16
+        let leafBytes = (count + 15) / 16 * TierLayout.Leaf.stride
+        self.leaves = .allocate(byteCount: leafBytes, alignment: 64)
+        self.groups = .allocate(byteCount: total * TierLayout.Group.stride, alignment: 64)
+        self.count = count
+        self.levels = levels
+        self.firstGroups = firstGroups
+        self.groupCount = total
+    }
+
+    func deallocate() {
+        leaves.deallocate()
+        groups.deallocate()
+    }
+
+    var leafCount: Int { (count + 15) / 16 }
+
+    var memoryBytes: Int {
+        leafCount * TierLayout.Leaf.stride + groupCount * TierLayout.Group.stride
+    }
+
+    func nodeCount(level: Int) -> Int {
+        let shift = 4 * (level + 1)
+        return (count + (1 << shift) - 1) >> shift
+    }
+
+    /// The entries below a node.
+    func entries(below node: Int, level: Int) -> Range<Int> {
+        let shift = 4 * (level + 1)
+        return (node << shift)..<min((node + 1) << shift, count)
+    }
+
+    func childCount(ofGroup group: Int, level: Int) -> Int {
+        min(TierLayout.fanout, nodeCount(level: level) - group * TierLayout.fanout)
+    }
+
+    func entryCount(ofLeaf leaf: Int) -> Int {
+        min(TierLayout.fanout, count - leaf * TierLayout.fanout)
+    }
+
+    func group(_ group: Int, level: Int) -> UnsafeMutableRawPointer {
+        groups + (firstGroups[level] + group) * TierLayout.Group.stride
+    }
+
+    func leaf(_ leaf: Int) -> UnsafeMutableRawPointer {
+        leaves + leaf * TierLayout.Leaf.stride
+    }
+}
+
+/// One leaf's columns.
+struct Leaf {
+    let base: UnsafeMutableRawPointer
+
+    func slot(_ lane: Int) -> Slot {
+        base.load(fromByteOffset: TierLayout.Leaf.slot + lane * 4, as: Slot.self)
+    }
+
+    func stamp(_ lane: Int) -> UInt32 {
+        base.load(fromByteOffset: TierLayout.Leaf.stamp + lane * 4, as: UInt32.self)
+    }
+
+    func latitude(_ lane: Int) -> Double {
+        base.load(fromByteOffset: TierLayout.Leaf.latitude + lane * 8, as: Double.self)
+    }
+
+    func longitude(_ lane: Int) -> Double {
+        base.load(fromByteOffset: TierLayout.Leaf.longitude + lane * 8, as: Double.self)
+    }
+
+    func entry(_ lane: Int) -> Entry {
+        Entry(
+            slot: slot(lane), stamp: stamp(lane), latitude: latitude(lane),
+            longitude: longitude(lane),
+            vector: FloatVector(
+                x: base.load(fromByteOffset: TierLayout.Leaf.x + lane * 4, as: Float.self),
+                y: base.load(fromByteOffset: TierLayout.Leaf.y + lane * 4, as: Float.self),
+                z: base.load(fromByteOffset: TierLayout.Leaf.z + lane * 4, as: Float.self)))
+    }
+
+    func store(_ entry: Entry, lane: Int) {
+        base.storeBytes(of: entry.vector.x, toByteOffset: TierLayout.Leaf.x + lane * 4, as: Float.self)
+        base.storeBytes(of: entry.vector.y, toByteOffset: TierLayout.Leaf.y + lane * 4, as: Float.self)
+        base.storeBytes(of: entry.vector.z, toByteOffset: TierLayout.Leaf.z + lane * 4, as: Float.self)
+        base.storeBytes(
+            of: entry.latitude, toByteOffset: TierLayout.Leaf.latitude + lane * 8, as: Double.self)
+        base.storeBytes(
+            of: entry.longitude, toByteOffset: TierLayout.Leaf.longitude + lane * 8,
+            as: Double.self)
+        base.storeBytes(of: entry.slot, toByteOffset: TierLayout.Leaf.slot + lane * 4, as: Slot.self)
+        base.storeBytes(
+            of: entry.stamp, toByteOffset: TierLayout.Leaf.stamp + lane * 4, as: UInt32.self)
+    }
+}

@@ -1,0 +1,139 @@
+/// A node whose children are still to be looked at, or a leaf (level -1).
+private struct Pending: BitwiseCopyable {
+    let number: UInt32
+    let level: Int8
+    let isInside: Bool
+}
+
+extension TierTree {
+    // Depth-first: each level leaves at most fifteen siblings behind the one that is opened.
+    private static var stackCapacity: Int { TierLayout.maximumLevels * 15 + 1 }
+
+    /// Calls `report` with each leaf that holds points of the region and the lanes they are in:
+    /// those surely inside, and those touched that the exact rule must decide.
+    ///
+    /// - Returns: false if `report` did, which ends the search.
+    /// - Complexity: O(log n + nodes on the region's edge + leaves inside).
+    @inline(__always)
+    func search<R: Region>(
+        _ region: R, _ report: (_ leaf: Leaf, _ lanes: Lanes) throws -> Bool
+    ) rethrows -> Bool {
+        try withUnsafeTemporaryAllocation(of: Pending.self, capacity: Self.stackCapacity) { stack in
+            stack.initializeElement(
+                at: 0, to: Pending(number: 0, level: Int8(levels - 1), isInside: false))
+            var depth = 1
+            while depth > 0 {
+                depth -= 1
+                let pending = stack[depth]
+                let number = Int(pending.number)
+                guard pending.level < 0 else {
+                    open(pending, region, stack, &depth)
+                    continue
+                }
+                let base = leaf(number)
+                let lanes =
+                    pending.isInside ? Lanes(touched: 0xffff, inside: 0xffff) : region.points(base)
+                let used = lanes.first(entryCount(ofLeaf: number))
+                if used.touched != 0 {
+                    guard try report(Leaf(base: base), used) else { return false }
+                }
+            }
+            return true
+        }
+    }
+
+    @inline(__always)
+    private func open<R: Region>(
+        _ pending: Pending, _ region: R, _ stack: UnsafeMutableBufferPointer<Pending>,
+        _ depth: inout Int
+    ) {
+        let level = Int(pending.level)
+        let number = Int(pending.number)
+        let lanes =
+            pending.isInside
+            ? Lanes(touched: 0xffff, inside: 0xffff)
+            : region.nodes(group(number, level: level))
+        let used = lanes.first(childCount(ofGroup: number, level: level))
+        var rest = used.touched
+        while rest != 0 {
+            let lane = rest.trailingZeroBitCount
+            rest &= rest - 1
+            stack.initializeElement(
+                at: depth,
+                to: Pending(
+                    number: UInt32(number << 4 | lane), level: pending.level - 1,
+                    isInside: used.inside >> UInt16(lane) & 1 == 1))
+            depth += 1
+        }
+    }
+
+    /// How many entries lie in the region, dead or alive, for a tree in which all are alive.
+    ///
+    /// - Complexity: O(log n + nodes on the region's edge); what lies inside is not opened.
+    func count<R: Region>(_ region: R) -> Int {
+        count(region, group: 0, level: levels - 1)
+    }
+
+    private func count<R: Region>(_ region: R, group number: Int, level: Int) -> Int {
+        let lanes = region.nodes(group(number, level: level))
+            .first(childCount(ofGroup: number, level: level))
+        var total = 0
+        var rest = lanes.touched
+        while rest != 0 {
+            let lane = rest.trailingZeroBitCount
+            rest &= rest - 1
+            let child = number << 4 | lane
+            if lanes.inside >> UInt16(lane) & 1 == 1 {
+                total += entries(below: child, level: level).count
+            } else if level > 0 {
+                total += count(region, group: child, level: level - 1)
+            } else {
+                total += count(region, leaf: child)
+            }
+        }
+        return total
+    }
+
+    private func count<R: Region>(_ region: R, leaf number: Int) -> Int {
+        let points = Leaf(base: leaf(number))
+        let lanes = region.points(points.base).first(entryCount(ofLeaf: number))
+        var total = lanes.inside.nonzeroBitCount
+        var rest = lanes.touched & ~lanes.inside
+        while rest != 0 {
+            let lane = rest.trailingZeroBitCount
+            rest &= rest - 1
+            let isIn = region.contains(
+                latitude: points.latitude(lane), longitude: points.longitude(lane))
+            if isIn { total += 1 }
+        }
+        return total
+    }
+
+    /// About how many entries lie in the region, opening at most `budget` groups.
+    func estimate<R: Region>(_ region: R, budget: inout Int) -> Double {
+        estimate(region, group: 0, level: levels - 1, budget: &budget)
+    }
+
+    // Level by level down from the group: a child in part of the region counts by its share once
+    // the budget is spent.
+    private func estimate<R: Region>(
+        _ region: R, group number: Int, level: Int, budget: inout Int
+    ) -> Double {
+        budget -= 1
+        let boxes = group(number, level: level)
+        let lanes = region.nodes(boxes).first(childCount(ofGroup: number, level: level))
+        var total = 0.0
+        for lane in 0..<16 where lanes.touched >> UInt16(lane) & 1 == 1 {
+            let child = number << 4 | lane
+            let size = Double(entries(below: child, level: level).count)
+            if lanes.inside >> UInt16(lane) & 1 == 1 {
+                total += size
+            } else if level > 0 && budget > 0 {
+                total += estimate(region, group: child, level: level - 1, budget: &budget)
+            } else {
+                total += size * region.share(of: NodeBox(group: boxes, lane: lane))
+            }
+        }
+        return total
+    }
+}
