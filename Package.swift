@@ -16,6 +16,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -57,7 +58,7 @@ let package = Package(
         .target(
             name: "QueryServer",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "WireProtocol", "Operations",
+                "JSONText", "Objects", "Backend", "WireProtocol", "Operations",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -78,12 +79,14 @@ let package = Package(
         .executableTarget(
             name: "geobucket",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "ObjectStore",
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "ObjectStore",
                 "EmbeddedBackend", "Operations", "QueryServer", "GeoBucketClient", "Interchange",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]),

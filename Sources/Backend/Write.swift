@@ -3,8 +3,10 @@ import QueryLanguage
 
 /// One write as a client asked for it, its documents validated. It happens whole or not at all.
 public enum Write: Sendable {
-    /// Creates or replaces whole objects.
-    case put(bucket: BucketName, objects: [PutObject], condition: PutCondition)
+    /// Creates or replaces one whole object.
+    case put(bucket: BucketName, object: PutObject, condition: WriteCondition)
+    /// Creates or replaces many whole objects.
+    case putMany(bucket: BucketName, objects: [PutObject])
     /// Merges a JSON Merge Patch (its text) into an object.
     case patch(bucket: BucketName, id: ObjectID, patch: [UInt8], ifVersion: Int64?)
     case delete(bucket: BucketName, id: ObjectID, ifVersion: Int64?)
@@ -13,7 +15,7 @@ public enum Write: Sendable {
 
     public var bucket: BucketName {
         switch self {
-        case .put(let bucket, _, _), .patch(let bucket, _, _, _), .delete(let bucket, _, _),
+        case .put(let bucket, _, _), .putMany(let bucket, _), .patch(let bucket, _, _, _), .delete(let bucket, _, _),
             .deleteBucket(let bucket), .deleteWhere(let bucket, _):
             bucket
         }
@@ -36,14 +38,6 @@ public struct PutObject: Sendable {
         self.owner = owner
         self.dataType = dataType
     }
-}
-
-public enum PutCondition: Sendable, Equatable {
-    case none
-    /// Only where no object has the id.
-    case absent
-    /// Only over an object of this version.
-    case version(Int64)
 }
 
 public enum WriteAnswer: Sendable {

@@ -63,19 +63,18 @@ extension InMemoryEngine {
         return count
     }
 
-    /// The objects that satisfy a clause, by id, in the order of creation.
+    /// The objects that satisfy a clause, by the changes that created them, in that order.
     public func objects(
         satisfying clause: Clause, in bucket: BucketName
-    ) throws(ServiceFailure) -> [(creation: ChangeNumber, id: ObjectID)] {
+    ) throws(ServiceFailure) -> [ChangeNumber] {
         let snapshot = self.snapshot
         guard let state = snapshot.bucket(bucket) else { return [] }
         let planner = Planner(state: state, clause: clause, order: [], pageObjects: nil)
-        var found: [(creation: ChangeNumber, id: ObjectID)] = []
-        try forEachMatch(clause, planner.plans()[0], state, snapshot) { slot in
-            let id = String(decoding: state.id(of: slot), as: UTF8.self)
-            found.append((state.records[Int(slot)].creation, ObjectID(trusted: id)))
+        var found: [ChangeNumber] = []
+        try forEachMatch(clause, planner.plans()[0], state, snapshot) {
+            found.append(state.records[Int($0)].creation)
         }
-        return found
+        return found.sorted()
     }
 
     public func statistics() -> BackendStatistics {

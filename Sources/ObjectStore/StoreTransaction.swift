@@ -6,7 +6,7 @@ import Objects
 /// What one transaction of the writer can do. Valid inside `ObjectStore.write` only.
 public final class StoreTransaction {
     private let db: Database
-    private var lastChange: ChangeNumber
+    public private(set) var lastChange: ChangeNumber
     private let firstChange: ChangeNumber
     private var fieldNumbers: [FieldPath: UInt32] = [:]
 
@@ -48,6 +48,7 @@ public final class StoreTransaction {
         return try SQLStatement(db, sql).bind(1, bucket).bind(2, id.text).first(StoredRow.init)
     }
 
+    /// The object that a change created.
     public func find(creation: ChangeNumber) throws -> StoredRow? {
         try StoredRow.select(db, creation: creation)
     }
@@ -99,14 +100,12 @@ public final class StoreTransaction {
     }
 
     /// Every object of a bucket, in the order of creation.
-    public func objects(in bucket: Int64) throws -> [(creation: ChangeNumber, id: ObjectID)] {
+    public func creations(in bucket: Int64) throws -> [ChangeNumber] {
         let rows = try SQLStatement(
-            db, "SELECT creation, id FROM object WHERE bucket = ?1 ORDER BY creation"
+            db, "SELECT creation FROM object WHERE bucket = ?1 ORDER BY creation"
         ).bind(1, bucket)
-        var found: [(creation: ChangeNumber, id: ObjectID)] = []
-        while try rows.step() {
-            found.append((ChangeNumber(rows.int(0)), ObjectID(trusted: rows.text(1) ?? "")))
-        }
+        var found: [ChangeNumber] = []
+        while try rows.step() { found.append(ChangeNumber(rows.int(0))) }
         return found
     }
 

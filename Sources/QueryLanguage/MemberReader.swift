@@ -9,7 +9,7 @@ import Objects
 ///     try members.finish(as: "an \"eq\" clause")
 public struct MemberReader {
     public let path: String
-    private let object: JSONView
+    private let object: JSONView?
     private var known: [StaticString] = []
 
     public init(_ view: JSONView, at path: String) throws(ServiceFailure) {
@@ -18,6 +18,12 @@ public struct MemberReader {
         }
         object = view
         self.path = path
+    }
+
+    /// The params of a request; nil stands for an empty object.
+    public init(_ params: JSONView?) {
+        object = params
+        path = ""
     }
 
     /// The path of a member of this object.
@@ -31,7 +37,7 @@ public struct MemberReader {
 
     public mutating func optional(_ name: StaticString) -> JSONView? {
         known.append(name)
-        return object[name]
+        return object?[name]
     }
 
     public mutating func required(
@@ -92,6 +98,7 @@ public struct MemberReader {
 
     /// Refuses the first member that nobody asked for.
     public func finish(as what: String) throws(ServiceFailure) {
+        guard let object else { return }
         for member in object.members {
             let name = member.name
             let isKnown = known.contains {

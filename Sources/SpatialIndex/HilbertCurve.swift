@@ -23,8 +23,8 @@ enum HilbertCurve {
     /// images at the diagonals.
     private static let steps: UInt64 = {
         let orders: [[(quadrant: Int, next: Int)]] = [
-            [(0, 1), (1, 0), (3, 0), (2, 3)],
-            [(0, 0), (2, 1), (3, 1), (1, 2)],
+            [(0, 1), (1, 0), (3, 0), (2, 2)],
+            [(0, 0), (2, 1), (3, 1), (1, 3)],
             [(3, 3), (1, 2), (0, 2), (2, 0)],
             [(3, 2), (2, 3), (0, 3), (1, 1)],
         ]

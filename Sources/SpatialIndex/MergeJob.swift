@@ -71,6 +71,7 @@ extension PointIndex {
         let epochs = oldest.epochs.lowerBound...newest.epochs.upperBound
         let record = merged.tier.map { TierRecord(tier: $0, epochs: epochs, dead: dead) }
         tiers.replaceSubrange(range, with: record.map { [$0] } ?? [])
+        if tiers.isEmpty { dissolve() }
         return true
     }
 }

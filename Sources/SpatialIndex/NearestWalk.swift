@@ -36,23 +36,27 @@ public struct NearestWalk: DistanceWalk {
 
     init(index: PointIndex, center: Coordinate, radiusMeters: Double?, after: NearestCursor?) {
         self.origin = Sphere.Origin(center)
-        self.center = FloatVector(Sphere.unitVector(center))
+        let vector = FloatVector(Sphere.unitVector(center))
+        self.center = vector
         self.radiusMeters = radiusMeters ?? .infinity
         self.after = after
         self.beyond = radiusMeters.map { ChordLimits(radiusMeters: $0).outside } ?? .infinity
         // A micrometre less: points exactly at the cursor's distance may be still to come.
-        self.nearer = after.map { ChordLimits.inside(radiusMeters: $0.distance.meters - 1e-6) } ?? -1
+        self.nearer =
+            after.map { ChordLimits.inside(radiusMeters: $0.distance.meters - 1e-6) } ?? -1
         self.tiers = index.tiers
         self.delta = index.delta
         self.stamps = index.stamps
-        self.open = BinaryHeap(minimumCapacity: 96 + index.delta.count)
+        self.open = BinaryHeap(minimumCapacity: 128)
         self.found = BinaryHeap(minimumCapacity: 16)
-        for (number, entry) in delta.enumerated() {
-            let chord = entry.vector.squaredChord(to: self.center)
-            if chord <= beyond && chord > nearer {
-                open.appendUnordered(
-                    Open(bound: chord, number: UInt32(number), level: Open.deltaPoint, tier: 0))
+        for first in stride(from: 0, to: delta.count, by: Open.batch) {
+            let chords = delta[first..<min(first + Open.batch, delta.count)].lazy.map {
+                $0.vector.squaredChord(to: vector)
             }
+            open.appendUnordered(
+                Open(
+                    bound: chords.min() ?? 0, number: UInt32(first), level: Open.deltaBatch,
+                    tier: 0))
         }
         for (number, record) in tiers.enumerated() {
             open.appendUnordered(
@@ -76,6 +80,7 @@ public struct NearestWalk: DistanceWalk {
             switch candidate.level {
             case Open.point, Open.deltaPoint: measure(candidate)
             case Open.leaf: openLeaf(candidate)
+            case Open.deltaBatch: openDelta(candidate)
             default: openNodes(candidate)
             }
         }
@@ -89,8 +94,10 @@ public struct NearestWalk: DistanceWalk {
             slot = delta[number].slot
             place = delta[number].coordinate
         } else {
-            let leaf = Leaf(base: tiers[Int(candidate.tier)].tier.tree.leaf(number >> 4))
+            let record = tiers[Int(candidate.tier)]
+            let leaf = Leaf(base: record.tier.tree.leaf(number >> 4))
             slot = leaf.slot(number & 15)
+            if record.dead != 0 && stamps[Int(slot)] != leaf.stamp(number & 15) { return }
             place = Coordinate(
                 latitude: leaf.latitude(number & 15), longitude: leaf.longitude(number & 15))
         }
@@ -102,6 +109,18 @@ public struct NearestWalk: DistanceWalk {
             Found(
                 micrometers: distance.micrometers, slot: slot,
                 beyond: ChordLimits.outside(radiusMeters: distance.meters)))
+    }
+
+    private mutating func openDelta(_ candidate: Open) {
+        visitedNodes += 1
+        let first = Int(candidate.number)
+        for number in first..<min(first + Open.batch, delta.count) {
+            let chord = delta[number].vector.squaredChord(to: center)
+            if chord <= beyond && chord > nearer {
+                open.insert(
+                    Open(bound: chord, number: UInt32(number), level: Open.deltaPoint, tier: 0))
+            }
+        }
     }
 
     private mutating func openLeaf(_ candidate: Open) {
@@ -116,7 +135,6 @@ public struct NearestWalk: DistanceWalk {
         while rest != 0 {
             let lane = rest.trailingZeroBitCount
             rest &= rest - 1
-            if record.dead != 0 && stamps[Int(leaf.slot(lane))] != leaf.stamp(lane) { continue }
             open.insert(
                 Open(
                     bound: chords[lane], number: UInt32(number << 4 | lane), level: Open.point,
@@ -154,6 +172,10 @@ private struct Open: BitwiseCopyable, HeapOrdered, Sendable {
     static let leaf: Int8 = -1
     static let point: Int8 = -2
     static let deltaPoint: Int8 = -3
+    static let deltaBatch: Int8 = -4
+
+    /// So many neighbours in the delta wait as one.
+    static let batch = 16
 
     func precedes(_ other: Open) -> Bool { bound < other.bound }
 }

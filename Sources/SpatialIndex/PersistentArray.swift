@@ -12,7 +12,8 @@
 /// - Complexity: copying and reading are O(1); a write in place is O(1), through a copy
 ///   O(n / 32,768).
 public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
-    private var pages: ContiguousArray<Page<Element>> = []
+    @usableFromInline
+    var pages: ContiguousArray<ChunkPage<Element>> = []
 
     /// How many elements there are.
     public private(set) var count = 0
@@ -24,14 +25,16 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
     public var isEmpty: Bool { count == 0 }
 
     /// The element at `index`; writing copies the chunk if a copy of the array shares it.
+    @inlinable
     public subscript(index: Int) -> Element {
         get {
-            precondition(index >= 0 && index < count, "index \(index) of \(count)")
-            return chunk(at: index)[index & ChunkShape.elementMask]
+            precondition(index >= 0 && index < count, "index out of bounds")
+            return pages[index >> ChunkShape.pageShift].chunk(at: index)[
+                index & ChunkShape.elementMask]
         }
         set {
-            precondition(index >= 0 && index < count, "index \(index) of \(count)")
-            writableChunk(at: index)[index & ChunkShape.elementMask] = newValue
+            precondition(index >= 0 && index < count, "index out of bounds")
+            writablePointer(at: index)[index & ChunkShape.elementMask] = newValue
         }
     }
 
@@ -41,6 +44,7 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
     }
 
     /// Writes one element, first lengthening the array with `filler` if it ends before `index`.
+    @inlinable
     public mutating func set(_ index: Int, _ element: Element, fillingWith filler: Element) {
         if index >= count { resize(to: index + 1, repeating: filler) }
         self[index] = element
@@ -60,58 +64,60 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
     }
 
     /// Calls `body` with each run of elements and the index of its first, in order.
+    @inlinable
     public func withChunks(
         _ body: (_ first: Int, _ elements: UnsafeBufferPointer<Element>) throws -> Void
     ) rethrows {
         var first = 0
-        for page in pages {
-            for chunk in page.chunks {
-                let length = min(ChunkShape.elements, count - first)
-                try chunk.withElements { elements in
-                    try body(first, UnsafeBufferPointer(rebasing: elements[..<length]))
-                }
-                first += length
+        while first < count {
+            let length = min(ChunkShape.elements, count - first)
+            let page = pages[first >> ChunkShape.pageShift]
+            try withExtendedLifetime(page) {
+                let start = UnsafePointer(page.chunk(at: first))
+                try body(first, UnsafeBufferPointer(start: start, count: length))
             }
+            first += length
         }
     }
 
     /// Calls `body` with each element, in order.
+    @inlinable
     public func forEach(_ body: (Element) throws -> Void) rethrows {
         try withChunks { _, elements in
             for element in elements { try body(element) }
         }
     }
 
-    /// What the array occupies, in bytes, as if it shared nothing with its copies. A run of one
-    /// shared filler chunk counts once per use.
+    /// What the array occupies, in bytes, as if it shared nothing with its copies; a chunk of filler
+    /// counts once per use.
     public var memoryBytes: Int {
-        var bytes = pages.count * 72
+        var bytes = pages.count * 8
         for page in pages {
-            for chunk in page.chunks { bytes += 40 + chunk.capacity * MemoryLayout<Element>.stride }
+            bytes += page.memoryBytes
+            for chunk in page.chunks { bytes += 48 + chunk.capacity * MemoryLayout<Element>.stride }
         }
         return bytes
+    }
+
+    /// The start of the chunk of `index`, after copying whatever of the way there is shared.
+    @inlinable
+    mutating func writablePointer(at index: Int) -> UnsafeMutablePointer<Element> {
+        writableChunk(at: index).elements
     }
 }
 
 extension PersistentArray {
-    private func chunk(at index: Int) -> Chunk<Element> {
-        pages[index >> ChunkShape.pageShift].chunks[
-            (index >> ChunkShape.elementShift) & ChunkShape.chunkMask]
-    }
-
-    private mutating func writableChunk(at index: Int) -> Chunk<Element> {
+    @inlinable
+    mutating func writableChunk(at index: Int) -> Chunk<Element> {
         let page = writablePage(index >> ChunkShape.pageShift)
         let place = (index >> ChunkShape.elementShift) & ChunkShape.chunkMask
-        if !isKnownUniquelyReferenced(&page.chunks[place]) {
-            let old = page.chunks[place]
-            page.chunks[place] = Chunk(copying: old, capacity: old.capacity)
-        }
-        return page.chunks[place]
+        return page.writableChunk(place)
     }
 
-    private mutating func writablePage(_ place: Int) -> Page<Element> {
+    @inlinable
+    mutating func writablePage(_ place: Int) -> ChunkPage<Element> {
         if !isKnownUniquelyReferenced(&pages[place]) {
-            pages[place] = Page(pages[place].chunks)
+            pages[place] = ChunkPage(pages[place].chunks)
         }
         return pages[place]
     }
@@ -126,9 +132,9 @@ extension PersistentArray {
             let page = writablePage(count >> ChunkShape.pageShift)
             let place = (count >> ChunkShape.elementShift) & ChunkShape.chunkMask
             chunk = Chunk(copying: chunk, capacity: ChunkShape.capacity(for: used + length))
-            page.chunks[place] = chunk
+            page.replace(place, with: chunk)
         }
-        for offset in used..<used + length { chunk[offset] = element }
+        (chunk.elements + used).update(repeating: element, count: length)
     }
 
     private mutating func appendChunks(upTo newCount: Int, of element: Element) {
@@ -139,8 +145,9 @@ extension PersistentArray {
         let shared = Chunk(repeating: element, capacity: capacity)
         for number in existing..<wanted {
             let place = number >> (ChunkShape.pageShift - ChunkShape.elementShift)
-            if place == pages.count { pages.append(Page([])) }
-            writablePage(place).chunks.append(shared)
+            if place == pages.count { pages.append(ChunkPage([])) }
+            if pages[place].isFull { pages[place] = ChunkPage(pages[place].chunks) }
+            writablePage(place).append(shared)
         }
     }
 
@@ -149,73 +156,7 @@ extension PersistentArray {
         let wantedPages = (wanted + ChunkShape.chunkMask) / ChunkShape.chunksPerPage
         pages.removeLast(pages.count - wantedPages)
         guard wantedPages > 0 else { return }
-        let page = writablePage(wantedPages - 1)
-        let kept = wanted - (wantedPages - 1) * ChunkShape.chunksPerPage
-        page.chunks.removeLast(page.chunks.count - kept)
-    }
-}
-
-/// The sizes of chunks and pages; powers of two, so that an index splits by shifting.
-private enum ChunkShape {
-    static let elementShift = 8
-    static let elements = 1 << elementShift
-    static let elementMask = elements - 1
-    static let chunksPerPage = 128
-    static let chunkMask = chunksPerPage - 1
-    static let pageShift = elementShift + 7
-
-    /// The capacity of an array's only chunk: 8, 16, … 256.
-    static func capacity(for count: Int) -> Int {
-        var capacity = 8
-        while capacity < count { capacity *= 2 }
-        return capacity
-    }
-}
-
-/// A directory of chunks.
-///
-/// `@unchecked Sendable`: a page is written only by an array that holds the sole reference to it,
-/// which `isKnownUniquelyReferenced` establishes before every write; shared pages are only read.
-private final class Page<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
-    var chunks: ContiguousArray<Chunk<Element>>
-
-    init(_ chunks: ContiguousArray<Chunk<Element>>) {
-        self.chunks = chunks
-    }
-}
-
-/// A run of elements, all of them initialised.
-///
-/// `@unchecked Sendable`: as for `Page`, a chunk is written only while one array alone refers to
-/// it. Offsets are masked or compared with the capacity by the array that owns it.
-private final class Chunk<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
-    private let elements: UnsafeMutablePointer<Element>
-    let capacity: Int
-
-    init(repeating element: Element, capacity: Int) {
-        self.elements = .allocate(capacity: capacity)
-        self.capacity = capacity
-        elements.initialize(repeating: element, count: capacity)
-    }
-
-    init(copying other: Chunk, capacity: Int) {
-        self.elements = .allocate(capacity: capacity)
-        self.capacity = capacity
-        elements.initialize(from: other.elements, count: other.capacity)
-        (elements + other.capacity).initialize(
-            repeating: other.elements[0], count: capacity - other.capacity)
-    }
-
-    deinit { elements.deallocate() }
-
-    subscript(offset: Int) -> Element {
-        get { elements[offset] }
-        set { elements[offset] = newValue }
-    }
-
-    func withElements<Result>(
-        _ body: (UnsafeBufferPointer<Element>) throws -> Result
-    ) rethrows -> Result {
-        try body(UnsafeBufferPointer(start: elements, count: capacity))
+        writablePage(wantedPages - 1).keepFirst(
+            wanted - (wantedPages - 1) * ChunkShape.chunksPerPage)
     }
 }

@@ -146,7 +146,7 @@ extension PointIndex {
     /// bound.
     private mutating func tidy() {
         tiers.removeAll { $0.live == 0 }
-        if count <= Limits.smallestForest {
+        if tiers.isEmpty || count <= Limits.smallestForest {
             dissolve()
             return
         }
@@ -160,8 +160,8 @@ extension PointIndex {
         }
     }
 
-    /// Goes back to a delta alone.
-    private mutating func dissolve() {
+    /// Goes back to a delta alone, which must have room for all that is live.
+    mutating func dissolve() {
         var entries = liveEntries(of: tiers[...]) + delta
         for place in entries.indices { entries[place].stamp = epoch }
         let epoch = epoch

@@ -5,7 +5,7 @@ import Geodesy
 ///     var index = PointIndex()
 ///     index.set(Coordinate(latitude: 59.91, longitude: 10.75), for: 17)
 ///     var walk = index.nearest(to: Coordinate(latitude: 59.9, longitude: 10.7))
-///     walk.next()                             // slot 17, 3.000 km
+///     walk.next()                             // slot 17, 3.0 km
 ///
 /// A value: a copy is a snapshot, made in O(1), that later writes leave alone.
 ///

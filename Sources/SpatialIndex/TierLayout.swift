@@ -140,15 +140,19 @@ struct Leaf {
     }
 
     func store(_ entry: Entry, lane: Int) {
-        base.storeBytes(of: entry.vector.x, toByteOffset: TierLayout.Leaf.x + lane * 4, as: Float.self)
-        base.storeBytes(of: entry.vector.y, toByteOffset: TierLayout.Leaf.y + lane * 4, as: Float.self)
-        base.storeBytes(of: entry.vector.z, toByteOffset: TierLayout.Leaf.z + lane * 4, as: Float.self)
+        base.storeBytes(
+            of: entry.vector.x, toByteOffset: TierLayout.Leaf.x + lane * 4, as: Float.self)
+        base.storeBytes(
+            of: entry.vector.y, toByteOffset: TierLayout.Leaf.y + lane * 4, as: Float.self)
+        base.storeBytes(
+            of: entry.vector.z, toByteOffset: TierLayout.Leaf.z + lane * 4, as: Float.self)
         base.storeBytes(
             of: entry.latitude, toByteOffset: TierLayout.Leaf.latitude + lane * 8, as: Double.self)
         base.storeBytes(
             of: entry.longitude, toByteOffset: TierLayout.Leaf.longitude + lane * 8,
             as: Double.self)
-        base.storeBytes(of: entry.slot, toByteOffset: TierLayout.Leaf.slot + lane * 4, as: Slot.self)
+        base.storeBytes(
+            of: entry.slot, toByteOffset: TierLayout.Leaf.slot + lane * 4, as: Slot.self)
         base.storeBytes(
             of: entry.stamp, toByteOffset: TierLayout.Leaf.stamp + lane * 4, as: UInt32.self)
     }

@@ -1,0 +1,128 @@
+import Backend
+import Glibc
+import InMemoryEngine
+import JSONText
+import Logging
+import ObjectStore
+import Objects
+import QueryLanguage
+
+/// The default backend: an in-memory engine over one SQLite file, joined by one writer.
+///
+///     let backend = try EmbeddedBackend(path: "shops.sqlite", limits: Limits(), logger: logger)
+///     backend.submit(.put(…)) { result in … }     // called when it is durable and visible
+///     try backend.close()
+public final class EmbeddedBackend: Backend {
+    public let storeName = "sqlite"
+    private let store: ObjectStore
+    private let engine: InMemoryEngine
+    private let writer: Writer
+
+    /// Opens or makes the store and reads what the engine needs of it.
+    ///
+    /// - Parameter now: milliseconds since 1970; the system's clock unless a test says otherwise.
+    public init(
+        path: String, limits: Limits, logger: Logger,
+        now: @escaping @Sendable () -> Int64 = systemMilliseconds
+    ) throws(StoreFailure) {
+        let store = try ObjectStore(path: path)
+        let poke = WriterPoke()
+        let engine = InMemoryEngine(
+            limits: limits, secret: store.secret, source: StoredDocuments(store: store),
+            mergeReady: { poke.fire() })
+        try store.scan { scan in
+            try engine.load(
+                buckets: scan.buckets, change: try scan.lastChange(), scan.forEachObject)
+        }
+        self.store = store
+        self.engine = engine
+        writer = Writer(store: store, engine: engine, limits: limits, logger: logger, now: now)
+        poke.connect(writer)
+    }
+
+    /// Waits for the writes that were submitted, then closes the store.
+    public func close() throws(StoreFailure) {
+        writer.drain()
+        try store.close()
+    }
+
+    public func buckets(in scope: BucketScope) -> [BucketSummary] { engine.buckets(in: scope) }
+
+    public func get(
+        _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        guard let document = try engine.document(of: id, in: bucket) else {
+            throw .noObject(id, in: bucket)
+        }
+        writer.raw(document)
+    }
+
+    public func query(
+        _ request: PageRequest, effort: Effort, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> PageEnd? {
+        try engine.query(request, effort: effort, into: &writer)
+    }
+
+    public func count(
+        _ clause: Clause, in bucket: BucketName, effort: Effort
+    ) throws(ServiceFailure) -> Int? {
+        try engine.count(clause, in: bucket, effort: effort)
+    }
+
+    public func explain(
+        _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        try engine.explain(request, analyze: analyze, into: &writer)
+    }
+
+    public func submit(
+        _ write: Write, completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
+    ) {
+        writer.submit(write, completion)
+    }
+
+    public func statistics() -> BackendStatistics {
+        var statistics = engine.statistics()
+        statistics.storeBytes = store.fileBytes
+        return statistics
+    }
+}
+
+/// The system's clock in milliseconds since 1970.
+public func systemMilliseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+}
+
+extension ServiceFailure {
+    static func noObject(_ id: ObjectID, in bucket: BucketName) -> ServiceFailure {
+        ServiceFailure(
+            .objectNotFound, "there is no object \"\(id.text)\" in the bucket \"\(bucket.text)\"")
+    }
+
+    /// What a client is told of a failure of the store: no path, no SQL.
+    init(_ failure: StoreFailure) {
+        switch failure {
+        case .full: self.init(.storeFull, "the disk is full; nothing was written")
+        case .busy:
+            self.init(.temporarilyUnavailable, "the store is in use by another process; try again")
+        default: self.init(.undefined, failure.description)
+        }
+    }
+}
+
+/// The store as the engine's source of documents.
+private struct StoredDocuments: DocumentSource {
+    let store: ObjectStore
+
+    func document(
+        creation: ChangeNumber
+    ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? {
+        do {
+            return try store.document(creation: creation)
+        } catch {
+            throw ServiceFailure(error)
+        }
+    }
+}

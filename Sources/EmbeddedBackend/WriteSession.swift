@@ -1,0 +1,221 @@
+import Backend
+import InMemoryEngine
+import JSONText
+import ObjectStore
+import Objects
+import QueryLanguage
+
+/// The writes of one transaction, one after the other, and what they did.
+///
+/// A write that is refused has changed nothing: what can be refused is found before the first row
+/// is written. A failure of the store ends the whole transaction.
+final class WriteSession {
+    private(set) var changes: [Change] = []
+    private(set) var documents: [(creation: ChangeNumber, change: ChangeNumber, text: [UInt8])] = []
+    private(set) var lastChange: ChangeNumber
+
+    private let transaction: StoreTransaction
+    private let engine: InMemoryEngine
+    private let limits: Limits
+    private let now: Int64
+    private var buckets: [BucketName: Int64] = [:]
+    private let patchParser = JSONParser()
+    private let targetParser = JSONParser()
+
+    init(transaction: StoreTransaction, engine: InMemoryEngine, limits: Limits, now: Int64) {
+        self.transaction = transaction
+        self.engine = engine
+        self.limits = limits
+        self.now = now
+        lastChange = transaction.lastChange
+    }
+
+    /// - Throws: only what fails the transaction; a refusal is a result.
+    func perform(_ write: Write) throws -> Result<WriteAnswer, ServiceFailure> {
+        do {
+            return .success(try answer(to: write))
+        } catch let refusal as ServiceFailure {
+            return .failure(refusal)
+        }
+    }
+
+    private func answer(to write: Write) throws -> WriteAnswer {
+        switch write {
+        case .put(let bucket, let object, let condition):
+            if condition != .none { try check(condition, on: object.id, in: bucket) }
+            return .stored(try put([object], in: bucket))
+        case .putMany(let bucket, let objects): return .stored(try put(objects, in: bucket))
+        case .patch(let bucket, let id, let patch, let version):
+            return .stored([try self.patch(id, patch, version, in: bucket)])
+        case .delete(let bucket, let id, let version):
+            let row = try existing(id, in: bucket, version: version)
+            try delete(row, in: bucket)
+            return .deleted(1)
+        case .deleteBucket(let bucket): return .deleted(try deleteBucket(bucket))
+        case .deleteWhere(let bucket, let clause):
+            let creations = try engine.objects(satisfying: clause, in: bucket)
+            for creation in creations {
+                if let row = try transaction.find(creation: creation) {
+                    try delete(row, in: bucket)
+                }
+            }
+            return .deleted(creations.count)
+        }
+    }
+
+    private func put(_ objects: [PutObject], in bucket: BucketName) throws -> [ObjectMetadata] {
+        guard !objects.isEmpty else { return [] }
+        let number = try number(of: bucket) ?? createBucket(bucket)
+        return try objects.map { object in
+            if let id = object.id, let row = try transaction.find(id, in: number) {
+                return try replace(row, object.document, in: bucket)
+            }
+            let metadata = ObjectMetadata(
+                id: object.id ?? .random(), created: now, modified: now, version: 1,
+                owner: object.owner, dataType: object.dataType)
+            let change = nextChange()
+            try transaction.insert(metadata, object.document, in: number, change: change)
+            record(metadata, object.document, bucket, creation: change, change: change)
+            return metadata
+        }
+    }
+
+    private func check(
+        _ condition: WriteCondition, on id: ObjectID?, in bucket: BucketName
+    ) throws {
+        let row = try id.flatMap { try find($0, try number(of: bucket)) }
+        switch condition {
+        case .none: break
+        case .absent:
+            if let row {
+                throw ServiceFailure(
+                    .alreadyExists, "there is an object \"\(row.metadata.id.text)\" already",
+                    at: "id")
+            }
+        case .version(let version):
+            guard let row else {
+                throw ServiceFailure.noObject(id ?? ObjectID(trusted: ""), in: bucket)
+            }
+            try checkVersion(row, version)
+        }
+    }
+
+    private func checkVersion(_ row: StoredRow, _ version: Int64?) throws(ServiceFailure) {
+        guard let version, row.metadata.version != version else { return }
+        throw ServiceFailure(
+            .versionIsStale, "the object has version \(row.metadata.version), not \(version)",
+            at: "ifVersion")
+    }
+
+    private func patch(
+        _ id: ObjectID, _ patch: [UInt8], _ version: Int64?, in bucket: BucketName
+    ) throws -> ObjectMetadata {
+        let row = try existing(id, in: bucket, version: version)
+        let merged = MergePatch.apply(
+            try patchParser.parse(patch), to: try targetParser.parse(row.text))
+        let document = try WrittenDocument(
+            try targetParser.parse(merged), at: "object", limits: limits)
+        return try replace(row, document, in: bucket)
+    }
+
+    private func existing(
+        _ id: ObjectID, in bucket: BucketName, version: Int64?
+    ) throws -> StoredRow {
+        guard let row = try find(id, try number(of: bucket)) else {
+            throw ServiceFailure.noObject(id, in: bucket)
+        }
+        try checkVersion(row, version)
+        return row
+    }
+
+    private func find(_ id: ObjectID, _ bucket: Int64?) throws -> StoredRow? {
+        try bucket.flatMap { try transaction.find(id, in: $0) }
+    }
+
+    private func replace(
+        _ row: StoredRow, _ document: WrittenDocument, in bucket: BucketName
+    ) throws -> ObjectMetadata {
+        var metadata = row.metadata
+        metadata.version += 1
+        metadata.modified = max(now, metadata.modified)
+        let change = nextChange()
+        engine.supersede(row.document, change: row.change)
+        try transaction.update(creation: row.creation, metadata, document, change: change)
+        record(metadata, document, bucket, creation: row.creation, change: change)
+        return metadata
+    }
+
+    private func delete(_ row: StoredRow, in bucket: BucketName) throws {
+        engine.supersede(row.document, change: row.change)
+        try transaction.delete(
+            creation: row.creation, id: row.metadata.id, in: bucket, change: nextChange(), now: now)
+        changes.append(.delete(bucket: bucket, creation: row.creation))
+    }
+
+    private func deleteBucket(_ bucket: BucketName) throws -> Int {
+        guard let number = try number(of: bucket) else {
+            throw ServiceFailure(
+                .bucketNotFound, "there is no bucket \"\(bucket.text)\"", at: "bucket")
+        }
+        let creations = try transaction.creations(in: number)
+        for creation in creations {
+            if let row = try transaction.find(creation: creation) { try delete(row, in: bucket) }
+        }
+        try transaction.deleteBucket(number)
+        buckets[bucket] = nil
+        changes.append(.deleteBucket(bucket))
+        return creations.count
+    }
+
+    private func record(
+        _ metadata: ObjectMetadata, _ document: WrittenDocument, _ bucket: BucketName,
+        creation: ChangeNumber, change: ChangeNumber
+    ) {
+        changes.append(
+            .upsert(
+                ObjectChange(
+                    bucket: bucket, id: metadata.id, creation: creation, change: change,
+                    points: document.points)))
+        documents.append((creation, change, metadata.document(around: document.text)))
+    }
+
+    private func nextChange() -> ChangeNumber {
+        lastChange = transaction.nextChange()
+        return lastChange
+    }
+
+    private func number(of bucket: BucketName) throws -> Int64? {
+        if let known = buckets[bucket] { return known }
+        let number = try transaction.bucket(bucket)
+        buckets[bucket] = number
+        return number
+    }
+
+    private func createBucket(_ bucket: BucketName) throws -> Int64 {
+        let number = try transaction.createBucket(bucket)
+        buckets[bucket] = number
+        return number
+    }
+}
+
+extension ObjectID {
+    /// A new lower-case UUID, version 4.
+    ///
+    /// - Reference: RFC 9562 section 5.4.
+    static func random() -> ObjectID {
+        var generator = SystemRandomNumberGenerator()
+        var high: UInt64 = generator.next()
+        var low: UInt64 = generator.next()
+        high = high & ~0xF000 | 0x4000
+        low = low & ~(3 << 62) | 1 << 63
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for position in 0..<32 {
+            if [8, 12, 16, 20].contains(position) { text.append(UInt8(ascii: "-")) }
+            let word = position < 16 ? high : low
+            text.append(digits[Int(word >> UInt64(60 - 4 * (position % 16))) & 15])
+        }
+        return ObjectID(trusted: String(decoding: text, as: UTF8.self))
+    }
+}

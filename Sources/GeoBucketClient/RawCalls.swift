@@ -1,0 +1,42 @@
+import JSONText
+
+extension LineConnection {
+    /// One JSON-RPC call.
+    ///
+    /// - Parameters:
+    ///   - params: JSON text without line breaks.
+    /// - Returns: the result's JSON text.
+    /// - Throws: `ClientFailure`.
+    public func call(_ method: String, _ params: [UInt8]) async throws -> [UInt8] {
+        try Self.result(of: try await begin(method, params).value())
+    }
+
+    /// One JSON-RPC call without waiting; `result(of:)` reads its answer.
+    public func begin(_ method: String, _ params: [UInt8]) -> PendingAnswer {
+        var writer = JSONWriter(reserving: params.count + 80)
+        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":")
+        writer.string(method)
+        writer.raw(",\"params\":")
+        writer.raw(params)
+        writer.byte(UInt8(ascii: "}"))
+        return begin(writer.bytes)
+    }
+
+    /// The result inside an answer line, or the error inside it thrown.
+    public static func result(of answer: [UInt8]) throws -> [UInt8] {
+        let view: JSONView
+        do {
+            view = try JSONParser().parse(answer)
+        } catch {
+            throw ClientFailure.malformedAnswer(error.message)
+        }
+        if let result = view["result"] { return Array(result.text) }
+        guard let error = view["error"], let code = error["code"]?.number?.exactInt,
+            let message = error["message"]?.string
+        else { throw ClientFailure.malformedAnswer("neither a result nor an error") }
+        throw ClientFailure.refused(
+            RemoteFailure(
+                code: code, errorCode: error["data"]?["errorCode"]?.string ?? "\(code)",
+                message: message, path: error["data"]?["path"]?.string))
+    }
+}

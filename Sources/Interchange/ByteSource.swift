@@ -1,0 +1,75 @@
+import CZlib
+import Glibc
+
+/// The bytes of a file or of standard input, decompressed when they are gzip's.
+///
+///     let source = try ByteSource(path: "cities.ndjson.gz")     // "-": standard input
+///
+/// gzip is known by its first two bytes, not by the name; members behind each other are one text.
+public final class ByteSource {
+    /// What to call the source in messages.
+    public let name: String
+    /// Bytes of the file as it lies on disk; nil for a pipe or a terminal.
+    public let totalBytes: Int?
+    private let file: gzFile
+    private var deliveredBytes = 0
+
+    /// Opens a path, or standard input for `-`.
+    ///
+    /// - Throws: no such file, no permission, a directory.
+    public init(path: String) throws(InterchangeError) {
+        name = path == "-" ? "standard input" : path
+        let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw InterchangeError("cannot open \(name): \(Self.reason(errno))")
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+            close(descriptor)
+            throw InterchangeError("cannot read \(name): it is a directory")
+        }
+        totalBytes = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+        guard let file = gzdopen(descriptor, "rb") else {
+            close(descriptor)
+            throw InterchangeError("cannot read \(name): out of memory")
+        }
+        gzbuffer(file, 262_144)
+        self.file = file
+    }
+
+    deinit { gzclose_r(file) }
+
+    /// Bytes consumed so far, as they lie on disk; of a pipe, the bytes delivered.
+    public var consumedBytes: Int {
+        let offset = gzoffset(file)
+        return totalBytes == nil || offset < 0 ? deliveredBytes : Int(offset)
+    }
+
+    /// Fills the buffer as far as the source has bytes; 0 is the end.
+    ///
+    /// - Throws: corrupt or truncated gzip, and whatever the file system reports.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(InterchangeError) -> Int {
+        let room = UInt32(min(buffer.count, 1 << 30))
+        let count = gzread(file, buffer.baseAddress, room)
+        if count < Int32(room) { try checkEnd() }
+        deliveredBytes += Int(count)
+        return Int(count)
+    }
+
+    /// After a short read: whether this is the end of the file or a fault.
+    private func checkEnd() throws(InterchangeError) {
+        var code: Int32 = Z_OK
+        let text = gzerror(file, &code).map { String(cString: $0) } ?? ""
+        switch code {
+        case Z_OK, Z_STREAM_END: return
+        case Z_BUF_ERROR:
+            throw InterchangeError("\(name) is truncated: its gzip stream ends too early")
+        case Z_DATA_ERROR:
+            throw InterchangeError("\(name) is corrupt: its gzip stream does not decompress")
+        case Z_ERRNO: throw InterchangeError("cannot read \(name): \(Self.reason(errno))")
+        default: throw InterchangeError("cannot read \(name): \(text)")
+        }
+    }
+
+    private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
+}

@@ -1,0 +1,155 @@
+import JSONText
+import Objects
+
+/// One GeoJSON Feature to the JSON text of an object.
+///
+/// The properties become fields, the Point the point field, a third coordinate `altitude` unless
+/// the properties have one, the feature's `id` the object's `_id`. Members that GeoJSON does not
+/// know become fields too: nothing is lost silently, except `bbox`, which a point implies.
+struct GeoJSONFeature {
+    private let pointField: [UInt8]
+    private let parser = JSONParser()
+    private let validator: RecordValidator
+
+    init(options: ReadingOptions) {
+        pointField = Array(options.pointField.utf8)
+        validator = RecordValidator(limits: options.limits)
+    }
+
+    /// - Parameter text: one JSON value.
+    func object(_ text: UnsafeBufferPointer<UInt8>) throws(RecordError) -> [UInt8] {
+        let feature: JSONView
+        do throws(JSONSyntaxError) {
+            feature = try parser.parse(text)
+        } catch {
+            throw RecordError(error.message)
+        }
+        guard feature.kind == .object, let type = feature["type"]?.string else {
+            throw RecordError("expected a GeoJSON Feature")
+        }
+        guard type == "Feature" else {
+            throw RecordError("expected a Feature, found \(quoted(type))", path: "type")
+        }
+        let output = try object(feature)
+        try output.withUnsafeBufferPointer { text throws(RecordError) in
+            _ = try validator.validate(text)
+        }
+        return output
+    }
+
+    private func object(_ feature: JSONView) throws(RecordError) -> [UInt8] {
+        let properties = feature["properties"]
+        guard properties.map({ $0.kind == .object || $0.kind == .null }) ?? true else {
+            throw RecordError("expected an object or null", path: "properties")
+        }
+        var members = Members()
+        if let id = try Self.id(of: feature) {
+            guard properties?["_id"] == nil else {
+                throw RecordError("the feature has an \"id\" and the property \"_id\"", path: "id")
+            }
+            members.begin("_id")
+            members.writer.string(id)
+        }
+        if let properties {
+            for member in properties.members { members.copy(member) }
+        }
+        for member in feature.members where !Self.isKnown(member.name) { members.copy(member) }
+        try appendPoint(of: feature, properties, to: &members)
+        members.writer.byte(UInt8(ascii: "}"))
+        return members.writer.bytes.withUnsafeBufferPointer(minifiedJSON)
+    }
+
+    private static func isKnown(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        ["type", "id", "geometry", "properties", "bbox"].contains { name.elementsEqual($0.utf8) }
+    }
+
+    /// Numbers keep their spelling.
+    private static func id(of feature: JSONView) throws(RecordError) -> String? {
+        guard let value = feature["id"] else { return nil }
+        let text: String
+        switch value.kind {
+        case .null: return nil
+        case .string: text = value.string!
+        case .number, .huge: text = value.text.text
+        case .bool, .array, .object: throw RecordError("expected a string or a number", path: "id")
+        }
+        do throws(RecordError) {
+            try RecordValidator.checkID(text)
+        } catch {
+            throw RecordError(error.message, path: "id")
+        }
+        return text
+    }
+
+    private func appendPoint(
+        of feature: JSONView, _ properties: JSONView?, to members: inout Members
+    ) throws(RecordError) {
+        guard let geometry = feature["geometry"], geometry.kind != .null else { return }
+        guard let type = geometry["type"]?.string else {
+            throw RecordError("expected a geometry or null", path: "geometry")
+        }
+        guard type == "Point" else {
+            throw RecordError("only Points can be loaded, not \(quoted(type))", path: "geometry")
+        }
+        let position = try Self.position(geometry["coordinates"])
+        let taken = pointField.withUnsafeBufferPointer { properties?.member($0) }
+        guard taken == nil else {
+            let name = quoted(String(decoding: pointField, as: UTF8.self))
+            throw RecordError(
+                "the property \(name) has the name of the point field", path: "properties")
+        }
+        members.begin(pointField)
+        members.writer.raw("{\"_type\":\"point\",\"lat\":")
+        members.writer.raw(position[1].text)
+        members.writer.raw(",\"lon\":")
+        members.writer.raw(position[0].text)
+        members.writer.byte(UInt8(ascii: "}"))
+        if position.count == 3, properties?["altitude"] == nil {
+            members.begin("altitude")
+            members.writer.raw(position[2].text)
+        }
+    }
+
+    /// Longitude, latitude and perhaps altitude.
+    private static func position(_ value: JSONView?) throws(RecordError) -> [JSONView] {
+        let path = "geometry.coordinates"
+        guard let value, value.kind == .array, (2...3).contains(value.count),
+            value.elements.allSatisfy({ $0.kind == .number || $0.kind == .huge })
+        else { throw RecordError("expected [longitude, latitude] or with altitude", path: path) }
+        let position = Array(value.elements)
+        for (degrees, bound, name) in [
+            (position[0], 180.0, "longitude"), (position[1], 90.0, "latitude"),
+        ] {
+            guard let number = degrees.number?.double, abs(number) <= bound else {
+                throw RecordError(
+                    "\(name) \(degrees.text.text) is outside -\(Int(bound))...\(Int(bound)); "
+                        + "the order is [longitude, latitude]", path: path)
+            }
+        }
+        return position
+    }
+}
+
+/// The members of an object in the making.
+private struct Members {
+    var writer = JSONWriter(reserving: 512)
+
+    init() { writer.byte(UInt8(ascii: "{")) }
+
+    private mutating func separate() {
+        if writer.count > 1 { writer.byte(UInt8(ascii: ",")) }
+    }
+
+    mutating func begin(_ name: some Sequence<UInt8>) {
+        separate()
+        writer.string(name)
+        writer.byte(UInt8(ascii: ":"))
+    }
+
+    mutating func begin(_ name: String) { begin(name.utf8) }
+
+    mutating func copy(_ member: JSONView.Member) {
+        separate()
+        writer.raw(member.text)
+    }
+}

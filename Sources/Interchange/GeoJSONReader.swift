@@ -1,0 +1,174 @@
+import JSONText
+
+/// The features of GeoJSON: a FeatureCollection of any size, a Feature, Features one after the
+/// other, each on its own line or as a GeoJSON text sequence (RFC 8142).
+///
+/// A collection is followed feature by feature, never held as a whole. Outside of a collection,
+/// reading goes on with the next line after a text that is no feature.
+public struct GeoJSONReader: RecordReader {
+    private enum Place {
+        /// Between texts.
+        case top
+        /// In the array of a collection; `head` is its text up to the array's bracket.
+        case collection(head: [UInt8], isFirst: Bool)
+    }
+
+    private let window: ByteWindow
+    private let feature: GeoJSONFeature
+    private let parser = JSONParser()
+    private var place = Place.top
+    /// The number of the last feature.
+    private var number = 0
+
+    init(_ window: ByteWindow, options: ReadingOptions) throws(InterchangeError) {
+        self.window = window
+        feature = GeoJSONFeature(options: options)
+        try window.skipByteOrderMark()
+    }
+
+    public mutating func next() throws(InterchangeError) -> Record? {
+        while true {
+            switch place {
+            case .top:
+                guard try skipBetweenTexts() else { return nil }
+                if let record = try text() { return record }
+            case .collection(let head, let isFirst):
+                if let record = try element(head, isFirst) { return record }
+            }
+        }
+    }
+
+    // MARK: Texts
+
+    /// Goes to the next text; false at the end of the file.
+    private func skipBetweenTexts() throws(InterchangeError) -> Bool {
+        let recordSeparator: UInt8 = 0x1E
+        while true {
+            let bytes = window.bytes
+            let at = bytes.firstIndex { !UnsafeBufferPointer.isSpace($0) && $0 != recordSeparator }
+            window.consume(at ?? bytes.count)
+            if at != nil { return true }
+            if try window.fill() == .ended { return false }
+        }
+    }
+
+    /// One text: a feature's record, or nil when it opens a collection.
+    private mutating func text() throws(InterchangeError) -> Record? {
+        guard window.bytes[0] == UInt8(ascii: "{") else {
+            return try brokenLine("expected a GeoJSON object")
+        }
+        while true {
+            switch GeoJSONShape(of: window.bytes) {
+            case .collection(let head):
+                place = .collection(head: Array(window.bytes[..<head]), isFirst: true)
+                window.consume(head)
+                return nil
+            case .object(let bytes):
+                let result = object(bytes)
+                if case .failure(let error) = result, spansLines(bytes), !isJSON(bytes) {
+                    return try brokenLine(error.message)
+                }
+                return record(result, consuming: bytes)
+            case .malformed: return try brokenLine("the text is not valid JSON")
+            case .incomplete:
+                if try window.fill() != .grown { return try brokenLine("the text is not closed") }
+            }
+        }
+    }
+
+    private func spansLines(_ bytes: Int) -> Bool {
+        window.firstIndex(of: UInt8(ascii: "\n")).map { $0 < bytes } ?? false
+    }
+
+    private func isJSON(_ bytes: Int) -> Bool {
+        (try? parser.parse(UnsafeBufferPointer(rebasing: window.bytes[..<bytes]))) != nil
+    }
+
+    /// Reports the text that begins here and goes behind the end of its first line.
+    private mutating func brokenLine(_ message: String) throws(InterchangeError) -> Record {
+        var end = window.firstIndex(of: UInt8(ascii: "\n"))
+        while end == nil {
+            guard try window.fill() == .grown else { break }
+            end = window.firstIndex(of: UInt8(ascii: "\n"))
+        }
+        return record(.failure(RecordError(message)), consuming: end.map { $0 + 1 } ?? window.count)
+    }
+
+    // MARK: Collections
+
+    /// One feature of the collection, or nil at the collection's end.
+    private mutating func element(
+        _ head: [UInt8], _ isFirst: Bool
+    ) throws(InterchangeError) -> Record? {
+        try skipSpace()
+        if window.bytes[0] == UInt8(ascii: "]") {
+            try closeCollection(head)
+            return nil
+        }
+        if !isFirst {
+            guard window.bytes[0] == UInt8(ascii: ",") else {
+                throw fault("expected ',' or ']' after feature \(number)")
+            }
+            window.consume(1)
+            try skipSpace()
+        }
+        let bytes = try extent { $0.end(of: 0) }
+        place = .collection(head: head, isFirst: false)
+        return record(object(bytes), consuming: bytes)
+    }
+
+    /// Reads the rest of the collection's text, from the array's closing bracket on.
+    private mutating func closeCollection(_ head: [UInt8]) throws(InterchangeError) {
+        let tail = try extent { $0.endOfContainer(from: 1) }
+        let text = head + window.bytes[..<tail]
+        let view = try? parser.parse(text)
+        guard let view, let type = view["type"]?.string, type == "FeatureCollection" else {
+            throw fault("what surrounds the features is no valid FeatureCollection")
+        }
+        window.consume(tail)
+        place = .top
+    }
+
+    private func skipSpace() throws(InterchangeError) {
+        window.consume(try extent { $0.skipSpace(from: 0) })
+    }
+
+    /// What the boundary finds in the window, which is filled until it does.
+    private func extent(
+        _ find: (JSONBoundary) -> Int?
+    ) throws(InterchangeError) -> Int {
+        while true {
+            if window.count > 0, let found = find(JSONBoundary(bytes: window.bytes)) {
+                return found
+            }
+            switch try window.fill() {
+            case .grown: continue
+            case .ended: throw fault("the FeatureCollection is truncated after feature \(number)")
+            case .full: throw fault("feature \(number + 1) is longer than \(window.count) bytes")
+            }
+        }
+    }
+
+    // MARK: Records
+
+    private func object(_ bytes: Int) -> Result<[UInt8], RecordError> {
+        do throws(RecordError) {
+            return .success(
+                try feature.object(UnsafeBufferPointer(rebasing: window.bytes[..<bytes])))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private mutating func record(
+        _ result: Result<[UInt8], RecordError>, consuming bytes: Int
+    ) -> Record {
+        window.consume(bytes)
+        number += 1
+        return Record(number: number, result: result)
+    }
+
+    private func fault(_ message: String) -> InterchangeError {
+        InterchangeError("\(window.source.name): \(message)")
+    }
+}

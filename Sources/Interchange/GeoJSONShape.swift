@@ -1,0 +1,47 @@
+/// What a GeoJSON text is, told from its first-level members without reading what is inside.
+enum GeoJSONShape: Equatable {
+    /// A collection whose first feature, or the array's end, follows so many bytes.
+    case collection(head: Int)
+    /// Any other object, of so many bytes.
+    case object(bytes: Int)
+    /// More bytes are needed to tell.
+    case incomplete
+    /// No object that could be followed.
+    case malformed
+
+    /// - Parameter bytes: from the text's opening brace on.
+    init(of bytes: UnsafeBufferPointer<UInt8>) {
+        self = Self.shape(JSONBoundary(bytes: bytes)) ?? .incomplete
+    }
+
+    private static func shape(_ boundary: JSONBoundary) -> GeoJSONShape? {
+        let bytes = boundary.bytes
+        var at = 1
+        var isFeature = false
+        while true {
+            guard let start = boundary.skipSpace(from: at) else { return nil }
+            switch bytes[start] {
+            case UInt8(ascii: "}"): return .object(bytes: start + 1)
+            case UInt8(ascii: ","): at = start + 1
+            case UInt8(ascii: "\""):
+                guard let nameEnd = boundary.end(of: start),
+                    let colon = boundary.skipSpace(from: nameEnd)
+                else { return nil }
+                guard bytes[colon] == UInt8(ascii: ":") else { return .malformed }
+                guard let value = boundary.skipSpace(from: colon + 1) else { return nil }
+                let name = bytes[start..<nameEnd]
+                if name.elementsEqual("\"features\"".utf8), bytes[value] == UInt8(ascii: "["),
+                    !isFeature
+                {
+                    return .collection(head: value + 1)
+                }
+                guard let end = boundary.end(of: value) else { return nil }
+                if name.elementsEqual("\"type\"".utf8) {
+                    isFeature = bytes[value..<end].elementsEqual("\"Feature\"".utf8)
+                }
+                at = end
+            default: return .malformed
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+/// JSON text out of raw bytes, for readers that make an object of something else.
+enum JSONSpelling {
+    /// Whether the bytes are exactly a JSON number that binary64 can hold: `-1.50e3` is one;
+    /// `007`, `+5`, `.5`, `1e400` and ` 1` are none.
+    static func isNumber(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var at = 0
+        if at < bytes.count, bytes[at] == UInt8(ascii: "-") { at += 1 }
+        guard at < bytes.count, isDigit(bytes[at]) else { return false }
+        if bytes[at] == UInt8(ascii: "0") {
+            at += 1
+        } else {
+            skipDigits(bytes, &at)
+        }
+        if at < bytes.count, bytes[at] == UInt8(ascii: ".") {
+            at += 1
+            guard skipDigits(bytes, &at) else { return false }
+        }
+        var hasExponent = false
+        if at < bytes.count, bytes[at] | 0x20 == UInt8(ascii: "e") {
+            hasExponent = true
+            at += 1
+            let isSign = at < bytes.count && (bytes[at] == 0x2B || bytes[at] == 0x2D)
+            if isSign { at += 1 }
+            guard skipDigits(bytes, &at) else { return false }
+        }
+        guard at == bytes.count else { return false }
+        // Without an exponent it takes more than 308 digits to leave binary64.
+        return !hasExponent && at <= 308 || Double(bytes.text).map(\.isFinite) ?? false
+    }
+
+    /// `true` or `false` in any case; nil for anything else.
+    static func bool(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool? {
+        func spells(_ word: StaticString) -> Bool {
+            for at in 0..<bytes.count where bytes[at] | 0x20 != word.utf8Start[at] { return false }
+            return true
+        }
+        switch bytes.count {
+        case 4: return spells("true") ? true : nil
+        case 5: return spells("false") ? false : nil
+        default: return nil
+        }
+    }
+
+    /// Appends a JSON string with its quotes; the bytes have to be UTF-8.
+    static func appendString(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        var run = 0
+        for at in 0..<bytes.count {
+            let byte = bytes[at]
+            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+                continue
+            }
+            output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[run..<at]))
+            appendEscape(byte, to: &output)
+            run = at + 1
+        }
+        output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[run...]))
+        output.append(UInt8(ascii: "\""))
+    }
+
+    static func appendString(_ text: String, to output: inout [UInt8]) {
+        Array(text.utf8).withUnsafeBufferPointer { appendString($0, to: &output) }
+    }
+
+    private static func appendEscape(_ byte: UInt8, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x0A: output.append(UInt8(ascii: "n"))
+        case 0x0D: output.append(UInt8(ascii: "r"))
+        case 0x09: output.append(UInt8(ascii: "t"))
+        case 0..<0x20:
+            output.append(contentsOf: "u00".utf8)
+            output.append(UInt8(ascii: "0") + (byte >> 4))
+            output.append(Array("0123456789abcdef".utf8)[Int(byte & 15)])
+        default: output.append(byte)
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+
+    @discardableResult
+    private static func skipDigits(_ bytes: UnsafeBufferPointer<UInt8>, _ at: inout Int) -> Bool {
+        let start = at
+        while at < bytes.count, isDigit(bytes[at]) { at += 1 }
+        return at > start
+    }
+}

@@ -1,0 +1,29 @@
+/// Newline-delimited JSON: one object on each line, blank lines skipped.
+///
+/// The text of an object passes on as it stands, without the white space around it.
+public struct NDJSONReader: RecordReader {
+    private var lines: LineReader
+    private let validator: RecordValidator
+    private let window: ByteWindow
+
+    init(_ window: ByteWindow, options: ReadingOptions) throws(InterchangeError) {
+        try window.skipByteOrderMark()
+        self.window = window
+        lines = LineReader(window)
+        validator = RecordValidator(limits: options.limits)
+    }
+
+    public mutating func next() throws(InterchangeError) -> Record? {
+        while let line = try lines.next() {
+            let text = line.trimmed
+            if text.isEmpty { continue }
+            do throws(RecordError) {
+                _ = try validator.validate(text)
+                return Record(number: lines.number, result: .success(Array(text)))
+            } catch {
+                return Record(number: lines.number, result: .failure(error))
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,71 @@
+import JSONText
+
+/// Turns objects, one after the other, into a text of some format.
+///
+///     var writer = OutputFormat.geojson.writer()
+///     for object in page { try writer.write(object, to: &bytes) }   // bytes can be drained
+///     try writer.finish(to: &bytes)
+///
+/// The text is complete and valid only behind `finish`, also when no object was written.
+public protocol ObjectWriter {
+    /// Appends what one object adds to the text; a writer may hold it back until `finish`.
+    ///
+    /// - Parameter object: the JSON text of an object.
+    /// - Throws: when that is no JSON object.
+    mutating func write(_ object: [UInt8], to output: inout [UInt8]) throws(InterchangeError)
+
+    /// Appends the end of the text. Nothing may be written behind it.
+    mutating func finish(to output: inout [UInt8]) throws(InterchangeError)
+}
+
+/// The formats that objects can be written in.
+public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
+    /// Aligned columns for a terminal.
+    case table
+    /// One JSON array.
+    case json
+    /// One JSON object on each line.
+    case ndjson
+    /// One FeatureCollection.
+    case geojson
+    /// Comma-separated values with a header row.
+    case csv
+
+    public func writer(_ options: WritingOptions = WritingOptions()) -> any ObjectWriter {
+        switch self {
+        case .table: TableWriter(options: options)
+        case .json: JSONArrayWriter()
+        case .ndjson: NDJSONWriter()
+        case .geojson: GeoJSONWriter(pointField: options.pointField)
+        case .csv: CSVWriter(columns: options.columns)
+        }
+    }
+}
+
+/// How objects are written, where the format leaves a choice.
+public struct WritingOptions: Sendable {
+    /// Table and CSV: the columns, field paths each, in this order; nil takes them from the
+    /// objects, all of which are then held until the end.
+    public var columns: [String]?
+    /// GeoJSON: the field that becomes the geometry; nil takes each object's first GeoPoint.
+    public var pointField: String?
+    /// Table: columns of the terminal; nil cuts nothing.
+    public var width: Int?
+    /// Table: whether the terminal shows bold text.
+    public var isBold = false
+
+    public init() {}
+}
+
+/// Parses the objects that a writer is given.
+struct ObjectParser {
+    private let parser = JSONParser()
+
+    /// The view lives until the next call.
+    func parse(_ object: [UInt8]) throws(InterchangeError) -> JSONView {
+        guard let view = try? parser.parse(object), view.kind == .object else {
+            throw InterchangeError("cannot write what is no JSON object")
+        }
+        return view
+    }
+}

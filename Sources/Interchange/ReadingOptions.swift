@@ -1,0 +1,18 @@
+import Objects
+
+/// How records become objects.
+public struct ReadingOptions: Sendable {
+    /// The field that receives the point of CSV columns or of a GeoJSON geometry.
+    public var pointField = "location"
+    /// CSV columns of degrees; both or none.
+    public var latitudeColumn: String?
+    public var longitudeColumn: String?
+    /// CSV column whose cells become `_id`.
+    public var idColumn: String?
+    /// What the service would refuse is refused here first.
+    public var limits = Limits()
+    /// Bytes of one record's text in the file, white space included.
+    public var recordBytes = 64 * 1_048_576
+
+    public init() {}
+}

@@ -1,0 +1,35 @@
+/// One object out of a file, or why it is none.
+public struct Record: Sendable {
+    /// From 1: the physical line on which the record begins; in GeoJSON, the number of the feature.
+    public let number: Int
+    /// The object's JSON text, valid as a written document and on one line; it may carry `_id`.
+    public let result: Result<[UInt8], RecordError>
+
+    public init(number: Int, result: Result<[UInt8], RecordError>) {
+        self.number = number
+        self.result = result
+    }
+}
+
+/// What is wrong with one record.
+public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
+    public let message: String
+    /// The field or column at fault, such as `location.lat`.
+    public let path: String?
+
+    public init(_ message: String, path: String? = nil) {
+        self.message = message
+        self.path = path
+    }
+
+    /// `location.lat: "91" is outside -90...90 degrees`
+    public var description: String { path.map { "\($0): \(message)" } ?? message }
+}
+
+/// A stream of records; a reader holds no more of its file than the record at hand needs.
+public protocol RecordReader {
+    /// The next record, or nil at the end.
+    ///
+    /// - Throws: when the file as a whole cannot be read on; faults of one record are in `Record`.
+    mutating func next() throws(InterchangeError) -> Record?
+}

@@ -1,0 +1,55 @@
+/// A file being read as records, whatever its format.
+///
+///     let file = try RecordFile(path: "cities.csv.gz", format: nil, options: options)
+///     while let record = try file.next() { … }
+///
+/// - Complexity: memory for the record at hand and a buffer, never for the file.
+public final class RecordFile {
+    public let format: InputFormat
+    private let source: ByteSource
+    private var reader: any RecordReader
+
+    /// Opens a path, or standard input for `-`.
+    ///
+    /// - Parameter format: nil takes it from the file's name.
+    /// - Throws: what cannot be opened, a format that is not known, a header that does not do.
+    public init(
+        path: String, format: InputFormat?, options: ReadingOptions = ReadingOptions()
+    ) throws(InterchangeError) {
+        var named = (format: InputFormat.ndjson, isGuess: false)
+        if let format { named.format = format } else { named = try InputFormat.named(path) }
+        source = try ByteSource(path: path)
+        let window = ByteWindow(source, maximumBytes: options.recordBytes)
+        self.format = try Self.format(named, window)
+        reader = try Self.reader(self.format, window, options)
+    }
+
+    /// The next record, or nil at the end.
+    public func next() throws(InterchangeError) -> Record? { try reader.next() }
+
+    /// Bytes consumed so far, as they lie on disk; of a pipe, the bytes read from it.
+    public var consumedBytes: Int { source.consumedBytes }
+
+    /// Bytes of the file as it lies on disk; nil for a pipe.
+    public var totalBytes: Int? { source.totalBytes }
+
+    private static func format(
+        _ named: (format: InputFormat, isGuess: Bool), _ window: ByteWindow
+    ) throws(InterchangeError) -> InputFormat {
+        guard named.isGuess else { return named.format }
+        _ = try window.fill()
+        let head = UnsafeBufferPointer(rebasing: window.bytes.prefix(4_096))
+        return InputFormat.beginsLikeGeoJSON(head) ? .geojson : named.format
+    }
+
+    private static func reader(
+        _ format: InputFormat, _ window: ByteWindow, _ options: ReadingOptions
+    ) throws(InterchangeError) -> any RecordReader {
+        switch format {
+        case .ndjson: try NDJSONReader(window, options: options)
+        case .geojson: try GeoJSONReader(window, options: options)
+        case .csv: try CSVReader(window, separator: UInt8(ascii: ","), options: options)
+        case .tsv: try CSVReader(window, separator: UInt8(ascii: "\t"), options: options)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import JSONText
+import Objects
+
+/// Finds what the service would refuse in an object, before it is sent.
+struct RecordValidator {
+    private let parser = JSONParser()
+    private let limits: Limits
+
+    init(limits: Limits) { self.limits = limits }
+
+    /// The view of a valid object; it lives until the next call.
+    func validate(_ text: UnsafeBufferPointer<UInt8>) throws(RecordError) -> JSONView {
+        let view = try parse(text)
+        guard view.kind == .object else { throw RecordError("expected a JSON object") }
+        if let id = view["_id"] { try Self.checkID(id.string) }
+        do throws(ServiceFailure) {
+            _ = try WrittenDocument(view, at: Self.root, limits: limits)
+        } catch {
+            throw Self.recordError(error)
+        }
+        return view
+    }
+
+    func parse(_ text: UnsafeBufferPointer<UInt8>) throws(RecordError) -> JSONView {
+        do throws(JSONSyntaxError) {
+            return try parser.parse(text)
+        } catch {
+            let place = error.offset.map { ", at byte \($0 + 1)" } ?? ""
+            throw RecordError(error.message + place)
+        }
+    }
+
+    /// - Parameter text: nil for an `_id` that is no string.
+    static func checkID(_ text: String?) throws(RecordError) {
+        guard let text else { throw RecordError("expected a string", path: "_id") }
+        do throws(ServiceFailure) {
+            _ = try ObjectID(text, at: root)
+        } catch {
+            throw RecordError(error.message, path: "_id")
+        }
+    }
+
+    private static let root = "object"
+
+    /// The path as the reader of a file knows it: without the object around it.
+    private static func recordError(_ failure: ServiceFailure) -> RecordError {
+        let path = failure.path.flatMap { path in
+            path.hasPrefix(root + ".") ? String(path.dropFirst(root.count + 1)) : nil
+        }
+        return RecordError(failure.message, path: path)
+    }
+}

@@ -1,0 +1,213 @@
+import Backend
+import JSONText
+import Objects
+import QueryLanguage
+
+/// What requests do, whatever wire they came by: each operation writes its result as JSON.
+///
+/// Reads that are not light return false with nothing written when asked for `.light` effort; they
+/// are then run again with `.any` on a thread that nobody waits for.
+public final class Service: Sendable {
+    public static let version = "0.1.0"
+    public static let protocolVersion = 1
+
+    public let limits: Limits
+    public let counters: Counters
+    private let backend: any Backend
+    private let started = ContinuousClock.now
+
+    public init(backend: any Backend, limits: Limits, methodNames: [String]) {
+        self.backend = backend
+        self.limits = limits
+        counters = Counters(methodNames: methodNames)
+    }
+
+    // MARK: The server
+
+    public func info(into writer: inout JSONWriter) {
+        writer.raw("{\"name\":\"geobucket\",\"version\":")
+        writer.string(Self.version)
+        writer.raw(",\"protocol\":")
+        writer.integer(Self.protocolVersion)
+        writer.raw(",\"store\":")
+        writer.string(backend.storeName)
+        writer.raw(",\"limits\":{")
+        writer.list(limits.published) { limit, writer in
+            writer.string(limit.name)
+            writer.byte(UInt8(ascii: ":"))
+            writer.integer(limit.value)
+        }
+        writer.raw("}}")
+    }
+
+    public func ping(into writer: inout JSONWriter) { writer.raw("\"pong\"") }
+
+    public func statistics(into writer: inout JSONWriter) {
+        let backend = backend.statistics()
+        writer.raw("{\"uptimeSeconds\":")
+        writer.integer((ContinuousClock.now - started).components.seconds)
+        counters.write(to: &writer)
+        let numbers: [(StaticString, Int)] = [
+            (",\"buckets\":", backend.buckets), (",\"objects\":", backend.objects),
+            (",\"points\":", backend.points),
+            (",\"memory\":{\"residentBytes\":", residentBytes()),
+            (",\"cachedDocumentBytes\":", backend.cachedDocumentBytes),
+            ("},\"storeBytes\":", backend.storeBytes), (",\"change\":", Int(backend.change)),
+        ]
+        for (name, value) in numbers {
+            writer.raw(name)
+            writer.integer(value)
+        }
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    // MARK: Reads
+
+    public func listBuckets(
+        in scope: BucketScope, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        writer.raw("{\"buckets\":[")
+        writer.list(try backend.buckets(in: scope)) { summary, writer in
+            writer.raw("{\"bucket\":")
+            writer.string(summary.bucket.text)
+            writer.raw(",\"objects\":")
+            writer.integer(summary.objects)
+            writer.raw(",\"geoFields\":[")
+            writer.list(summary.geoFields) { $1.string($0) }
+            writer.raw("]}")
+        }
+        writer.raw("]}")
+    }
+
+    public func get(
+        _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        try backend.get(id, in: bucket, into: &writer)
+    }
+
+    public func count(
+        _ clause: Clause, in bucket: BucketName, effort: Effort, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        guard let count = try backend.count(clause, in: bucket, effort: effort) else {
+            return false
+        }
+        writer.raw("{\"count\":")
+        writer.integer(count)
+        writer.byte(UInt8(ascii: "}"))
+        return true
+    }
+
+    /// - Parameter envelopeBytes: what the wire puts around the result; with it the answer stays
+    ///   within the limit of a reply.
+    public func query(
+        _ query: Query, in bucket: BucketName, envelopeBytes: Int, effort: Effort,
+        into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        let start = writer.count
+        writer.raw("{\"queryDescription\":")
+        writer.string(query.description)
+        if !query.counts.isEmpty {
+            return try aggregate(query, in: bucket, effort: effort, into: &writer)
+        }
+        writer.raw(",\"results\":[")
+        let around = envelopeBytes + writer.count - start + "]}".utf8.count
+        let request = PageRequest(
+            bucket: bucket, query: query, maximumBytes: limits.replyBytes - around)
+        guard let end = try backend.query(request, effort: effort, into: &writer) else {
+            return false
+        }
+        writer.byte(UInt8(ascii: "]"))
+        if let key = end.nextPaginationKey {
+            writer.raw(",\"nextPaginationKey\":")
+            writer.string(key)
+        }
+        writer.byte(UInt8(ascii: "}"))
+        return true
+    }
+
+    private func aggregate(
+        _ query: Query, in bucket: BucketName, effort: Effort, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        guard let count = try backend.count(query.clause, in: bucket, effort: effort) else {
+            return false
+        }
+        writer.raw(",\"results\":[],\"aggregations\":{")
+        writer.list(query.counts) { name, writer in
+            writer.string(name)
+            writer.byte(UInt8(ascii: ":"))
+            writer.integer(count)
+        }
+        writer.raw("}}")
+        return true
+    }
+
+    public func explain(
+        _ query: Query, in bucket: BucketName, analyze: Bool, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        try backend.explain(
+            PageRequest(bucket: bucket, query: query), analyze: analyze, into: &writer)
+    }
+
+    // MARK: Writes
+
+    /// Queues a write; the completion has the result as JSON.
+    public func submit(
+        _ write: Write, completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
+    ) {
+        backend.submit(write) { result in
+            completion(result.map { Self.result(of: write, $0) })
+        }
+    }
+
+    private static func result(of write: Write, _ answer: WriteAnswer) -> [UInt8] {
+        var writer = JSONWriter()
+        switch (write, answer) {
+        case (.putMany, .stored(let stored)):
+            writer.raw("{\"objects\":[")
+            writer.list(stored) { metadata, writer in
+                writer.raw("{\"_id\":")
+                writer.string(metadata.id.text)
+                writer.raw(",\"_version\":")
+                writer.integer(metadata.version)
+                writer.byte(UInt8(ascii: "}"))
+            }
+            writer.raw("]}")
+        case (_, .stored(let stored)):
+            for metadata in stored { metadata.writeAnswer(to: &writer) }
+        case (.delete, .deleted): writer.raw("{}")
+        case (_, .deleted(let count)):
+            writer.raw("{\"deleted\":")
+            writer.integer(count)
+            writer.byte(UInt8(ascii: "}"))
+        }
+        return writer.bytes
+    }
+}
+
+extension ObjectMetadata {
+    fileprivate func writeAnswer(to writer: inout JSONWriter) {
+        writer.raw("{\"_id\":")
+        writer.string(id.text)
+        writer.raw(",\"_created\":")
+        writer.integer(created)
+        writer.raw(",\"_modified\":")
+        writer.integer(modified)
+        writer.raw(",\"_version\":")
+        writer.integer(version)
+        writer.byte(UInt8(ascii: "}"))
+    }
+}
+
+extension Limits {
+    /// The limits that clients have to know, by their names on the wire.
+    fileprivate var published: [(name: String, value: Int)] {
+        [
+            ("lineBytes", lineBytes), ("replyBytes", replyBytes), ("objectBytes", objectBytes),
+            ("pageObjects", pageObjects), ("batchRequests", batchRequests),
+            ("clauseDepth", clauseDepth), ("clauses", clauses), ("inValues", inValues),
+            ("orderKeys", orderKeys), ("dataTypeBytes", dataTypeBytes),
+            ("queryMilliseconds", queryMilliseconds), ("connections", connections),
+            ("pipelinedRequests", pipelinedRequests), ("outputBytes", outputBytes),
+        ]
+    }
+}

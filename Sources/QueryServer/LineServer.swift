@@ -1,0 +1,133 @@
+import Logging
+import NIOCore
+import NIOPosix
+import Objects
+import Operations
+import ServiceLifecycle
+import Synchronization
+import WireProtocol
+
+/// The service on a TCP port: JSON-RPC 2.0, one message a line.
+///
+///     let server = LineServer(service: service, host: "127.0.0.1", port: 4362, …)
+///     try await server.run()       // until the task is cancelled or a graceful stop is asked for
+///
+/// One event loop serves all connections; costly queries run on worker threads.
+public struct LineServer: ServiceLifecycle.Service {
+    private let service: Operations.Service
+    private let host: String
+    private let port: Int
+    private let drainTime: Duration
+    private let logger: Logger
+    private let ready: @Sendable (_ host: String, _ port: Int) -> Void
+
+    /// - Parameters:
+    ///   - port: 0 takes a free one.
+    ///   - drainTime: how long a graceful stop waits for answers under way.
+    ///   - ready: called once connections are accepted, with the address they are accepted at.
+    public init(
+        service: Operations.Service, host: String, port: Int, drainTime: Duration, logger: Logger,
+        ready: @escaping @Sendable (_ host: String, _ port: Int) -> Void
+    ) {
+        self.service = service
+        self.host = host
+        self.port = port
+        self.drainTime = drainTime
+        self.logger = logger
+        self.ready = ready
+    }
+
+    /// The names under which requests are counted.
+    public static var methodNames: [String] { MethodName.allCases.map(\.rawValue) }
+
+    public func run() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let workers = NIOThreadPool(numberOfThreads: 2)
+        workers.start()
+        do {
+            try await serve(group, workers)
+        } catch {
+            try await stop(group, workers)
+            throw error
+        }
+        try await stop(group, workers)
+    }
+
+    private func stop(_ group: MultiThreadedEventLoopGroup, _ workers: NIOThreadPool) async throws {
+        try await workers.shutdownGracefully()
+        try await group.shutdownGracefully()
+    }
+
+    private func serve(_ group: MultiThreadedEventLoopGroup, _ workers: NIOThreadPool) async throws {
+        let sessions = Sessions()
+        let listener = try await bind(group, workers, sessions)
+        let address = listener.localAddress
+        ready(address?.ipAddress ?? host, address?.port ?? port)
+        await cancelWhenGracefulShutdown {
+            try? await Task.sleep(for: .seconds(.max / 4))
+        }
+        try? await listener.close()
+        logger.info("stopping", metadata: ["connections": "\(sessions.count)"])
+        await sessions.drain(for: drainTime)
+    }
+
+    private func bind(
+        _ group: MultiThreadedEventLoopGroup, _ workers: NIOThreadPool, _ sessions: Sessions
+    ) async throws -> any Channel {
+        let dispatcher = Dispatcher(service: service, logger: logger)
+        let limits = service.limits
+        let loop = group.next()
+        // Made here, used by the connections of this one loop alone.
+        let parser = NIOLoopBoundBox.makeBoxSendingValue(
+            RequestParser(limits: limits), eventLoop: loop)
+        return try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1_024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(
+                .writeBufferWaterMark,
+                value: .init(low: limits.outputBytes / 4, high: limits.outputBytes)
+            )
+            .childChannelInitializer { channel in
+                let open = service.counters.connectionOpened()
+                channel.closeFuture.whenComplete { _ in service.counters.connectionClosed() }
+                guard open <= limits.connections else {
+                    return channel.pipeline.addHandler(RefusalHandler(limit: limits.connections))
+                }
+                let session = SessionHandler(
+                    dispatcher: dispatcher, limits: limits, workers: workers,
+                    parser: parser.value)
+                sessions.add(session, channel)
+                return channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(session)
+                }
+            }
+            .bind(host: host, port: port).get()
+    }
+}
+
+/// The connections that are open.
+private final class Sessions: Sendable {
+    private let open = Mutex<[ObjectIdentifier: (session: SessionHandler, channel: any Channel)]>([:])
+
+    var count: Int { open.withLock { $0.count } }
+
+    func add(_ session: SessionHandler, _ channel: any Channel) {
+        let key = ObjectIdentifier(session)
+        open.withLock { $0[key] = (session, channel) }
+        channel.closeFuture.whenComplete { _ in self.open.withLock { $0[key] = nil } }
+    }
+
+    /// Lets every session answer what it has read; those that take too long are closed.
+    func drain(for time: Duration) async {
+        let all = open.withLock { Array($0.values) }
+        for (session, channel) in all { channel.eventLoop.execute { session.endInput() } }
+        let deadline = ContinuousClock.now + time
+        while count > 0, ContinuousClock.now < deadline {
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        for (_, channel) in all { channel.close(promise: nil) }
+    }
+}

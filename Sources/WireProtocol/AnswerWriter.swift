@@ -1,0 +1,39 @@
+import JSONText
+
+/// Answers as the wire has them.
+public enum AnswerWriter {
+    /// Appends a result: the envelope, and inside it what `body` writes; nothing when it throws.
+    public static func result<Failure: Error>(
+        id: [UInt8], to writer: inout JSONWriter,
+        _ body: (inout JSONWriter) throws(Failure) -> Bool
+    ) throws(Failure) -> Bool {
+        let start = writer.count
+        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
+        writer.raw(id)
+        writer.raw(",\"result\":")
+        do throws(Failure) {
+            if try body(&writer) {
+                writer.byte(UInt8(ascii: "}"))
+                return true
+            }
+        } catch {
+            writer.truncate(to: start)
+            throw error
+        }
+        writer.truncate(to: start)
+        return false
+    }
+
+    /// What the envelope of a result takes besides the id.
+    public static let envelopeBytes = #"{"jsonrpc":"2.0","id":,"result":}"#.utf8.count
+
+    public static func failure(
+        _ failure: RPCFailure, id: [UInt8]?, to writer: inout JSONWriter
+    ) {
+        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
+        writer.raw(id ?? Request.nullID)
+        writer.raw(",\"error\":")
+        failure.write(to: &writer)
+        writer.byte(UInt8(ascii: "}"))
+    }
+}

@@ -1,0 +1,41 @@
+import Objects
+import QueryLanguage
+
+/// What a request asks for, its params read and valid.
+public enum MethodCall: Sendable {
+    case info
+    case ping
+    case statistics
+    case listBuckets(BucketScope)
+    case count(BucketName, Clause)
+    case query(BucketName, Query)
+    case explain(BucketName, Query, analyze: Bool)
+    case deleteBucket(BucketName)
+    case deleteWhere(BucketName, Clause)
+    case create(BucketName, WrittenDocument, dataType: String?)
+    case put(BucketName, ObjectID, WrittenDocument, WriteCondition)
+    /// The patch as JSON text.
+    case patch(BucketName, ObjectID, [UInt8], ifVersion: Int64?)
+    case get(BucketName, ObjectID)
+    case delete(BucketName, ObjectID, ifVersion: Int64?)
+    case putMany(BucketName, [(id: ObjectID?, document: WrittenDocument)])
+}
+
+/// The methods by their names on the wire.
+public enum MethodName: String, Sendable, CaseIterable {
+    case info = "server.info"
+    case ping = "server.ping"
+    case statistics = "server.stats"
+    case listBuckets = "bucket.list"
+    case count = "bucket.count"
+    case query = "bucket.query"
+    case explain = "bucket.explain"
+    case deleteBucket = "bucket.delete"
+    case deleteWhere = "bucket.deleteWhere"
+    case create = "object.create"
+    case put = "object.put"
+    case patch = "object.patch"
+    case get = "object.get"
+    case delete = "object.delete"
+    case putMany = "object.putMany"
+}

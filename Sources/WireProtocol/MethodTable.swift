@@ -1,0 +1,137 @@
+import JSONText
+import Objects
+import QueryLanguage
+
+/// Reads the params of each method.
+struct MethodTable {
+    let limits: Limits
+
+    /// - Parameter params: a JSON object, or nil for the empty one.
+    /// - Throws: what is wrong with the params, with the path of the member.
+    func call(
+        _ method: MethodName, _ params: inout MemberReader
+    ) throws(ServiceFailure) -> MethodCall {
+        let call = try read(method, &params)
+        try params.finish(as: method.rawValue)
+        return call
+    }
+
+    private func read(
+        _ method: MethodName, _ params: inout MemberReader
+    ) throws(ServiceFailure) -> MethodCall {
+        switch method {
+        case .info: return .info
+        case .ping: return .ping
+        case .statistics: return .statistics
+        case .listBuckets:
+            guard let scope = try params.optionalString("scope") else {
+                return .listBuckets(.application)
+            }
+            return .listBuckets(try BucketScope(scope, at: "scope"))
+        case .count: return .count(try bucket(&params), try clause(&params))
+        case .query: return .query(try bucket(&params), try query(&params))
+        case .explain:
+            let bucket = try bucket(&params)
+            let query = try query(&params)
+            let analyze = try params.optionalBool("analyze") ?? false
+            return .explain(bucket, query, analyze: analyze)
+        case .deleteBucket: return .deleteBucket(try bucket(&params))
+        case .deleteWhere:
+            let bucket = try bucket(&params)
+            _ = try params.required("bucketQuery", "a query")
+            return .deleteWhere(bucket, try clause(&params))
+        case .create: return try create(&params)
+        case .put: return try put(&params)
+        case .patch: return try patch(&params)
+        case .get: return .get(try bucket(&params), try id(&params))
+        case .delete:
+            let (bucket, id) = (try bucket(&params), try id(&params))
+            return .delete(bucket, id, ifVersion: try version(&params))
+        case .putMany: return try putMany(&params)
+        }
+    }
+
+    private func create(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {
+        let bucket = try bucket(&params)
+        let document = try document(&params)
+        let dataType = try params.optionalString("dataType")
+        if let dataType, !(1...limits.dataTypeBytes).contains(dataType.utf8.count) {
+            throw params.failure("dataType", "expected 1 to \(limits.dataTypeBytes) bytes")
+        }
+        return .create(bucket, document, dataType: dataType)
+    }
+
+    private func put(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {
+        let (bucket, id) = (try bucket(&params), try id(&params))
+        let document = try document(&params)
+        let version = try version(&params)
+        let ifAbsent = try params.optionalBool("ifAbsent") ?? false
+        if ifAbsent, version != nil {
+            throw params.failure("ifAbsent", "it contradicts \"ifVersion\"")
+        }
+        let condition = ifAbsent ? .absent : version.map(WriteCondition.version) ?? .none
+        return .put(bucket, id, document, condition)
+    }
+
+    private func patch(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {
+        let (bucket, id) = (try bucket(&params), try id(&params))
+        let patch = try params.required("object", "a JSON object")
+        try MergePatch.check(patch, at: "object")
+        return .patch(bucket, id, Array(patch.text), ifVersion: try version(&params))
+    }
+
+    private func putMany(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {
+        let bucket = try bucket(&params)
+        let array = try params.array("objects", "an array of objects")
+        var objects: [(id: ObjectID?, document: WrittenDocument)] = []
+        objects.reserveCapacity(array.count)
+        var ids: Set<ObjectID> = []
+        for (index, element) in zip(0..., array.elements) {
+            let path = "objects[\(index)]"
+            let document = try WrittenDocument(element, at: path, limits: limits)
+            var id: ObjectID?
+            if let value = element["_id"] {
+                id = try Self.id(value, at: "\(path)._id")
+                guard ids.insert(id!).inserted else {
+                    throw ServiceFailure(
+                        .invalidInputData, "the id \"\(id!.text)\" stands here twice",
+                        at: "\(path)._id")
+                }
+            }
+            objects.append((id, document))
+        }
+        return .putMany(bucket, objects)
+    }
+
+    private func bucket(_ params: inout MemberReader) throws(ServiceFailure) -> BucketName {
+        try BucketName(try params.string("bucket"))
+    }
+
+    private func id(_ params: inout MemberReader) throws(ServiceFailure) -> ObjectID {
+        try Self.id(try params.required("id", "an object id"), at: "id")
+    }
+
+    private static func id(_ value: JSONView, at path: String) throws(ServiceFailure) -> ObjectID {
+        guard let text = value.string else {
+            throw ServiceFailure(.invalidObjectID, "expected a string", at: path)
+        }
+        return try ObjectID(text, at: path)
+    }
+
+    private func document(_ params: inout MemberReader) throws(ServiceFailure) -> WrittenDocument {
+        try WrittenDocument(
+            try params.required("object", "a JSON object"), at: "object", limits: limits)
+    }
+
+    private func version(_ params: inout MemberReader) throws(ServiceFailure) -> Int64? {
+        try params.optionalInt("ifVersion", in: 1...Int.max).map(Int64.init)
+    }
+
+    private func query(_ params: inout MemberReader) throws(ServiceFailure) -> Query {
+        try QueryParser(limits: limits).query(from: &params)
+    }
+
+    private func clause(_ params: inout MemberReader) throws(ServiceFailure) -> Clause {
+        try QueryParser(limits: limits).bucketQuery(from: &params).clause
+    }
+}

@@ -1,0 +1,92 @@
+import JSONText
+import Objects
+
+/// An error as the wire has it: JSON-RPC's number, the service's name for it, a sentence.
+public struct RPCFailure: Error, Sendable, Equatable {
+    public var code: Int
+    public var errorCode: String
+    public var message: String
+    /// The JSON path of the member at fault.
+    public var path: String?
+    /// Where in the line the text ceases to be JSON, in bytes.
+    public var offset: Int?
+    /// Ties a fault of the service's own to its log line.
+    public var requestID: String?
+    public var retryAfterMilliseconds: Int?
+
+    public init(_ code: Int, _ errorCode: String, _ message: String, offset: Int? = nil) {
+        self.code = code
+        self.errorCode = errorCode
+        self.message = message
+        self.offset = offset
+    }
+
+    /// - Parameter failure: not `.undefined`, whose message is for the log alone.
+    public init(_ failure: ServiceFailure) {
+        self.init(Self.code(of: failure.reason), failure.reason.rawValue, failure.message)
+        path = failure.path
+        if failure.reason == .tooManyRequests || failure.reason == .temporarilyUnavailable {
+            retryAfterMilliseconds = 1_000
+        }
+    }
+
+    /// A fault of the service's own: the client learns the request id, the log the reason.
+    public init(internalErrorOf requestID: String) {
+        self.init(
+            -32603, ServiceFailure.Reason.undefined.rawValue,
+            "the service failed; its log has the reason under this request id")
+        self.requestID = requestID
+    }
+
+    public static func lineTooLong(limit: Int) -> RPCFailure {
+        RPCFailure(
+            -32600, "LINE_TOO_LONG", "the line is longer than \(limit) bytes and was skipped")
+    }
+
+    static func invalidRequest(_ message: String) -> RPCFailure {
+        RPCFailure(-32600, "INVALID_REQUEST", message)
+    }
+
+    static func methodNotFound(_ name: String) -> RPCFailure {
+        RPCFailure(-32601, "METHOD_NOT_FOUND", "there is no method \(quoted(name))")
+    }
+
+    private static func code(of reason: ServiceFailure.Reason) -> Int {
+        switch reason {
+        case .invalidInputData, .queryNotSupported, .invalidBucket, .invalidObjectID,
+            .objectTooLarge:
+            -32602
+        case .undefined: -32603
+        case .objectNotFound, .bucketNotFound: 1404
+        case .versionIsStale, .alreadyExists: 1409
+        case .tooManyRequests: 1429
+        case .queryTimeout, .temporarilyUnavailable, .storeFull: 1503
+        }
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.raw("{\"code\":")
+        writer.integer(code)
+        writer.raw(",\"message\":")
+        writer.string(message)
+        writer.raw(",\"data\":{\"errorCode\":")
+        writer.string(errorCode)
+        if let path {
+            writer.raw(",\"path\":")
+            writer.string(path)
+        }
+        if let offset {
+            writer.raw(",\"offset\":")
+            writer.integer(offset)
+        }
+        if let requestID {
+            writer.raw(",\"requestId\":")
+            writer.string(requestID)
+        }
+        if let retryAfterMilliseconds {
+            writer.raw(",\"retryAfterMillis\":")
+            writer.integer(retryAfterMilliseconds)
+        }
+        writer.raw("}}")
+    }
+}

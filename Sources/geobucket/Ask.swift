@@ -1,0 +1,124 @@
+import ArgumentParser
+import GeoBucketClient
+import Interchange
+import JSONText
+import Objects
+import QueryLanguage
+
+/// `geobucket query`: asks a bucket and prints what matches.
+struct Ask: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "query",
+        abstract: "Ask which objects match, nearest first where --near is given.",
+        discussion: """
+            A condition is `field OP value`, OP one of = != < <= > >= ^= (begins with) \
+            ~ (contains) in, joined by and, or, not and parentheses. \
+            With --near each object's distance in metres stands in _calculated.distance and orders \
+            the answer unless --order-by says otherwise.
+
+            Example: geobucket query --bucket airports --near 35.6812,139.7671 --within 100km \
+            --where 'lighted = true and runway_m >= 2500' --fields name,city
+            """)
+
+    @OptionGroup var selection: ClauseOptions
+    @OptionGroup var server: ServerOption
+
+    @Option(
+        help: ArgumentHelp(
+            "Order by these fields, each with :desc for the opposite.", valueName: "field[:desc],…"))
+    var orderBy: String?
+
+    @Option(help: "How many objects, over as many pages as it takes. (default: one page)")
+    var limit: Int?
+
+    @Option(help: ArgumentHelp("Only these fields of each object.", valueName: "a,b"))
+    var fields: String?
+
+    @Flag(help: "Every match, page by page.")
+    var all = false
+
+    @Option(help: "table, json, ndjson, geojson or csv.")
+    var format = OutputFormat.table
+
+    @Flag(help: "Say how the query runs instead of running it.")
+    var explain = false
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit has to be 1 or more") }
+        if limit != nil, all { throw ValidationError("--limit and --all contradict each other") }
+    }
+
+    func run() async throws {
+        var query = Query(clause: try selection.clause())
+        query.order = order()
+        query.fields = fields.map { $0.split(separator: ",").map { Array($0.utf8) } }
+        let request = PageRequest(bucket: selection.bucket, query: query)
+        let (all, explain, limit, options, format) = (all, explain, limit, writingOptions, format)
+        try await server.connect { connection in
+            if explain {
+                let plan = try await connection.call("bucket.explain", request.params(after: nil))
+                return try Console.write(plan + [UInt8(ascii: "\n")])
+            }
+            var writer = format.writer(options)
+            let wanted = all ? Int.max : limit
+            let hasMore = try await request.pages(connection, upTo: wanted) { object, output in
+                try writer.write(object, to: &output)
+            }
+            var output: [UInt8] = []
+            try writer.finish(to: &output)
+            try Console.write(output)
+            if hasMore, limit == nil {
+                Console.error("more objects match: --all or --limit brings them", prefix: "")
+            }
+        }
+    }
+
+    private func order() -> [OrderKey] {
+        let hasDistance = selection.near != nil
+        guard let orderBy else {
+            return hasDistance ? [OrderKey(.distance(name: ClauseOptions.distanceName))] : []
+        }
+        return orderBy.split(separator: ",").map { part in
+            let descending = part.hasSuffix(":desc")
+            let name = String(
+                descending ? part.dropLast(5) : part.hasSuffix(":asc") ? part.dropLast(4) : part)
+            let isDistance = name == ClauseOptions.distanceName || name == "_calculated.distance"
+            return OrderKey(
+                hasDistance && isDistance
+                    ? .distance(name: ClauseOptions.distanceName) : .field(FieldPath(name)),
+                descending: descending)
+        }
+    }
+
+    private var writingOptions: WritingOptions {
+        var options = WritingOptions()
+        options.width = Console.columns
+        options.isBold = Console.takesStyle
+        options.pointField = selection.field
+        return options
+    }
+}
+
+extension OutputFormat: ExpressibleByArgument {}
+
+/// `geobucket count`: how many objects match.
+struct Count: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Count the objects that match.",
+        discussion: "Takes the same conditions as `geobucket query`.")
+
+    @OptionGroup var selection: ClauseOptions
+    @OptionGroup var server: ServerOption
+
+    func run() async throws {
+        let request = PageRequest(
+            bucket: selection.bucket, query: Query(clause: try selection.clause()))
+        let result = try await server.connect { connection in
+            try await connection.call("bucket.count", request.countParams)
+        }
+        guard let count = try JSONParser().parse(result)["count"]?.number?.exactInt else {
+            throw CommandFailure("the service did not answer with a count")
+        }
+        try Console.write("\(count)\n")
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import Geodesy
+import Interchange
+import JSONText
+import Objects
+import QueryLanguage
+
+/// The flags of `query` and `count` that say which objects.
+struct ClauseOptions: ParsableArguments {
+    @Option(help: "The bucket to ask.")
+    var bucket: String
+
+    @Option(help: ArgumentHelp("Measure from here.", valueName: "lat,lon"))
+    var near: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --near: at most so far away (m, km, mi, nmi, ft).", valueName: "length"))
+    var within: String?
+
+    @Option(
+        help: ArgumentHelp("In this rectangle.", valueName: "south,west,north,east"))
+    var box: String?
+
+    @Option(help: "The GeoPoint field that --near and --box look at.")
+    var field = "location"
+
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "A condition such as 'kind = shop and rating >= 4'; several must all hold.",
+            valueName: "expr"))
+    var conditions: [String] = []
+
+    @Option(
+        name: .customLong("clause"),
+        help: ArgumentHelp("A clause of the query language as it is.", valueName: "json"))
+    var clauses: [String] = []
+
+    /// The name that the distance from --near is put into.
+    static let distanceName = "distance"
+
+    /// The clause all flags together make.
+    func clause() throws -> Clause {
+        var parts: [Clause] = []
+        if let near = try geodistance() { parts.append(.geodistance(near)) }
+        if let box {
+            parts.append(.geobox(FieldPath(field), try usage("--box") { try parseBox(box) }))
+        }
+        for condition in conditions {
+            parts.append(try usage("--where") { try FilterExpression.parse(condition) })
+        }
+        for text in clauses { parts.append(try usage("--clause") { try parse(text) }) }
+        return parts.isEmpty ? .all : (parts.count == 1 ? parts[0] : .and(parts))
+    }
+
+    private func geodistance() throws -> DistanceClause? {
+        guard let near else {
+            if within != nil { throw ValidationError("--within needs --near") }
+            return nil
+        }
+        var clause = DistanceClause(
+            field: FieldPath(field), center: try usage("--near") { try parseCoordinate(near) },
+            putDistanceInto: Self.distanceName)
+        if let within {
+            let meters = try usage("--within") { try Length.parse(within) }
+            guard meters > 0, meters <= DistanceClause.maximumRadiusMeters else {
+                throw ValidationError(
+                    "--within: \(within) is outside 0...\(Int(DistanceClause.maximumRadiusMeters)) m")
+            }
+            clause.radiusMeters = meters
+        }
+        return clause
+    }
+
+    private func parse(_ text: String) throws -> Clause {
+        let document = Array("{\"bucketQuery\":{\"clause\":\(text)}}".utf8)
+        let parser = JSONParser()
+        var reader = MemberReader(try parser.parse(document))
+        return try QueryParser(limits: Limits()).bucketQuery(from: &reader).clause
+    }
+
+    private func usage<Value>(_ flag: String, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let failure as ServiceFailure {
+            throw ValidationError("\(flag): \(failure.path ?? ""): \(failure.message)")
+        } catch let error as JSONSyntaxError {
+            throw ValidationError("\(flag): \(error.message)")
+        } catch {
+            throw ValidationError("\(flag): \(error)")
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Glibc
+
+/// Standard output for results, standard error for all else.
+enum Console {
+    /// Writes a line to standard error.
+    static func error(_ message: String, prefix: String = "geobucket: ") {
+        try? write(Array("\(prefix)\(message)\n".utf8), to: STDERR_FILENO)
+    }
+
+    /// Writes to standard error as it is.
+    static func status(_ text: String) { try? write(Array(text.utf8), to: STDERR_FILENO) }
+
+    /// Writes to standard output, unbuffered.
+    static func write(_ bytes: [UInt8]) throws { try write(bytes, to: STDOUT_FILENO) }
+
+    static func write(_ text: String) throws { try write(Array(text.utf8)) }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress!, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw CommandFailure("the output cannot be written: \(String(cString: strerror(errno)))")
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Whether standard output takes bold and colour.
+    static var takesStyle: Bool { outputIsTerminal && getenv("NO_COLOR") == nil }
+
+    /// Columns of the terminal; nil when standard output is none.
+    static var columns: Int? {
+        guard outputIsTerminal else { return nil }
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+}
+
+/// Why the work failed: a sentence for a person; exit status 1.
+struct CommandFailure: Error, CustomStringConvertible {
+    let message: String
+
+    init(_ message: String) { self.message = message }
+
+    var description: String { message }
+}

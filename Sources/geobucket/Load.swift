@@ -1,0 +1,88 @@
+import ArgumentParser
+import GeoBucketClient
+import Interchange
+import Objects
+
+/// `geobucket load`: objects out of a file into a bucket.
+struct Load: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Load objects from NDJSON, GeoJSON or CSV, plain or gzipped.",
+        discussion: """
+            The format is told by the file's name (.ndjson .jsonl .json .geojson .csv .tsv, each \
+            with .gz too) or by --format; - reads standard input. An object with an _id replaces \
+            the one that has it. Objects are sent in groups, each stored whole or not at all.
+
+            CSV: numbers and true/false are recognised, empty cells are missing. --latitude and \
+            --longitude name the columns that become the GeoPoint. GeoJSON: Points become the \
+            field --point.
+            """)
+
+    @Argument(help: "The file, or - for standard input.")
+    var file: String
+
+    @Option(help: "The bucket to load into.")
+    var bucket: String
+
+    @OptionGroup var server: ServerOption
+
+    @Option(help: "ndjson, geojson, csv or tsv; else by the file's name.")
+    var format: InputFormat?
+
+    @Option(help: "What a bad record does: stop or skip.")
+    var onError = OnError.stop
+
+    @Option(help: "Field that becomes the GeoPoint (CSV, GeoJSON).")
+    var point = "location"
+
+    @Option(help: ArgumentHelp("CSV column of the latitude.", valueName: "column"))
+    var latitude: String?
+
+    @Option(help: ArgumentHelp("CSV column of the longitude.", valueName: "column"))
+    var longitude: String?
+
+    @Option(help: ArgumentHelp("CSV column of the id.", valueName: "column"))
+    var id: String?
+
+    enum OnError: String, ExpressibleByArgument, CaseIterable { case stop, skip }
+
+    func validate() throws {
+        guard (latitude == nil) == (longitude == nil) else {
+            throw ValidationError("--latitude and --longitude go together")
+        }
+        do {
+            _ = try BucketName(bucket)
+        } catch {
+            throw ValidationError("--bucket: \(error.message)")
+        }
+    }
+
+    func run() async throws {
+        let onError = onError
+        let bucket = bucket
+        let summary = try await server.connect { connection in
+            let limits = try await ServerLimits(of: connection)
+            var loader = Loader(
+                connection: connection, bucket: bucket, limits: limits, skipsErrors: onError == .skip)
+            do {
+                try await loader.load(try records(limits))
+            } catch let error as InterchangeError {
+                throw CommandFailure("\(file): \(error)")
+            }
+            return loader.summary
+        }
+        try Console.write(summary.line + "\n")
+        if let failure = summary.stoppedBy { throw CommandFailure(failure) }
+    }
+
+    private func records(_ limits: ServerLimits) throws(InterchangeError) -> RecordFile {
+        var options = ReadingOptions()
+        options.pointField = point
+        options.latitudeColumn = latitude
+        options.longitudeColumn = longitude
+        options.idColumn = id
+        options.limits.objectBytes = limits.objectBytes
+        return try RecordFile(path: file, format: format, options: options)
+    }
+}
+
+extension InputFormat: ExpressibleByArgument {}

@@ -1,0 +1,152 @@
+import DequeModule
+import GeoBucketClient
+import Interchange
+import JSONText
+
+/// What of the service's limits a loader has to know.
+struct ServerLimits: Sendable {
+    var lineBytes: Int
+    var objectBytes: Int
+
+    init(of connection: LineConnection) async throws {
+        let info = try JSONParser().parse(try await connection.call("server.info", Array("{}".utf8)))
+        guard let lineBytes = info["limits"]?["lineBytes"]?.number?.exactInt,
+            let objectBytes = info["limits"]?["objectBytes"]?.number?.exactInt
+        else { throw CommandFailure("the service does not tell its limits") }
+        self.lineBytes = lineBytes
+        self.objectBytes = objectBytes
+    }
+}
+
+/// Sends records in groups through `object.putMany`, several groups under way at once.
+///
+/// A group that the service refuses has changed nothing; the record it names is reported, and with
+/// `skipsErrors` the rest of the group is sent again.
+struct Loader {
+    private let connection: LineConnection
+    private let bucket: String
+    private let skipsErrors: Bool
+    private let groupBytes: Int
+    private let parser = JSONParser()
+    private let start = ContinuousClock.now
+    private var group = Group()
+    private var underWay: Deque<(group: Group, answer: PendingAnswer)> = []
+    private var progress: ProgressLine
+    private(set) var summary = Summary()
+
+    private static let groupObjects = 1_000
+    private static let groupsUnderWay = 4
+
+    init(connection: LineConnection, bucket: String, limits: ServerLimits, skipsErrors: Bool) {
+        self.connection = connection
+        self.bucket = bucket
+        self.skipsErrors = skipsErrors
+        // Room for the envelope and the bucket's name around the objects.
+        groupBytes = min(512 * 1_024, limits.lineBytes - 1_024)
+        progress = ProgressLine()
+    }
+
+    struct Summary: Sendable {
+        var objects = 0
+        var errors = 0
+        var seconds = 0.0
+        /// Why loading ended before the end of the file.
+        var stoppedBy: String?
+
+        var line: String {
+            let rate = seconds > 0 ? Int(Double(objects) / seconds) : objects
+            let time = (seconds * 100).rounded() / 100
+            return "loaded \(objects) objects in \(time) s (\(rate) objects/s), \(errors) errors"
+        }
+    }
+
+    private struct Group {
+        var records: [(number: Int, text: [UInt8])] = []
+        var ids: Set<[UInt8]> = []
+        var bytes = 0
+    }
+
+    mutating func load(_ file: RecordFile) async throws {
+        while summary.stoppedBy == nil, let record = try file.next() {
+            switch record.result {
+            case .success(let text): try await add(record.number, text)
+            case .failure(let error): report("line \(record.number): \(error)")
+            }
+            progress.show(summary.objects, file.consumedBytes, file.totalBytes)
+        }
+        if summary.stoppedBy == nil || !group.records.isEmpty { try await send() }
+        while !underWay.isEmpty { try await settle() }
+        progress.clear()
+        summary.seconds = (ContinuousClock.now - start) / .seconds(1)
+    }
+
+    private mutating func add(_ number: Int, _ text: [UInt8]) async throws {
+        let id = try? parser.parse(text)["_id"]?.utf8.map { Array($0) }
+        // The later of two records with one id replaces the earlier: not in the same group.
+        let isRepeated = id.map { group.ids.contains($0) } ?? false
+        if isRepeated || group.records.count == Self.groupObjects
+            || group.bytes + text.count + 1 > groupBytes
+        {
+            try await send()
+        }
+        if let id { group.ids.insert(id) }
+        group.records.append((number, text))
+        group.bytes += text.count + 1
+    }
+
+    private mutating func send() async throws {
+        guard !group.records.isEmpty else { return }
+        underWay.append((group, begin(group)))
+        group = Group()
+        while underWay.count >= Self.groupsUnderWay { try await settle() }
+    }
+
+    private func begin(_ group: Group) -> PendingAnswer {
+        var params = JSONWriter(reserving: group.bytes + 256)
+        params.raw("{\"bucket\":")
+        params.string(bucket)
+        params.raw(",\"objects\":[")
+        params.list(group.records) { $1.raw($0.text) }
+        params.raw("]}")
+        return connection.begin("object.putMany", params.bytes)
+    }
+
+    /// Waits for the oldest group's answer.
+    private mutating func settle() async throws {
+        guard var (group, answer) = underWay.popFirst() else { return }
+        while true {
+            do {
+                _ = try LineConnection.result(of: try await answer.value())
+                summary.objects += group.records.count
+                return
+            } catch ClientFailure.refused(let failure) {
+                guard let index = Self.objectIndex(in: failure.path),
+                    group.records.indices.contains(index)
+                else { throw ClientFailure.refused(failure) }
+                report("line \(group.records[index].number): \(failure)")
+                guard skipsErrors else { return }
+                group.records.remove(at: index)
+                guard !group.records.isEmpty else { return }
+                answer = begin(group)
+            }
+        }
+    }
+
+    private mutating func report(_ problem: String) {
+        progress.clear()
+        summary.errors += 1
+        if skipsErrors {
+            Console.error("\(problem); skipped")
+        } else if summary.stoppedBy == nil {
+            summary.stoppedBy = problem
+        }
+    }
+
+    /// 17 of `objects[17].location.lat`.
+    private static func objectIndex(in path: String?) -> Int? {
+        guard let path, path.hasPrefix("objects["), let end = path.firstIndex(of: "]") else {
+            return nil
+        }
+        return Int(path.dropFirst("objects[".count).prefix(upTo: end))
+    }
+}

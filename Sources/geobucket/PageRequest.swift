@@ -1,0 +1,79 @@
+import GeoBucketClient
+import JSONText
+import QueryLanguage
+
+/// A query of a bucket as a client sends it.
+struct PageRequest: Sendable {
+    var bucket: String
+    var query: Query
+
+    var countParams: [UInt8] {
+        params { writer in writeClause(to: &writer) }
+    }
+
+    func params(after key: String?, limit: Int? = nil) -> [UInt8] {
+        params { writer in
+            writeClause(to: &writer)
+            if let limit {
+                writer.raw(",\"bestEffortLimit\":")
+                writer.integer(limit)
+            }
+            if let key {
+                writer.raw(",\"paginationKey\":")
+                writer.string(key)
+            }
+            if let fields = query.fields {
+                writer.raw(",\"fields\":[")
+                writer.list(fields) { $1.string($0) }
+                writer.byte(UInt8(ascii: "]"))
+            }
+        }
+    }
+
+    /// Fetches page after page and writes each object to standard output through `format`.
+    ///
+    /// - Parameter wanted: how many objects; nil is one page.
+    /// - Returns: whether more objects match.
+    func pages(
+        _ connection: LineConnection, upTo wanted: Int?,
+        _ format: (_ object: [UInt8], _ output: inout [UInt8]) throws -> Void
+    ) async throws -> Bool {
+        let parser = JSONParser()
+        var key: String?
+        var left = wanted ?? .max
+        repeat {
+            let limit = left < Int(Int32.max) ? left : nil
+            let page = try await connection.call("bucket.query", params(after: key, limit: limit))
+            let view = try parser.parse(page)
+            var output: [UInt8] = []
+            let results = view["results"]
+            for object in results?.elements ?? view.elements {
+                try format(Array(object.text), &output)
+            }
+            try Console.write(output)
+            left -= results?.count ?? 0
+            key = view["nextPaginationKey"]?.string
+        } while wanted != nil && left > 0 && key != nil
+        return key != nil
+    }
+
+    private func params(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.raw("{\"bucket\":")
+        writer.string(bucket)
+        body(&writer)
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+
+    private func writeClause(to writer: inout JSONWriter) {
+        writer.raw(",\"bucketQuery\":{\"clause\":")
+        query.clause.write(to: &writer)
+        if !query.order.isEmpty {
+            writer.raw(",\"orderBy\":[")
+            writer.list(query.order) { $0.write(to: &$1) }
+            writer.byte(UInt8(ascii: "]"))
+        }
+        writer.byte(UInt8(ascii: "}"))
+    }
+}

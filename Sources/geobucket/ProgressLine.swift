@@ -1,0 +1,24 @@
+/// One line of standard error that is written over and over, on a terminal only.
+struct ProgressLine {
+    private let isShown = Console.errorIsTerminal
+    private var lastShown = ContinuousClock.now
+    private var isVisible = false
+    private var calls = 0
+
+    /// Shows how far the work is, a few times a second.
+    mutating func show(_ objects: Int, _ bytes: @autoclosure () -> Int, _ total: Int?) {
+        guard isShown else { return }
+        calls += 1
+        guard calls & 255 == 0, ContinuousClock.now - lastShown > .milliseconds(200) else { return }
+        lastShown = .now
+        let share = total.map { $0 > 0 ? ", \(bytes() * 100 / $0) %" : "" } ?? ""
+        Console.status("\r\u{1B}[K\(objects) objects\(share)")
+        isVisible = true
+    }
+
+    mutating func clear() {
+        guard isVisible else { return }
+        Console.status("\r\u{1B}[K")
+        isVisible = false
+    }
+}

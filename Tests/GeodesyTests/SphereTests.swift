@@ -1,0 +1,46 @@
+import Geodesy
+import Testing
+
+@Suite struct SphereTests {
+    @Test func `every vector is met within a hundred-millionth of a metre`() {
+        for (from, to, meters, micrometers) in SphereVectors.all {
+            let a = Coordinate(latitude: from.latitude, longitude: from.longitude)
+            let b = Coordinate(latitude: to.latitude, longitude: to.longitude)
+            let error = abs(Sphere.meters(a, b) - meters)
+            #expect(error <= 1e-8, "\(a) to \(b): off by \(error) m")
+            #expect(Sphere.distance(a, b).micrometers == micrometers, "\(a) to \(b)")
+        }
+    }
+
+    @Test func `distance is symmetric and an origin gives the same bits`() {
+        for (from, to, _, _) in SphereVectors.all {
+            let a = Coordinate(latitude: from.latitude, longitude: from.longitude)
+            let b = Coordinate(latitude: to.latitude, longitude: to.longitude)
+            #expect(Sphere.meters(a, b) == Sphere.meters(b, a))
+            #expect(Sphere.Origin(a).meters(to: b) == Sphere.meters(a, b))
+        }
+    }
+
+    @Test func `the published vectors round to the same micrometre`() {
+        let center = Coordinate(latitude: 35.677379, longitude: 139.702148)
+        let near = Coordinate(latitude: 35.672568, longitude: 139.723606)
+        let far = Coordinate(latitude: 35.667983, longitude: 139.739356)
+        #expect(Sphere.distance(center, far) == .meters(3519.661460663769))
+        #expect(Sphere.distance(center, near) == .meters(2010.7256561596193))
+    }
+
+    @Test func `both spellings of the antimeridian are the same place`() {
+        let east = Coordinate(latitude: 12, longitude: 180)
+        let west = Coordinate(latitude: 12, longitude: -180)
+        let other = Coordinate(latitude: -7.25, longitude: 31.5)
+        #expect(Sphere.distance(east, west) == .zero)
+        #expect(Sphere.distance(east, other) == Sphere.distance(west, other))
+    }
+
+    @Test func `a unit vector has length one and points where it should`() {
+        let north = Sphere.unitVector(Coordinate(latitude: 90, longitude: 77))
+        #expect(north == SIMD3(0, 0, 1))
+        let east = Sphere.unitVector(Coordinate(latitude: 0, longitude: 90))
+        #expect(abs(east.x) < 1e-15 && abs(east.y - 1) < 1e-15 && east.z == 0)
+    }
+}

@@ -1,0 +1,137 @@
+import Geodesy
+import Testing
+
+@testable import SpatialIndex
+
+@Suite struct BoundTests {
+    @Test(arguments: Places.allCases)
+    func `a chord within the inner limit is within the radius, one beyond the outer is not`(
+        places: Places
+    ) {
+        for seed in UInt64(1)...4 {
+            var random = SplitMix64(seed: seed)
+            for _ in 0..<2000 {
+                let center = places.place(&random)
+                let place = places.place(&random)
+                let radius = places.radiusMeters(around: center, &random)
+                let limits = ChordLimits(radiusMeters: radius)
+                let chord = FloatVector(Sphere.unitVector(place))
+                    .squaredChord(to: FloatVector(Sphere.unitVector(center)))
+                let isWithin = Sphere.distance(center, place).isWithin(radiusMeters: radius)
+                let context = "seed \(seed), \(radius) m, \(center) to \(place)"
+                if chord <= limits.inside { #expect(isWithin, "\(context)") }
+                if chord > limits.outside { #expect(!isWithin, "\(context)") }
+                #expect(limits.inside <= limits.outside, "\(context)")
+            }
+        }
+    }
+
+    @Test(arguments: Places.allCases)
+    func `no point below a node is nearer than its bound or farther than its far corner`(
+        places: Places
+    ) {
+        for seed in UInt64(1)...3 {
+            var random = SplitMix64(seed: seed)
+            let points = (0..<256).map { (slot: Slot($0), coordinate: places.place(&random)) }
+            let tree = PointIndex(bulk: points).tiers[0].tier
+            for _ in 0..<10 {
+                let center = random.below(2) == 0 ? places.place(&random) : points[0].1.antipode
+                checkBounds(tree, center, "seed \(seed), \(places), \(center)")
+            }
+        }
+    }
+
+    // The bounds hold up to what the limits of a radius at the point's own distance allow for.
+    private func checkBounds(_ tier: Tier, _ center: Coordinate, _ context: String) {
+        let vector = FloatVector(Sphere.unitVector(center))
+        let tree = tier.tree
+        let chords = NodeChords(tree.group(0, level: 0), center: vector)
+        for number in 0..<tree.leafCount {
+            let box = NodeBox(group: tree.group(0, level: 0), lane: number)
+            let scalar = box.squaredChords(from: vector)
+            #expect(abs(scalar.nearest - chords.nearest[number]) <= 1e-6, "\(context)")
+            #expect(abs(scalar.farthest - chords.farthest[number]) <= 1e-6, "\(context)")
+            for lane in 0..<tree.entryCount(ofLeaf: number) {
+                let place = Leaf(base: tree.leaf(number)).entry(lane).coordinate
+                let meters = Sphere.distance(center, place).meters
+                let limits = ChordLimits(radiusMeters: meters)
+                #expect(chords.nearest[number] <= limits.outside, "\(context), \(place)")
+                let less = ChordLimits.inside(radiusMeters: meters - 1e-6)
+                #expect(chords.farthest[number] > less, "\(context), \(place)")
+            }
+        }
+    }
+
+    @Test func `the distance to the clamped point would be no bound`() {
+        // Seen from 80 north, the nearest point of the box 0…60 north, 90…91 east is not its corner
+        // at the same clamped latitude: the great circle runs over higher latitudes.
+        let center = Coordinate(latitude: 80, longitude: -89)
+        let clamped = Coordinate(latitude: 60, longitude: -89)
+        let corner = Coordinate(latitude: 60, longitude: 91)
+        #expect(Sphere.meters(clamped, corner) > Sphere.meters(center, corner))
+        let points = (0..<64).map {
+            (slot: Slot($0), coordinate: Coordinate(latitude: Double($0) * 60 / 63, longitude: 91))
+        }
+        var walk = PointIndex(bulk: points).nearest(to: center)
+        let first = walk.next()
+        #expect(first?.slot == 63)
+    }
+
+    @Test func `rounding to float goes outward`() {
+        var random = SplitMix64(seed: 5)
+        for _ in 0..<1000 {
+            let value = random.number(-180...180)
+            #expect(Double(Float.roundedDown(value)) <= value)
+            #expect(Double(Float.roundedUp(value)) >= value)
+        }
+        #expect(Float.roundedDown(-180) == -180 && Float.roundedUp(180) == 180)
+    }
+}
+
+@Suite struct PackingTests {
+    @Test func `neighbours on the Hilbert curve are neighbours in the square`() {
+        let bits = 4
+        var cells: [UInt64: (Int, Int)] = [:]
+        for x in 0..<16 {
+            for y in 0..<16 {
+                cells[HilbertCurve.index(x: UInt32(x), y: UInt32(y), bits: bits)] = (x, y)
+            }
+        }
+        #expect(cells.count == 256)
+        for place in UInt64(1)..<256 {
+            guard let here = cells[place], let before = cells[place - 1] else {
+                Issue.record("no cell at \(place)")
+                continue
+            }
+            #expect(abs(here.0 - before.0) + abs(here.1 - before.1) == 1, "at \(place)")
+        }
+    }
+
+    @Test(arguments: [0, 1, 1023, 1024, 5000])
+    func `keys come out in order`(count: Int) {
+        var random = SplitMix64(seed: UInt64(count))
+        var keys = (0..<count).map { _ in random.next() & ~0xfffff }
+        let expected = keys.sorted()
+        keys.withUnsafeMutableBufferPointer { KeySort.sort($0, fromBit: 20) }
+        #expect(keys == expected)
+    }
+
+    @Test func `a heap gives back in order what was put in in any`() {
+        struct Key: HeapOrdered, BitwiseCopyable, Sendable {
+            let value: Int
+            func precedes(_ other: Key) -> Bool { value < other.value }
+        }
+        var random = SplitMix64(seed: 3)
+        var heap = BinaryHeap<Key>(minimumCapacity: 0)
+        var values = (0..<500).map { _ in random.below(100) }
+        for value in values[..<300] { heap.appendUnordered(Key(value: value)) }
+        heap.restoreOrder()
+        for value in values[300...] { heap.insert(Key(value: value)) }
+        values.sort()
+        for value in values {
+            let first = heap.popFirst()
+            #expect(first?.value == value)
+        }
+        #expect(heap.isEmpty)
+    }
+}

@@ -1,0 +1,171 @@
+import Geodesy
+import Testing
+
+@testable import SpatialIndex
+
+@Suite struct MergeTests {
+    private func fleet(_ size: Int, _ random: inout SplitMix64) -> (PointIndex, LinearScan) {
+        let points = (0..<size).map {
+            (slot: Slot($0), coordinate: Places.cities.place(&random))
+        }
+        return (PointIndex(bulk: points), LinearScan(bulk: points))
+    }
+
+    private func move(
+        _ index: inout PointIndex, _ scan: inout LinearScan, size: Int,
+        _ random: inout SplitMix64
+    ) {
+        let slot = Slot(random.below(size))
+        if random.below(20) == 0 {
+            index.remove(slot)
+            scan.remove(slot)
+        } else {
+            let place = Places.cities.place(&random)
+            index.set(place, for: slot)
+            scan.set(place, for: slot)
+        }
+    }
+
+    @Test func `a merge installed late keeps the writes made meanwhile`() {
+        for seed in UInt64(1)...3 {
+            var random = SplitMix64(seed: seed)
+            var (index, scan) = fleet(5000, &random)
+            var pending: MergeJob?
+            var installed = 0
+            for step in 0..<12_000 {
+                move(&index, &scan, size: 6000, &random)
+                if step % 700 == 699 {
+                    if let job = pending, index.install(job.run()) { installed += 1 }
+                    pending = index.pendingMerge()
+                    #expect(index.violations() == [], "seed \(seed), step \(step)")
+                }
+            }
+            #expect(installed > 2, "seed \(seed)")
+            compare(index, scan, .cities, &random, rounds: 4, "seed \(seed)")
+        }
+    }
+
+    @Test func `without anyone to merge, tiers and memory stay bounded`() {
+        var random = SplitMix64(seed: 7)
+        var (index, scan) = fleet(3000, &random)
+        let packed = index.memoryBytes
+        for step in 0..<40_000 {
+            move(&index, &scan, size: 3000, &random)
+            if step % 1000 == 0 {
+                #expect(index.tiers.count <= PointIndex.Limits.tiers, "step \(step)")
+                #expect(index.memoryBytes < 4 * packed, "step \(step)")
+            }
+        }
+        compare(index, scan, .cities, &random, rounds: 4, "after 40,000 moves")
+    }
+
+    @Test func `with merges, a moving fleet is not larger than two resting ones`() {
+        var random = SplitMix64(seed: 8)
+        var (index, scan) = fleet(3000, &random)
+        let packed = index.memoryBytes
+        for _ in 0..<20_000 {
+            move(&index, &scan, size: 3000, &random)
+            if let job = index.pendingMerge() { index.install(job.run()) }
+            if index.pendingMerge() != nil { Issue.record("still pending after a merge") }
+        }
+        #expect(index.memoryBytes < 2 * packed)
+        compare(index, scan, .cities, &random, rounds: 4, "after 20,000 moves")
+    }
+
+    @Test func `a merge whose sources are gone is not installed`() {
+        var random = SplitMix64(seed: 9)
+        var (index, scan) = fleet(3000, &random)
+        for slot in 0..<Slot(1000) {
+            index.remove(slot)
+            scan.remove(slot)
+        }
+        guard let job = index.pendingMerge() else {
+            Issue.record("nothing to merge with a third dead")
+            return
+        }
+        let merged = job.run()
+        let first = index.install(merged)
+        let second = index.install(merged)
+        #expect(first && !second)
+        #expect(job.entryCount == 2000)
+        compare(index, scan, .cities, &random, rounds: 2, "merged")
+    }
+
+    @Test func `when the stamps run out the index is numbered anew`() {
+        var random = SplitMix64(seed: 10)
+        var index = PointIndex(epoch: .max - 5)
+        var scan = LinearScan()
+        for step in 0..<4000 {
+            move(&index, &scan, size: 1000, &random)
+            if step % 200 == 0 { #expect(index.violations() == [], "step \(step)") }
+        }
+        #expect(index.epoch < 100)
+        compare(index, scan, .cities, &random, rounds: 4, "renumbered")
+    }
+
+    @Test func `an index that is emptied gives its memory back`() {
+        var random = SplitMix64(seed: 11)
+        var (index, scan) = fleet(3000, &random)
+        for slot in 0..<Slot(2995) {
+            index.remove(slot)
+            scan.remove(slot)
+        }
+        #expect(index.tiers.isEmpty && index.memoryBytes < 10_000)
+        compare(index, scan, .cities, &random, rounds: 2, "five left")
+        for slot in 0..<Slot(3000) { index.remove(slot) }
+        #expect(index.count == 0 && index.violations() == [])
+    }
+
+    @Test func `when the last tree dies the index is a delta again`() {
+        var random = SplitMix64(seed: 14)
+        for size in [100, 2200] {
+            var (index, scan) = fleet(size, &random)
+            for slot in 0..<Slot(size - 90) {
+                index.remove(slot)
+                scan.remove(slot)
+            }
+            for slot in Slot(size - 90)..<Slot(size - 1) {
+                let place = Places.cities.place(&random)
+                index.set(place, for: slot)
+                scan.set(place, for: slot)
+            }
+            while let job = index.pendingMerge() { index.install(job.run()) }
+            index.remove(Slot(size - 1))
+            scan.remove(Slot(size - 1))
+            #expect(index.tiers.isEmpty, "\(size) points")
+            compare(index, scan, .cities, &random, rounds: 2, "\(size) points, 89 left")
+            for _ in 0..<2000 { move(&index, &scan, size: size, &random) }
+            compare(index, scan, .cities, &random, rounds: 2, "\(size) points, moved")
+        }
+    }
+
+    @Test func `a page far behind opens about as many nodes as the first`() {
+        var random = SplitMix64(seed: 12)
+        let (index, _) = fleet(5000, &random)
+        let center = Coordinate(latitude: 35.68, longitude: 139.69)
+        var whole = index.nearest(to: center)
+        var cursor: NearestCursor?
+        for _ in 0..<900 {
+            cursor = whole.next().map { NearestCursor(distance: $0.distance, slot: $0.slot) }
+        }
+        var page = index.nearest(to: center, after: cursor)
+        for _ in 0..<10 { _ = page.next() }
+        #expect(page.visitedPoints < 40)
+        #expect(page.visitedNodes < whole.visitedNodes / 2)
+    }
+
+    @Test func `estimates of large answers are close`() {
+        var random = SplitMix64(seed: 13)
+        let points = (0..<5000).map {
+            (slot: Slot($0), coordinate: Places.uniform.place(&random))
+        }
+        let index = PointIndex(bulk: points)
+        for _ in 0..<20 {
+            let center = Places.uniform.place(&random)
+            let exact = Double(index.count(within: 5_000_000, of: center))
+            let estimate = Double(index.estimate(within: 5_000_000, of: center))
+            #expect(abs(estimate - exact) < 0.2 * exact, "\(center): \(estimate) for \(exact)")
+        }
+        #expect(index.estimate(in: .world) == 5000)
+    }
+}

@@ -1,0 +1,60 @@
+import SpatialIndex
+import Testing
+
+@Suite struct PersistentArrayTests {
+    @Test func `any history equals an array's, and copies stay as they were`() {
+        for seed in UInt64(1)...5 {
+            var random = SplitMix64(seed: seed)
+            var persistent = PersistentArray<UInt32>()
+            var plain: [UInt32] = []
+            var copies: [(PersistentArray<UInt32>, [UInt32])] = []
+            for step in 0..<3000 {
+                let value = UInt32(step)
+                switch random.below(20) {
+                case 0:
+                    let count = random.below([10, 1000, 40_000][random.below(3)])
+                    let kept = min(count, plain.count)
+                    let filler = [UInt32](repeating: value, count: count - kept)
+                    plain = Array(plain[..<kept]) + filler
+                    persistent.resize(to: count, repeating: value)
+                case 1 where copies.count < 30: copies.append((persistent, plain))
+                case 2...9:
+                    plain.append(value)
+                    persistent.append(value)
+                default:
+                    guard !plain.isEmpty else { break }
+                    let index = random.below(plain.count)
+                    plain[index] = value
+                    persistent[index] = value
+                }
+            }
+            copies.append((persistent, plain))
+            for (copy, expected) in copies {
+                #expect(elements(copy) == expected, "seed \(seed)")
+            }
+        }
+    }
+
+    private func elements(_ array: PersistentArray<UInt32>) -> [UInt32] {
+        var found: [UInt32] = []
+        array.withChunks { first, elements in
+            #expect(first == found.count)
+            found.append(contentsOf: elements)
+        }
+        return found
+    }
+
+    @Test func `setting behind the end fills the gap`() {
+        var array = PersistentArray<Double>()
+        array.set(70_000, 2.5, fillingWith: -1)
+        #expect(array.count == 70_001)
+        #expect(array[69_999] == -1 && array[70_000] == 2.5 && array[0] == -1)
+    }
+
+    @Test func `a few elements take a few bytes`() {
+        var array = PersistentArray<UInt32>()
+        #expect(array.isEmpty && array.memoryBytes == 0)
+        for value in 0..<UInt32(8) { array.append(value) }
+        #expect(array.memoryBytes < 300)
+    }
+}

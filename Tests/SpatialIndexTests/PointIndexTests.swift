@@ -1,0 +1,202 @@
+import Geodesy
+import Testing
+
+@testable import SpatialIndex
+
+/// The seeds every generated test runs with. Append one that failed, with the date and the fault.
+private let seeds: [UInt64] = Array(1...24)
+
+@Suite struct PointIndexTests {
+    @Test(arguments: Places.allCases)
+    func `a bulk-loaded index answers as the scan does`(places: Places) {
+        for seed in seeds {
+            var random = SplitMix64(seed: seed)
+            for size in [0, 1, 2, 63, 64, 65, 300, 1100] {
+                let points = (0..<size).map { (slot: Slot($0), coordinate: places.place(&random)) }
+                let index = PointIndex(bulk: points)
+                compare(
+                    index, LinearScan(bulk: points), places, &random, rounds: 3,
+                    "seed \(seed), \(places), \(size) points")
+            }
+        }
+    }
+
+    @Test(arguments: Places.allCases)
+    func `after any history an index answers as the scan does`(places: Places) {
+        for seed in seeds {
+            var random = SplitMix64(seed: seed)
+            var history = History(places: places)
+            for round in 0..<8 {
+                history.run(steps: [40, 300, 700][random.below(3)], &random)
+                compare(
+                    history.index, history.scan, places, &random, rounds: 1,
+                    "seed \(seed), \(places), round \(round)")
+            }
+            for (index, scan) in history.snapshots {
+                compare(index, scan, places, &random, rounds: 1, "seed \(seed), a snapshot")
+            }
+        }
+    }
+
+    @Test(arguments: Places.allCases)
+    func `a walk resumed behind any point goes on with the next`(places: Places) {
+        for seed in seeds.prefix(2) {
+            var random = SplitMix64(seed: seed)
+            var history = History(places: places)
+            history.run(steps: 400, &random)
+            let center = places.place(&random)
+            let all = Array(walk(history.scan.nearest(to: center, within: nil, after: nil)))
+            for (number, cursor) in all.enumerated() where number % 7 == 0 {
+                let rest = Array(
+                    walk(history.index.nearest(to: center, within: nil, after: cursor)).prefix(20))
+                #expect(
+                    rest == Array(all[(number + 1)...].prefix(20)),
+                    "seed \(seed), \(places), behind \(cursor)")
+            }
+        }
+    }
+
+    @Test func `the example on the index's card comes out as written`() {
+        var index = PointIndex()
+        index.set(Coordinate(latitude: 59.91, longitude: 10.75), for: 17)
+        var walk = index.nearest(to: Coordinate(latitude: 59.9, longitude: 10.7))
+        let first = walk.next()
+        #expect(first?.slot == 17)
+        #expect(first.map { ($0.distance.meters / 100).rounded() } == 30)
+    }
+
+    @Test func `the same slot twice in a bulk load keeps the last`() {
+        let places = (0..<100).map { Coordinate(latitude: Double($0 % 80), longitude: 5) }
+        let twice = places.enumerated().map { (slot: Slot($0.offset / 2), coordinate: $0.element) }
+        let index = PointIndex(bulk: twice)
+        #expect(index.count == 50)
+        #expect(index.position(of: 3) == places[7])
+        #expect(index.violations().isEmpty)
+    }
+
+    @Test func `what is reported is what was set, sign and spelling`() {
+        for size in [1, 500] {
+            var index = PointIndex()
+            for slot in 0..<size {
+                index.set(Coordinate(latitude: -0.0, longitude: 180), for: Slot(slot))
+            }
+            let place = index.position(of: 0)
+            #expect(place?.longitude == 180 && place?.latitude.sign == .minus)
+            index.visit(in: GeoBox(south: -1, west: -180, north: 1, east: -179)) { _, place in
+                #expect(place.longitude == 180)
+                return true
+            }
+        }
+    }
+
+    @Test func `visits end when the body says so`() {
+        var random = SplitMix64(seed: 9)
+        let index = PointIndex(
+            bulk: (0..<500).map { (slot: Slot($0), coordinate: Places.cities.place(&random)) })
+        var visits = 0
+        index.visit(in: .world) { _, _ in
+            visits += 1
+            return visits < 10
+        }
+        index.visit(within: 20_015_115, of: PointIndex.nowhere) { _, _ in
+            visits += 1
+            return visits < 20
+        }
+        #expect(visits == 20)
+    }
+}
+
+/// Writes done alike to an index and to a scan, with copies kept on the way.
+struct History {
+    let places: Places
+    var index = PointIndex()
+    var scan = LinearScan()
+    var snapshots: [(PointIndex, LinearScan)] = []
+    private var merge: MergedTier?
+
+    init(places: Places) { self.places = places }
+
+    mutating func run(steps: Int, _ random: inout SplitMix64) {
+        let slots = [30, 900, 3000][random.below(3)]
+        let removals = [0, 2, 6][random.below(3)]
+        for _ in 0..<steps {
+            let slot = Slot(random.below(slots))
+            if random.below(10) < removals {
+                index.remove(slot)
+                scan.remove(slot)
+            } else {
+                let place = places.place(&random)
+                index.set(place, for: slot)
+                scan.set(place, for: slot)
+            }
+            if random.below(400) == 0 { snapshots.append((index, scan)) }
+            mergeSometimes(&random)
+        }
+    }
+
+    // A merge is run at once and installed some writes later, or never.
+    private mutating func mergeSometimes(_ random: inout SplitMix64) {
+        guard random.below(60) == 0 else { return }
+        if let merged = merge {
+            index.install(merged)
+            merge = nil
+        } else {
+            merge = index.pendingMerge()?.run()
+        }
+    }
+}
+
+/// Compares every answer of the index with the scan's.
+func compare(
+    _ index: PointIndex, _ scan: LinearScan, _ places: Places, _ random: inout SplitMix64,
+    rounds: Int, _ context: String
+) {
+    #expect(index.violations() == [], "\(context)")
+    #expect(index.count == scan.count, "\(context)")
+    for _ in 0..<rounds {
+        let slot = Slot(random.below(1000))
+        #expect(index.position(of: slot) == scan.position(of: slot), "\(context), slot \(slot)")
+        let box = places.box(&random)
+        let inBox = visited(scan, box)
+        #expect(visited(index, box) == inBox, "\(context), \(box)")
+        #expect(index.count(in: box) == inBox.count, "\(context), \(box)")
+        #expect((0...index.count).contains(index.estimate(in: box)), "\(context), \(box)")
+        let center = places.place(&random)
+        let radius = places.radiusMeters(around: center, &random)
+        let inCircle = walk(scan.nearest(to: center, within: radius, after: nil))
+        let here = "\(context), \(radius) m of \(center)"
+        #expect(walk(index.nearest(to: center, within: radius, after: nil)) == inCircle, "\(here)")
+        #expect(visited(index, radius, center) == inCircle, "\(here)")
+        #expect(index.count(within: radius, of: center) == inCircle.count, "\(here)")
+        #expect((0...index.count).contains(index.estimate(within: radius, of: center)), "\(here)")
+    }
+}
+
+func walk<Walk: DistanceWalk>(_ start: Walk) -> [NearestCursor] {
+    var walk = start
+    var found: [NearestCursor] = []
+    while let (slot, distance) = walk.next() {
+        found.append(NearestCursor(distance: distance, slot: slot))
+    }
+    return found
+}
+
+private func visited<Points: PointSet>(_ points: Points, _ box: GeoBox) -> [Slot] {
+    var found: [Slot] = []
+    points.visit(in: box) { slot, _ in
+        found.append(slot)
+        return true
+    }
+    return found.sorted()
+}
+
+private func visited(
+    _ index: PointIndex, _ radiusMeters: Double, _ center: Coordinate
+) -> [NearestCursor] {
+    var found: [NearestCursor] = []
+    index.visit(within: radiusMeters, of: center) { slot, distance in
+        found.append(NearestCursor(distance: distance, slot: slot))
+        return true
+    }
+    return found.sorted()
+}
