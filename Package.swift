@@ -90,5 +90,31 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]),
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
+                "Operations", "QueryServer", "GeoBucketClient",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/TestSupport"),
+        .testTarget(name: "GeodesyTests", dependencies: ["Geodesy"]),
+        .testTarget(name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex"]),
+        .testTarget(
+            name: "QueryLanguageTests",
+            dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
+        .testTarget(
+            name: "InterchangeTests",
+            dependencies: ["Geodesy", "JSONText", "Objects", "Interchange", "CZlib"]),
+        .testTarget(
+            name: "BackendContractTests",
+            dependencies: [
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
+                "GeoBucketClient", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["JSONText", "Objects", "GeoBucketClient", "TestSupport"]),
     ]
 )

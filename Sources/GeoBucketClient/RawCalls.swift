@@ -24,14 +24,16 @@ extension LineConnection {
 
     /// The result inside an answer line, or the error inside it thrown.
     public static func result(of answer: [UInt8]) throws -> [UInt8] {
-        let view: JSONView
         do {
-            view = try JSONParser().parse(answer)
-        } catch {
+            return try JSONParser.reading(answer, result)
+        } catch let error as JSONSyntaxError {
             throw ClientFailure.malformedAnswer(error.message)
         }
-        if let result = view["result"] { return Array(result.text) }
-        guard let error = view["error"], let code = error["code"]?.number?.exactInt,
+    }
+
+    private static func result(in answer: JSONView) throws -> [UInt8] {
+        if let result = answer["result"] { return Array(result.text) }
+        guard let error = answer["error"], let code = error["code"]?.number?.exactInt,
             let message = error["message"]?.string
         else { throw ClientFailure.malformedAnswer("neither a result nor an error") }
         throw ClientFailure.refused(

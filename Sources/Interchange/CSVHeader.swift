@@ -38,7 +38,7 @@ struct CSVHeader {
         try takeID(options.idColumn)
         try takePoint(options)
         takeSuffixedPoints()
-        try checkNames(options)
+        try checkNames()
     }
 
     private mutating func takeID(_ option: String?) throws(InterchangeError) {
@@ -95,7 +95,7 @@ struct CSVHeader {
     }
 
     /// Refuses what would not be a valid object: the names of all members, each once.
-    private func checkNames(_ options: ReadingOptions) throws(InterchangeError) {
+    private func checkNames() throws(InterchangeError) {
         var seen: Set<[UInt8]> = []
         for (number, column) in zip(1..., columns) {
             guard !column.name.isEmpty else {
@@ -105,6 +105,10 @@ struct CSVHeader {
                 throw InterchangeError("the header has the column \(quoted(column.name)) twice")
             }
         }
+        try checkMembers()
+    }
+
+    private func checkMembers() throws(InterchangeError) {
         var members: Set<[UInt8]> = []
         for column in columns {
             if case .field = column.role {

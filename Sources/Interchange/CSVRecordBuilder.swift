@@ -9,7 +9,9 @@ struct CSVRecordBuilder {
     private let limits: Limits
     private var output: [UInt8] = []
     private var unescaped: [UInt8] = []
+    /// Bytes of the `_id` member with the comma before it; they do not count against the limit.
     private var idBytes = 0
+    private var idIsFirst = false
 
     init(header: CSVHeader, limits: Limits) {
         self.header = header
@@ -29,8 +31,11 @@ struct CSVRecordBuilder {
         output.reserveCapacity(record.count * 2 + 128)
         output.append(UInt8(ascii: "{"))
         idBytes = 0
+        idIsFirst = false
         for index in cells.indices { try append(index, cells, record) }
         output.append(UInt8(ascii: "}"))
+        // A first `_id` has its comma behind it, when anything follows.
+        if idIsFirst, output.count > idBytes + 2 { idBytes += 1 }
         let size = output.count - idBytes
         guard size <= limits.objectBytes else {
             throw RecordError(
@@ -53,6 +58,7 @@ struct CSVRecordBuilder {
             appendKey(Self.idKey)
             JSONSpelling.appendString(id, to: &output)
             idBytes = output.count - before
+            idIsFirst = before == 1
         case .field:
             let cell = cells[index]
             if cell.range.isEmpty { return }

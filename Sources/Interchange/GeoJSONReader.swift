@@ -112,6 +112,8 @@ public struct GeoJSONReader: RecordReader {
             window.consume(1)
             try skipSpace()
         }
+        guard ![UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: "}")].contains(window.bytes[0])
+        else { throw fault("expected a feature after feature \(number)") }
         let bytes = try extent { $0.end(of: 0) }
         place = .collection(head: head, isFirst: false)
         return record(object(bytes), consuming: bytes)

@@ -37,7 +37,7 @@ public final class RecordFile {
         _ named: (format: InputFormat, isGuess: Bool), _ window: ByteWindow
     ) throws(InterchangeError) -> InputFormat {
         guard named.isGuess else { return named.format }
-        _ = try window.fill()
+        try window.skipByteOrderMark()  // also fills the window
         let head = UnsafeBufferPointer(rebasing: window.bytes.prefix(4_096))
         return InputFormat.beginsLikeGeoJSON(head) ? .geojson : named.format
     }

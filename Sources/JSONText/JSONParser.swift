@@ -11,7 +11,8 @@ public struct JSONSyntaxError: Error, Sendable, Equatable {
 ///     let view = try parser.parse(line)          // view["method"]?.string
 ///
 /// One parser serves one thread at a time and keeps its buffers between parses, so a parse
-/// allocates nothing once they have grown. A view is valid until the next parse of its parser.
+/// allocates nothing once they have grown. A view is valid until the next parse of its parser and
+/// as long as that lives: hold the parser in a property, or use `reading`.
 ///
 /// - Complexity: one pass of simdjson over the text and one over its tokens.
 public final class JSONParser {
@@ -49,6 +50,14 @@ public final class JSONParser {
             }
         }
         return try result!.get()
+    }
+
+    /// Parses a text with a parser of its own, which lives as long as `body` runs.
+    public static func reading<Result>(
+        _ text: [UInt8], _ body: (JSONView) throws -> Result
+    ) throws -> Result {
+        let parser = JSONParser()
+        return try withExtendedLifetime(parser) { try body(try parser.parse(text)) }
     }
 
     private static func message(for status: gb_json_error) -> String {

@@ -116,7 +116,7 @@ struct Count: AsyncParsableCommand {
         let result = try await server.connect { connection in
             try await connection.call("bucket.count", request.countParams)
         }
-        guard let count = try JSONParser().parse(result)["count"]?.number?.exactInt else {
+        guard let count = try JSONParser.reading(result, { $0["count"]?.number?.exactInt }) else {
             throw CommandFailure("the service did not answer with a count")
         }
         try Console.write("\(count)\n")

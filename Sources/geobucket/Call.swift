@@ -19,10 +19,7 @@ struct Call: AsyncParsableCommand {
     func run() async throws {
         let text: [UInt8]
         do {
-            text = try Array(params.utf8).withUnsafeBufferPointer { buffer in
-                _ = try JSONParser().parse(buffer)
-                return minifiedJSON(buffer)
-            }
+            text = try JSONParser.reading(Array(params.utf8)) { minifiedJSON($0.text) }
         } catch {
             throw ValidationError("the params are not JSON: \(params)")
         }

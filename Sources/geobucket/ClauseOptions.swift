@@ -75,9 +75,10 @@ struct ClauseOptions: ParsableArguments {
 
     private func parse(_ text: String) throws -> Clause {
         let document = Array("{\"bucketQuery\":{\"clause\":\(text)}}".utf8)
-        let parser = JSONParser()
-        var reader = MemberReader(try parser.parse(document))
-        return try QueryParser(limits: Limits()).bucketQuery(from: &reader).clause
+        return try JSONParser.reading(document) { view in
+            var reader = MemberReader(view)
+            return try QueryParser(limits: Limits()).bucketQuery(from: &reader).clause
+        }
     }
 
     private func usage<Value>(_ flag: String, _ body: () throws -> Value) throws -> Value {

@@ -9,10 +9,13 @@ struct ServerLimits: Sendable {
     var objectBytes: Int
 
     init(of connection: LineConnection) async throws {
-        let info = try JSONParser().parse(try await connection.call("server.info", Array("{}".utf8)))
-        guard let lineBytes = info["limits"]?["lineBytes"]?.number?.exactInt,
-            let objectBytes = info["limits"]?["objectBytes"]?.number?.exactInt
-        else { throw CommandFailure("the service does not tell its limits") }
+        let info = try await connection.call("server.info", Array("{}".utf8))
+        let numbers = try JSONParser.reading(info) { info in
+            (["lineBytes", "objectBytes"] as [StaticString]).map { info["limits"]?[$0]?.number?.exactInt }
+        }
+        guard let lineBytes = numbers[0], let objectBytes = numbers[1] else {
+            throw CommandFailure("the service does not tell its limits")
+        }
         self.lineBytes = lineBytes
         self.objectBytes = objectBytes
     }

@@ -38,21 +38,20 @@ struct PageRequest: Sendable {
         _ connection: LineConnection, upTo wanted: Int?,
         _ format: (_ object: [UInt8], _ output: inout [UInt8]) throws -> Void
     ) async throws -> Bool {
-        let parser = JSONParser()
         var key: String?
         var left = wanted ?? .max
         repeat {
             let limit = left < Int(Int32.max) ? left : nil
             let page = try await connection.call("bucket.query", params(after: key, limit: limit))
-            let view = try parser.parse(page)
             var output: [UInt8] = []
-            let results = view["results"]
-            for object in results?.elements ?? view.elements {
-                try format(Array(object.text), &output)
+            try JSONParser.reading(page) { view in
+                for object in view["results"]?.elements ?? view.elements {
+                    try format(Array(object.text), &output)
+                    left -= 1
+                }
+                key = view["nextPaginationKey"]?.string
             }
             try Console.write(output)
-            left -= results?.count ?? 0
-            key = view["nextPaginationKey"]?.string
         } while wanted != nil && left > 0 && key != nil
         return key != nil
     }

@@ -60,11 +60,14 @@ struct Settings {
 
     private static func checkNames(inFile path: String) throws {
         let bytes = try Files.contents(of: path)
-        guard let view = try? JSONParser().parse(bytes), view.kind == .object else {
+        let found = try? JSONParser.reading(bytes) { view in
+            view.kind == .object
+                ? view.members.map { String(decoding: $0.name, as: UTF8.self) } : nil
+        }
+        guard let found = found ?? nil else {
             throw CommandFailure("the configuration file \(path) is no JSON object")
         }
-        for member in view.members {
-            let name = String(decoding: member.name, as: UTF8.self)
+        for name in found {
             guard names.contains(name) else {
                 throw CommandFailure(
                     "the configuration file \(path) has an unknown setting \"\(name)\"; known are "

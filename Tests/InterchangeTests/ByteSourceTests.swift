@@ -1,0 +1,108 @@
+import Interchange
+import Testing
+
+@Suite struct ByteSourceTests {
+    @Test("gzip is known by its first bytes, whatever the name")
+    func gzipByMagic() throws {
+        let text = "{\"a\":1}\n{\"a\":2}\n"
+        let expected = ["1: {\"a\":1}", "2: {\"a\":2}"]
+        #expect(try lines(text, ".ndjson.gz", compressed: true) == expected)
+        #expect(try lines(text, ".ndjson", compressed: true) == expected)
+        #expect(try lines(text, ".ndjson.gz", compressed: false) == expected)
+    }
+
+    @Test("Two gzip members behind each other are one text")
+    func members() throws {
+        let first = TemporaryFile("{\"a\":1}\n", ".gz", compressed: true)
+        let second = TemporaryFile("{\"a\":2}\n", ".gz", compressed: true)
+        let both = TemporaryFile(first.bytes + second.bytes, suffix: ".ndjson.gz")
+        let file = try RecordFile(path: both.path, format: nil)
+        #expect(try lines(of: file) == ["1: {\"a\":1}", "2: {\"a\":2}"])
+    }
+
+    @Test("A gzip file cut anywhere behind its first two bytes is reported as truncated")
+    func truncated() throws {
+        let whole = TemporaryFile(
+            (0..<500).map { "{\"n\":\($0)}\n" }.joined(), ".gz", compressed: true
+        ).bytes
+        for count in [2, 5, 10, whole.count / 2, whole.count - 8, whole.count - 1] {
+            let cut = TemporaryFile(whole.prefix(count), suffix: ".ndjson")
+            #expect(throws: InterchangeError.self, "\(count) of \(whole.count) bytes") {
+                try lines(of: RecordFile(path: cut.path, format: nil))
+            }
+        }
+    }
+
+    @Test("Corrupt gzip is reported, with its name")
+    func corrupt() throws {
+        var bytes = TemporaryFile(
+            (0..<500).map { "{\"n\":\($0)}\n" }.joined(), ".gz", compressed: true
+        ).bytes
+        bytes[bytes.count - 6] ^= 0xFF  // in the checksum
+        let file = TemporaryFile(bytes, suffix: ".ndjson.gz")
+        #expect {
+            try lines(of: RecordFile(path: file.path, format: nil))
+        } throws: { error in
+            "\(error)".contains("corrupt") && "\(error)".contains(file.path)
+        }
+    }
+
+    @Test("A missing file and a directory are refused with a reason")
+    func notFiles() {
+        #expect {
+            try RecordFile(path: "/nowhere/at.ndjson", format: nil)
+        } throws: { "\($0)".contains("No such file") }
+        #expect {
+            try RecordFile(path: "/tmp", format: .ndjson)
+        } throws: { "\($0)".contains("directory") }
+    }
+
+    @Test("Progress counts bytes of the file on disk, compressed or not, and ends at its size")
+    func progress() throws {
+        for compressed in [false, true] {
+            let text = (0..<5000).map { "{\"n\":\($0)}\n" }.joined()
+            let content = TemporaryFile(text, ".ndjson", compressed: compressed)
+            let file = try RecordFile(path: content.path, format: nil)
+            #expect(file.totalBytes == content.bytes.count)
+            #expect(try lines(of: file).count == 5000)
+            #expect(file.consumedBytes == content.bytes.count)
+        }
+    }
+
+    @Test("An empty file has no records, compressed or not")
+    func empty() throws {
+        #expect(try lines("", ".ndjson") == [])
+        #expect(try lines("", ".geojson") == [])
+        #expect(try lines("", ".ndjson.gz", compressed: true) == [])
+    }
+
+    @Test(
+        "The name tells the format, in any case and with .gz behind it",
+        arguments: [
+            ("a.ndjson", InputFormat.ndjson), ("a.jsonl", .ndjson), ("a.JSON", .ndjson),
+            ("a.csv", .csv), ("a.geojson", .geojson), ("a.tsv", .tsv), ("a.CSV.GZ", .csv),
+        ])
+    func formats(_ name: String, _ format: InputFormat) throws {
+        let file = TemporaryFile("a\n", "." + name.split(separator: ".", maxSplits: 1)[1])
+        #expect(try RecordFile(path: file.path, format: nil).format == format)
+    }
+
+    @Test("A name that tells nothing asks for --format, and so does standard input")
+    func unknownFormat() {
+        #expect(refusal("", ".txt")?.contains("--format") == true)
+        #expect(refusal("", ".gz")?.contains("--format") == true)
+        #expect {
+            try RecordFile(path: "-", format: nil)
+        } throws: { "\($0)".contains("standard input") && "\($0)".contains("--format") }
+    }
+
+    @Test(".json is NDJSON unless it begins like GeoJSON")
+    func sniffing() throws {
+        #expect(try lines("{\"type\":\"shop\"}", ".json") == ["1: {\"type\":\"shop\"}"])
+        let collection =
+            "\n{ \"name\": \"x\", \"type\" : \"FeatureCollection\", \"features\": [ ] }"
+        #expect(try lines(collection, ".json") == [])
+        let feature = #"{"type":"Feature","geometry":null,"properties":{"a":1}}"#
+        #expect(try lines(feature, ".json") == ["1: {\"a\":1}"])
+    }
+}

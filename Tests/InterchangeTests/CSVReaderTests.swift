@@ -1,0 +1,185 @@
+import Interchange
+import Testing
+
+@Suite struct CSVReaderTests {
+    private func placed(id: String? = nil) -> ReadingOptions {
+        var options = ReadingOptions()
+        options.latitudeColumn = "lat"
+        options.longitudeColumn = "lon"
+        options.idColumn = id
+        return options
+    }
+
+    @Test("Quotes, doubled quotes, commas and line breaks inside quotes are text")
+    func quotes() throws {
+        let text = "a,b\r\n\"x,\"\"y\"\"\",\"1\n2\r\n3\"\r\nq\"q,\"\"\r\n"
+        #expect(
+            try lines(text, ".csv")
+                == [#"2: {"a":"x,\"y\"","b":"1\n2\r\n3"}"#, #"5: {"a":"q\"q"}"#])
+    }
+
+    @Test("A record's number is the physical line it begins on")
+    func lineNumbers() throws {
+        let text = "a,b\n\n\"\n\n\",1\n\n2,3\n4\n"
+        #expect(
+            try lines(text, ".csv")
+                == [
+                    #"3: {"a":"\n\n","b":1}"#, #"7: {"a":2,"b":3}"#,
+                    "8! expected 2 cells as in the header, found 1",
+                ])
+    }
+
+    @Test("A byte order mark, LF or CRLF, and a missing last line break change nothing")
+    func lineBreaks() throws {
+        for text in ["a,b\n1,x\n", "\u{FEFF}a,b\r\n1,x\r\n", "a,b\r\n1,x", "\"a\",\"b\"\n1,\"x\""] {
+            #expect(try lines(text, ".csv") == [#"2: {"a":1,"b":"x"}"#], "\(text.debugDescription)")
+        }
+        #expect(try lines("a,b\r\n1,\"x\"\r", ".csv") == [#"2: {"a":1,"b":"x"}"#])
+    }
+
+    @Test(
+        "Exactly a JSON number is a number, true and false are booleans; the rest is text",
+        arguments: [
+            ("0", "0"), ("-0.50", "-0.50"), ("1e5", "1e5"), ("1E-7", "1E-7"),
+            ("12345678901234567890123", "12345678901234567890123"), ("007", "\"007\""),
+            ("+5", "\"+5\""), ("1e400", "\"1e400\""), ("-1e400", "\"-1e400\""),
+            ("1e-400", "1e-400"),
+            (".5", "\".5\""), ("5.", "\"5.\""), ("-", "\"-\""), ("1e", "\"1e\""),
+            ("0x1", "\"0x1\""),
+            (" 5", "\" 5\""), ("NaN", "\"NaN\""), ("null", "\"null\""), ("True", "true"),
+            ("FALSE", "false"), ("tru", "\"tru\""), ("東京", "\"東京\""), ("\\", "\"\\\\\""),
+            ("\u{1}", "\"\\u0001\""), (String(repeating: "9", count: 309), nil),
+            (String(repeating: "1", count: 309), String(repeating: "1", count: 309)),
+        ] as [(String, String?)])
+    func values(_ cell: String, _ json: String?) throws {
+        #expect(try lines("a\n\(cell)\n", ".csv") == ["2: {\"a\":\(json ?? "\"\(cell)\"")}"])
+        #expect(try lines("a\n\"\(cell)\"\n", ".csv") == ["2: {\"a\":\(json ?? "\"\(cell)\"")}"])
+    }
+
+    @Test("Empty cells are missing fields, quoted or not")
+    func emptyCells() throws {
+        #expect(try lines("a,b,c\n,\"\",\n", ".csv") == ["2: {}"])
+        #expect(try lines("a\n\"\"\n\n", ".csv") == ["2: {}"])
+    }
+
+    @Test("Latitude and longitude columns become a point and no fields")
+    func points() throws {
+        let text = "lat,name,lon\n35.60,x, 139.7 \n,y,\n"
+        #expect(
+            try lines(text, ".csv", options: placed())
+                == [
+                    #"2: {"location":{"_type":"point","lat":35.60,"lon":139.7},"name":"x"}"#,
+                    #"3: {"name":"y"}"#,
+                ])
+        var options = placed()
+        options.pointField = "place"
+        #expect(
+            try lines("lon,lat\n180,-90\n", ".csv", options: options)
+                == [#"2: {"place":{"_type":"point","lat":-90,"lon":180}}"#])
+    }
+
+    @Test(
+        "Half a point, one out of range and one that is no number are refused with their column",
+        arguments: [
+            ("1,", "lon: half a point"), (",1", "lat: half a point"), ("90.001,0", "lat: "),
+            ("0,-180.5", "lon: "), ("N35,139", "lat: "), ("+1,1", "lat: "), ("1,true", "lon: "),
+        ])
+    func badPoints(_ row: String, _ reason: String) throws {
+        let found = try lines("lat,lon\n\(row)\n0,0\n", ".csv", options: placed())
+        #expect(found[0].hasPrefix("2! " + reason), "\(found[0])")
+        #expect(found[1].hasPrefix("3: "))
+    }
+
+    @Test("Columns F.lat and F.lon are the GeoPoint F without being named")
+    func suffixedPoints() throws {
+        #expect(
+            try lines("p.lat,p.lon,q.lat\n1,2,3\n", ".csv")
+                == [#"2: {"p":{"_type":"point","lat":1,"lon":2},"q.lat":3}"#])
+    }
+
+    @Test("The id column, or one called _id, becomes a valid _id whatever it looks like")
+    func ids() throws {
+        let found = try lines(
+            "lat,lon,no\n1,2,0042\n1,2,x\n1,2,\n", ".csv", options: placed(id: "no"))
+        #expect(found[0].hasSuffix(#","_id":"0042"}"#))
+        #expect(found[1].hasPrefix("3! _id: "))
+        #expect(found[2] == #"4: {"location":{"_type":"point","lat":1,"lon":2}}"#)
+        #expect(try lines("_id,a\n123,1\n", ".csv") == [#"2: {"_id":"123","a":1}"#])
+    }
+
+    @Test(
+        "A header that makes no valid object is refused",
+        arguments: [
+            ("a,a", "twice"), ("a,,b", "column 2"), ("a,_created", "'_'"), ("a,\"b", "quotes"),
+            ("", "empty"), ("location,lat,lon", "location"),
+        ])
+    func badHeaders(_ header: String, _ reason: String) {
+        var options = ReadingOptions()
+        if header.contains("lat") { options = placed() }
+        #expect(refusal(header, ".csv", options: options)?.contains(reason) == true)
+    }
+
+    @Test("Options that name no column, one column twice or half a point are refused")
+    func badOptions() {
+        #expect(refusal("a,lat\n", ".csv", options: placed())?.contains("\"lon\"") == true)
+        var options = placed()
+        options.longitudeColumn = nil
+        #expect(refusal("lat,lon\n", ".csv", options: options)?.contains("both") == true)
+        options.longitudeColumn = "lat"
+        #expect(refusal("lat,lon\n", ".csv", options: options)?.contains("different") == true)
+        #expect(
+            refusal("lat,lon\n", ".csv", options: placed(id: "lat"))?.contains("different") == true)
+        options = ReadingOptions()
+        options.idColumn = "a"
+        #expect(refusal("a,_id\n", ".csv", options: options)?.contains("both") == true)
+    }
+
+    @Test("Broken quotes are a fault of their record")
+    func brokenQuotes() throws {
+        #expect(
+            try lines("a,b\n\"x\"y,1\n2,3\n", ".csv")
+                == [
+                    "2! there is text between a closing quote and the separator",
+                    #"3: {"a":2,"b":3}"#,
+                ])
+        #expect(
+            try lines("a,b\n1,2\n\"x,1\n2,3\n", ".csv")
+                == [#"2: {"a":1,"b":2}"#, "3! a quote that opens in this record is never closed"])
+    }
+
+    @Test("Cells that are not UTF-8 are a fault of their record")
+    func encoding() throws {
+        let content = TemporaryFile(
+            Array("a\n".utf8) + [0xE9, 0x0A] + Array("é\n".utf8), suffix: ".csv")
+        #expect(
+            try lines(of: RecordFile(path: content.path, format: nil))
+                == ["2! the text is not valid UTF-8", "3: {\"a\":\"é\"}"])
+    }
+
+    @Test("An object may have as many bytes as the service stores, _id not counted")
+    func sizeLimit() throws {
+        var options = ReadingOptions()
+        options.limits.objectBytes = 20
+        let cell = String(repeating: "x", count: 12)  // {"a":"xxxxxxxxxxxx"}
+        let found = try lines("_id,a\nid-1,\(cell)\nid-2,\(cell)x\n", ".csv", options: options)
+        #expect(found[0] == "2: {\"_id\":\"id-1\",\"a\":\"\(cell)\"}")
+        #expect(found[1].hasPrefix("3! ") && found[1].contains("at most 20"))
+    }
+
+    @Test("Tabs separate in .tsv, and commas are text")
+    func tabs() throws {
+        #expect(try lines("a\tb\n1,5\t2\n", ".tsv") == [#"2: {"a":"1,5","b":2}"#])
+    }
+
+    @Test("Records across the edges of the buffer are read whole")
+    func bufferEdges() throws {
+        let numbers = 2...40_000
+        let text =
+            "n,s\n"
+            + numbers.map { "\($0),\"\(String(repeating: "é", count: $0 % 91))x\"\r\n" }.joined()
+        let expected = numbers.map {
+            "\($0): {\"n\":\($0),\"s\":\"\(String(repeating: "é", count: $0 % 91))x\"}"
+        }
+        #expect(try lines(text, ".csv") == expected)
+    }
+}

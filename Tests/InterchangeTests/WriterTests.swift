@@ -1,0 +1,147 @@
+import Interchange
+import JSONText
+import Testing
+
+@Suite struct WriterTests {
+    private let haneda =
+        #"{"_id":"RJTT","_version":1,"name":"羽田","location":{"_type":"point","lat":35.50,"lon":139.7},"runways":4,"_calculated":{"distance":14432.1}}"#
+    private let small = #"{"_id":"aa","name":"a,\"b\"","tags":[1,"x"],"open":true,"none":null}"#
+
+    @Test("Without objects every text is complete")
+    func empty() throws {
+        #expect(try written(.ndjson, []) == "")
+        #expect(try written(.json, []) == "[]\n")
+        #expect(try written(.geojson, []) == "{\"type\":\"FeatureCollection\",\"features\":[\n]}\n")
+        #expect(try written(.csv, []) == "")
+        #expect(try written(.table, []) == "")
+    }
+
+    @Test("A list of columns is written as header even without objects")
+    func emptyWithColumns() throws {
+        var options = WritingOptions()
+        options.columns = ["a", "b,c"]
+        #expect(try written(.csv, [], options) == "a,\"b,c\"\r\n")
+        #expect(try written(.table, [], options) == "a  b,c\n")
+    }
+
+    @Test("What is no object is refused by the writers that look inside")
+    func noObject() {
+        for format in [OutputFormat.csv, .geojson, .table] {
+            #expect(throws: InterchangeError.self) { try written(format, ["[1]"]) }
+            #expect(throws: InterchangeError.self) { try written(format, ["{"]) }
+        }
+    }
+
+    @Test("NDJSON and JSON have one object on each line and change nothing in it")
+    func json() throws {
+        #expect(try written(.ndjson, [haneda, small]) == "\(haneda)\n\(small)\n")
+        #expect(try written(.json, [haneda, small]) == "[\n  \(haneda),\n  \(small)\n]\n")
+    }
+
+    @Test("GeoJSON: _id is the id, the first GeoPoint the geometry, the rest properties")
+    func geoJSON() throws {
+        let text = try written(.geojson, [haneda, small])
+        let lines = text.split(separator: "\n")
+        #expect(
+            lines[1]
+                == #"{"type":"Feature","id":"RJTT","geometry":{"type":"Point","coordinates":[139.7,35.50]},"properties":{"_version":1,"name":"羽田","runways":4,"_calculated":{"distance":14432.1}}},"#
+        )
+        #expect(lines[2].contains("\"geometry\":null"))
+        #expect(throws: Never.self) { try JSONParser.reading(Array(text.utf8)) { _ in } }
+    }
+
+    @Test("GeoJSON: a chosen field is the geometry, also a nested one, and only if it is a point")
+    func chosenGeometry() throws {
+        let object =
+            #"{"a":{"_type":"point","lat":1,"lon":2},"b":{"c":{"_type":"point","lat":3,"lon":4}}}"#
+        var options = WritingOptions()
+        options.pointField = "b.c"
+        #expect(try written(.geojson, [object], options).contains("\"coordinates\":[4,3]"))
+        options.pointField = "b"
+        let text = try written(.geojson, [object], options)
+        #expect(text.contains("\"geometry\":null") && text.contains("\"a\":{"))
+    }
+
+    @Test(
+        "CSV: all columns in order of first appearance, points as two, null as empty, lists as JSON"
+    )
+    func csv() throws {
+        #expect(
+            try written(.csv, [haneda, small])
+                == [
+                    "_id,_version,name,location.lat,location.lon,runways,_calculated,tags,open,none",
+                    "RJTT,1,羽田,35.50,139.7,4,\"{\"\"distance\"\":14432.1}\",,,",
+                    "aa,,\"a,\"\"b\"\"\",,,,,\"[1,\"\"x\"\"]\",true,", "",
+                ].joined(separator: "\r\n"))
+    }
+
+    @Test("CSV: with a list of columns rows are written at once, from any field path")
+    func csvColumns() throws {
+        var options = WritingOptions()
+        options.columns = ["_calculated.distance", "location.lat", "name"]
+        var writer = OutputFormat.csv.writer(options)
+        var output: [UInt8] = []
+        try writer.write(Array(haneda.utf8), to: &output)
+        #expect(
+            String(decoding: output, as: UTF8.self)
+                == "_calculated.distance,location.lat,name\r\n14432.1,35.50,羽田\r\n")
+        var columns = CSVColumns()
+        try columns.add(Array(haneda.utf8))
+        try columns.add(Array(#"{"name":1,"z":2}"#.utf8))
+        #expect(columns.names.suffix(2) == ["_calculated", "z"])
+    }
+
+    @Test("CSV: a row of one empty cell is no empty line, so that it is read as a record")
+    func csvEmptyRow() throws {
+        let text = try written(.csv, ["{\"a\":null}", "{\"a\":1}"])
+        #expect(text == "a\r\n\"\"\r\n1\r\n")
+        #expect(try lines(text, ".csv") == ["2: {}", "3: {\"a\":1}"])
+    }
+
+    @Test(
+        "What the CSV writer writes, the CSV reader reads back",
+        arguments: 1...100 as ClosedRange<UInt64>)
+    func csvRoundTrip(_ seed: UInt64) throws {
+        var random = SplitMix(state: seed)
+        // The first object has all columns, in the order that the objects have their fields in.
+        let whole =
+            #"{"_id":"id-0","a":"x","b,\"c\"":"x","d":"x","n":1,"t":true,"p":\#(Self.point(1, 2))}"#
+        let objects = [whole] + (0..<20).map { _ in Self.object(&random) }
+        let found = try lines(written(.csv, objects), ".csv")
+        #expect(found.map { $0.drop { $0 != "{" } } == objects.map { $0[...] }, "seed \(seed)")
+    }
+
+    /// An object whose fields stand in one order and whose strings look like no other type.
+    private static func object(_ random: inout SplitMix) -> String {
+        var members = ["\"_id\":\"id-\(UInt32.random(in: 0...9999, using: &random))\""]
+        let parts = [",", "\\\"", "\\n", "\\r", "\\r\\n", " ", "é", "日本", "x", "\\\\", "\\t", ";"]
+        for name in ["a", "b,\\\"c\\\"", "d"] where Bool.random(using: &random) {
+            let text = (0..<4).map { _ in parts.randomElement(using: &random)! }.joined()
+            members.append("\"\(name)\":\"s\(text)\"")
+        }
+        if Bool.random(using: &random) {
+            members.append("\"n\":\(Int.random(in: -9...9, using: &random))")
+        }
+        if Bool.random(using: &random) { members.append("\"t\":\(Bool.random(using: &random))") }
+        if Bool.random(using: &random) {
+            let lat = Double.random(in: -90...90, using: &random)
+            let lon = Double.random(in: -180...180, using: &random)
+            members.append("\"p\":\(point(lat, lon))")
+        }
+        return "{\(members.joined(separator: ","))}"
+    }
+
+    private static func point(_ latitude: Double, _ longitude: Double) -> String {
+        "{\"_type\":\"point\",\"lat\":\(latitude),\"lon\":\(longitude)}"
+    }
+
+    @Test("What the GeoJSON writer writes, the GeoJSON reader reads back")
+    func geoJSONRoundTrip() throws {
+        let object =
+            #"{"_id":"ab","n":1.50,"o":{"p":[null]},"location":{"_type":"point","lat":1,"lon":-2.0}}"#
+        #expect(
+            try lines(written(.geojson, [object, object]), ".geojson") == [
+                "1: " + object, "2: " + object,
+            ])
+    }
+}

@@ -1,0 +1,76 @@
+import Backend
+import EmbeddedBackend
+import GeoBucketClient
+import JSONText
+import Logging
+import Objects
+import Operations
+import QueryServer
+import Synchronization
+
+/// A service in this process, on a store of its own and a free port.
+///
+///     try await TestService.with { service in
+///         let answer = try await service.call("server.ping")
+///     }
+public struct TestService: Sendable {
+    public let backend: EmbeddedBackend
+    public let port: Int
+    public let connection: LineConnection
+
+    /// Starts a service, connects to it, runs `body`, stops it.
+    ///
+    /// - Parameters:
+    ///   - path: the store; nil takes a fresh one that is removed afterwards.
+    ///   - now: the service's clock, milliseconds since 1970.
+    public static func with<Result: Sendable>(
+        path: String? = nil, limits: Limits = Limits(),
+        now: @escaping @Sendable () -> Int64 = systemMilliseconds,
+        _ body: @escaping @Sendable (TestService) async throws -> Result
+    ) async throws -> Result {
+        try await withTemporaryFolder { folder in
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let backend = try EmbeddedBackend(
+                path: path ?? folder + "/store.sqlite", limits: limits, logger: logger, now: now)
+            defer { try? backend.close() }
+            let service = Operations.Service(
+                backend: backend, limits: limits, methodNames: LineServer.methodNames)
+            let (ports, continuation) = AsyncStream<Int>.makeStream()
+            let server = LineServer(
+                service: service, host: "127.0.0.1", port: 0, drainTime: .seconds(5),
+                logger: logger
+            ) { _, port in continuation.yield(port) }
+            return try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await server.run() }
+                var iterator = ports.makeAsyncIterator()
+                let port = await iterator.next()!
+                let result = try await LineConnection.with(host: "127.0.0.1", port: port) {
+                    try await body(TestService(backend: backend, port: port, connection: $0))
+                }
+                group.cancelAll()
+                return result
+            }
+        }
+    }
+
+    /// One call; the result, or the service's error thrown as `ClientFailure.refused`.
+    @discardableResult
+    public func call(_ method: String, _ params: String = "{}") async throws -> JSONValue {
+        try JSONValue(parsing: try await connection.call(method, Array(params.utf8)))
+    }
+
+    /// The error of a call that has to fail, or nil when it did not.
+    public func error(_ method: String, _ params: String) async throws -> RemoteFailure? {
+        do {
+            _ = try await call(method, params)
+            return nil
+        } catch ClientFailure.refused(let failure) {
+            return failure
+        }
+    }
+
+    /// One line as it is; the answer line as it is.
+    public func line(_ text: String) async throws -> String {
+        String(decoding: try await connection.send(Array(text.utf8)), as: UTF8.self)
+    }
+}
