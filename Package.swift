@@ -1,7 +1,6 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every module of ours: Swift 6 mode is the tools version's default; nothing else is set twice.
 let package = Package(
     name: "geobucket",
     platforms: [.macOS(.v15)],
@@ -118,3 +117,10 @@ let package = Package(
             dependencies: ["JSONText", "Objects", "GeoBucketClient", "TestSupport"]),
     ]
 )
+
+// A warning is an error where it is asked for: in CI. Packages of others keep their own settings.
+if Context.environment["GEOBUCKET_WARNINGS_AS_ERRORS"] != nil {
+    for target in package.targets where target.type != .system {
+        target.swiftSettings = [.treatAllWarnings(as: .error)]
+    }
+}

@@ -39,7 +39,8 @@ public protocol Backend: Sendable {
 
     /// Queues a write; the completion is called once, on a thread of the backend's choice.
     func submit(
-        _ write: Write, completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void)
+        _ write: Write,
+        completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void)
 
     func statistics() -> BackendStatistics
 }

@@ -15,7 +15,8 @@ public enum Write: Sendable {
 
     public var bucket: BucketName {
         switch self {
-        case .put(let bucket, _, _), .putMany(let bucket, _), .patch(let bucket, _, _, _), .delete(let bucket, _, _),
+        case .put(let bucket, _, _), .putMany(let bucket, _), .patch(let bucket, _, _, _),
+            .delete(let bucket, _, _),
             .deleteBucket(let bucket), .deleteWhere(let bucket, _):
             bucket
         }

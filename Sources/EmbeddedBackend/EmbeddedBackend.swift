@@ -76,7 +76,8 @@ public final class EmbeddedBackend: Backend {
     }
 
     public func submit(
-        _ write: Write, completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
+        _ write: Write,
+        completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         writer.submit(write, completion)
     }

@@ -45,7 +45,8 @@ final class Writer: Sendable {
     }
 
     func submit(
-        _ write: Write, _ completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
+        _ write: Write,
+        _ completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         let isFirst = state.withLock { state in
             state.pending.append(Pending(write: write, completion: completion))

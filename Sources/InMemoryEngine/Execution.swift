@@ -75,7 +75,8 @@ struct Execution {
     /// The sort key of a match: what a page key remembers of it.
     mutating func sortKey(of match: Match) throws(ServiceFailure) -> SortKey {
         if let key = match.sortKey { return key }
-        return try sortKey(of: match.slot, in: order.contains(where: \.isField) ? view(match.slot) : nil)
+        return try sortKey(
+            of: match.slot, in: order.contains(where: \.isField) ? view(match.slot) : nil)
     }
 
     func distance(_ clause: DistanceClause, of slot: Slot) -> Distance? {
@@ -106,7 +107,9 @@ struct Execution {
         after key: PageKey?, atMost limit: Int
     ) throws(ServiceFailure) -> [Match] {
         var best = Heap<Match>()
-        let from = key.map { (sortKey: $0.sortKey, slot: state.firstSlot(createdAfter: $0.creation)) }
+        let from = key.map {
+            (sortKey: $0.sortKey, slot: state.firstSlot(createdAfter: $0.creation))
+        }
         try forEachCandidate(after: nil) { execution, slot throws(ServiceFailure) in
             guard let sortKey = try execution.sortKeyIfAccepted(slot) else { return true }
             if let from {

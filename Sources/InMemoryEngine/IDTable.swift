@@ -67,7 +67,11 @@ struct IDTable: Sendable {
     private mutating func rebuild(_ idOf: (Slot) -> Bytes) {
         var alive: [Slot] = []
         alive.reserveCapacity(slots)
-        cells.forEach { if $0 != Self.empty && $0 != Self.removed { alive.append($0) } }
+        cells.withChunks { _, chunk in
+            for slot in chunk where slot != Self.empty && slot != Self.removed {
+                alive.append(slot)
+            }
+        }
         var capacity = Self.smallest
         while capacity < (slots + 1) * 2 { capacity *= 2 }
         cells = PersistentArray()

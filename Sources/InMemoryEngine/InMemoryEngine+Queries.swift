@@ -14,7 +14,9 @@ extension InMemoryEngine {
             .map { name, box in
                 BucketSummary(
                     bucket: name, objects: box.state.count,
-                    geoFields: box.state.fields.keys.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+                    geoFields: box.state.fields.keys.map(\.text).sorted {
+                        $0.utf8.lexicographicallyPrecedes($1.utf8)
+                    })
             }
             .sorted { $0.bucket < $1.bucket }
     }
@@ -142,7 +144,8 @@ extension InMemoryEngine {
         // Back to the last object behind which the next page's key, if there is one, still fits.
         for count in stride(from: ends.count, to: 0, by: -1) {
             let isLast = count == page.matches.count && !page.hasMore
-            let key = isLast ? nil : try self.key(behind: page.matches[count - 1], execution, request)
+            let key =
+                isLast ? nil : try self.key(behind: page.matches[count - 1], execution, request)
             let size = ends[count - 1] - start + (key.map(PageEnd.keyMemberBytes) ?? 0)
             if size <= request.maximumBytes || count == 1 {
                 writer.truncate(to: ends[count - 1])

@@ -35,8 +35,10 @@ struct Planner {
                 plans.append(plan(path, candidates: candidates, residual: residual))
             }
         }
-        return plans.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }
-            .map(\.element)
+        return plans.enumerated().sorted {
+            ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
+        }
+        .map(\.element)
     }
 
     /// The paths that find every object for which a clause is true, with the candidates of each.

@@ -43,10 +43,14 @@ public final class ObjectStore: Sendable {
         }
     }
 
-    /// Ends every connection; the write-ahead log goes into the file.
+    /// Ends every connection; the write-ahead log goes into the file and is removed.
     public func close() throws(StoreFailure) {
         do {
             try pool.close()
+            // The pool's last connections are readers, which cannot clean up; one that writes can.
+            let last = try DatabaseQueue(path: path)
+            try last.unsafeRead { db in try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            try last.close()
         } catch {
             throw StoreFailure(error, path: path)
         }

@@ -27,7 +27,8 @@ enum PointsColumn {
         var points: [(field: UInt32, coordinate: Coordinate)] = []
         points.reserveCapacity(bytes.count / 20)
         for offset in stride(from: 0, to: bytes.count, by: 20) {
-            let field = UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+            let field = UInt32(
+                littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
             let latitude = UInt64(
                 littleEndian: raw.loadUnaligned(fromByteOffset: offset + 4, as: UInt64.self))
             let longitude = UInt64(

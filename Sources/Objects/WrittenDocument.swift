@@ -21,7 +21,9 @@ public struct WrittenDocument: Sendable {
         }
         try Self.checkNames(value, at: path)
         for member in value.members where WrittenName(member.name) == .user {
-            try Self.check(member.value) { "\(path).\(String(decoding: member.name, as: UTF8.self))" }
+            try Self.check(member.value) {
+                "\(path).\(String(decoding: member.name, as: UTF8.self))"
+            }
         }
         text = Self.userText(value)
         guard text.count <= limits.objectBytes else {

@@ -58,10 +58,12 @@ extension LiteralRange {
     fileprivate func description(of field: String) -> String {
         switch self {
         case .numbers(let lower, let upper):
-            Self.bounds(field, lower.map { (.number($0.value), $0.included) },
+            Self.bounds(
+                field, lower.map { (.number($0.value), $0.included) },
                 upper.map { (.number($0.value), $0.included) })
         case .strings(let lower, let upper):
-            Self.bounds(field, lower.map { (.string($0.value), $0.included) },
+            Self.bounds(
+                field, lower.map { (.string($0.value), $0.included) },
                 upper.map { (.string($0.value), $0.included) })
         }
     }

@@ -39,7 +39,8 @@ public struct QueryParser {
     /// Refuses names that cannot be a member of `_calculated` or `aggregations`.
     static func checkResultName(_ name: String, at path: String) throws(ServiceFailure) {
         func isLetter(_ unit: UInt8) -> Bool {
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(unit | 0x20) || unit == UInt8(ascii: "_")
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(unit | 0x20)
+                || unit == UInt8(ascii: "_")
         }
         func isDigit(_ unit: UInt8) -> Bool {
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(unit)

@@ -69,7 +69,9 @@ struct Conversation {
     /// The next thing to do; each action has to be carried out.
     mutating func next() -> Action {
         guard let (request, line, part) = waiting.first else { return .wait }
-        if case .success(let call) = request.call, case .write(let write) = Dispatcher.kind(of: call) {
+        if case .success(let call) = request.call,
+            case .write(let write) = Dispatcher.kind(of: call)
+        {
             guard !readUnderWay else { return .wait }
             waiting.removeFirst()
             writesUnderWay += 1

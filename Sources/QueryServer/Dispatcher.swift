@@ -118,7 +118,8 @@ struct Dispatcher: Sendable {
         guard failure.reason == .undefined else { return RPCFailure(failure) }
         let requestID = String(UInt64.random(in: .min ... .max), radix: 16)
         logger.error(
-            "a request failed", metadata: ["request": "\(requestID)", "reason": "\(failure.message)"])
+            "a request failed",
+            metadata: ["request": "\(requestID)", "reason": "\(failure.message)"])
         return RPCFailure(internalErrorOf: requestID)
     }
 

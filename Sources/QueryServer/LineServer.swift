@@ -58,7 +58,8 @@ public struct LineServer: ServiceLifecycle.Service {
         try await group.shutdownGracefully()
     }
 
-    private func serve(_ group: MultiThreadedEventLoopGroup, _ workers: NIOThreadPool) async throws {
+    private func serve(_ group: MultiThreadedEventLoopGroup, _ workers: NIOThreadPool) async throws
+    {
         let sessions = Sessions()
         let listener = try await bind(group, workers, sessions)
         let address = listener.localAddress
@@ -110,7 +111,8 @@ public struct LineServer: ServiceLifecycle.Service {
 
 /// The connections that are open.
 private final class Sessions: Sendable {
-    private let open = Mutex<[ObjectIdentifier: (session: SessionHandler, channel: any Channel)]>([:])
+    private let open = Mutex<[ObjectIdentifier: (session: SessionHandler, channel: any Channel)]>(
+        [:])
 
     var count: Int { open.withLock { $0.count } }
 

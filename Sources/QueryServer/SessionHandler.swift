@@ -173,7 +173,8 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     private func flush(_ context: ChannelHandlerContext) {
         guard conversation.output.count > 0 else { return }
         let bytes = conversation.takeOutput()
-        context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
+        context.writeAndFlush(
+            wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
     }
 
     private func wantsInput(_ context: ChannelHandlerContext) -> Bool {
@@ -183,7 +184,9 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     private func closeIfDone(_ context: ChannelHandlerContext) {
-        guard !isClosing, !conversation.hasWaiting, conversation.unansweredLines == 0 else { return }
+        guard !isClosing, !conversation.hasWaiting, conversation.unansweredLines == 0 else {
+            return
+        }
         isClosing = true
         // Behind what has been written: the client gets all its answers.
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in

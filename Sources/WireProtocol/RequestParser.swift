@@ -48,12 +48,15 @@ public struct RequestParser {
             view = try parser.parse(line)
         } catch {
             return .single(
-                Request(failed: RPCFailure(-32700, "INVALID_JSON", error.message, offset: error.offset)))
+                Request(
+                    failed: RPCFailure(-32700, "INVALID_JSON", error.message, offset: error.offset))
+            )
         }
         guard view.kind == .array else { return .single(request(view)) }
         guard (1...limits.batchRequests).contains(view.count) else {
             return .single(
-                Request(failed: .invalidRequest("a batch has 1 to \(limits.batchRequests) requests")))
+                Request(
+                    failed: .invalidRequest("a batch has 1 to \(limits.batchRequests) requests")))
         }
         return .batch(view.elements.map(request))
     }

@@ -25,7 +25,8 @@ struct Ask: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Order by these fields, each with :desc for the opposite.", valueName: "field[:desc],…"))
+            "Order by these fields, each with :desc for the opposite.", valueName: "field[:desc],…")
+    )
     var orderBy: String?
 
     @Option(help: "How many objects, over as many pages as it takes. (default: one page)")

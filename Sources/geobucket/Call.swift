@@ -6,7 +6,8 @@ import JSONText
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make one JSON-RPC call and print its result.",
-        discussion: "Example: geobucket call object.get '{\"bucket\":\"airports\",\"id\":\"RJTT\"}'")
+        discussion: "Example: geobucket call object.get '{\"bucket\":\"airports\",\"id\":\"RJTT\"}'"
+    )
 
     @Argument(help: "The method, such as server.info.")
     var method: String

@@ -66,7 +66,8 @@ struct ClauseOptions: ParsableArguments {
             let meters = try usage("--within") { try Length.parse(within) }
             guard meters > 0, meters <= DistanceClause.maximumRadiusMeters else {
                 throw ValidationError(
-                    "--within: \(within) is outside 0...\(Int(DistanceClause.maximumRadiusMeters)) m")
+                    "--within: \(within) is outside 0...\(Int(DistanceClause.maximumRadiusMeters)) m"
+                )
             }
             clause.radiusMeters = meters
         }

@@ -21,7 +21,8 @@ enum Console {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress!, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                throw CommandFailure("the output cannot be written: \(String(cString: strerror(errno)))")
+                throw CommandFailure(
+                    "the output cannot be written: \(String(cString: strerror(errno)))")
             }
             rest = rest.dropFirst(count)
         }

@@ -62,7 +62,8 @@ struct Load: AsyncParsableCommand {
         let summary = try await server.connect { connection in
             let limits = try await ServerLimits(of: connection)
             var loader = Loader(
-                connection: connection, bucket: bucket, limits: limits, skipsErrors: onError == .skip)
+                connection: connection, bucket: bucket, limits: limits,
+                skipsErrors: onError == .skip)
             do {
                 try await loader.load(try records(limits))
             } catch let error as InterchangeError {

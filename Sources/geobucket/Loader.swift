@@ -11,7 +11,9 @@ struct ServerLimits: Sendable {
     init(of connection: LineConnection) async throws {
         let info = try await connection.call("server.info", Array("{}".utf8))
         let numbers = try JSONParser.reading(info) { info in
-            (["lineBytes", "objectBytes"] as [StaticString]).map { info["limits"]?[$0]?.number?.exactInt }
+            (["lineBytes", "objectBytes"] as [StaticString]).map {
+                info["limits"]?[$0]?.number?.exactInt
+            }
         }
         guard let lineBytes = numbers[0], let objectBytes = numbers[1] else {
             throw CommandFailure("the service does not tell its limits")

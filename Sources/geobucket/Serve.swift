@@ -99,7 +99,8 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func open(_ path: String, _ limits: Limits, _ logger: Logger) throws -> EmbeddedBackend {
+    private func open(_ path: String, _ limits: Limits, _ logger: Logger) throws -> EmbeddedBackend
+    {
         let start = ContinuousClock.now
         do {
             let backend = try EmbeddedBackend(path: path, limits: limits, logger: logger)
