@@ -37,6 +37,9 @@ public protocol Backend: Sendable {
         _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
     ) throws(ServiceFailure)
 
+    /// Holds the present state of a bucket, to be read piece by piece.
+    func export(_ bucket: BucketName) -> any BucketExport
+
     /// Queues a write; the completion is called once, on a thread of the backend's choice.
     func submit(
         _ write: Write,

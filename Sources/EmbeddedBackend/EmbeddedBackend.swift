@@ -75,6 +75,8 @@ public final class EmbeddedBackend: Backend {
         try engine.explain(request, analyze: analyze, into: &writer)
     }
 
+    public func export(_ bucket: BucketName) -> any BucketExport { engine.export(bucket) }
+
     public func submit(
         _ write: Write,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void

@@ -22,6 +22,8 @@ public struct Limits: Sendable, Equatable {
     public var dataTypeBytes = 200
     /// Milliseconds one query may take.
     public var queryMilliseconds = 10_000
+    /// Milliseconds an export is kept for its next call.
+    public var exportIdleMilliseconds = 60_000
     /// Connections at once.
     public var connections = 10_000
     /// Unanswered requests of one connection; no more is read from it until some are answered.

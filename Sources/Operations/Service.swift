@@ -148,6 +148,30 @@ public final class Service: Sendable {
             PageRequest(bucket: bucket, query: query), analyze: analyze, into: &writer)
     }
 
+    /// The next piece of a bucket's export; costly, so nothing is done with `.light` effort.
+    ///
+    /// - Parameter envelopeBytes: what the wire puts around the result.
+    public func export(
+        _ bucket: BucketName, continues: Bool, session: ExportSession, envelopeBytes: Int,
+        effort: Effort, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        guard effort != .light else { return false }
+        if !continues { session.begin(bucket, backend.export(bucket)) }
+        guard let export = session.current(of: bucket) else {
+            throw ServiceFailure(
+                .invalidInputData, "no export of this bucket is under way on this connection",
+                at: "continue")
+        }
+        writer.raw("{\"objects\":[")
+        let around = envelopeBytes + #"{"objects":[],"more":false}"#.utf8.count
+        let more = try export.next(maximumBytes: limits.replyBytes - around, into: &writer)
+        if !more { session.end() }
+        writer.raw("],\"more\":")
+        writer.bool(more)
+        writer.byte(UInt8(ascii: "}"))
+        return true
+    }
+
     // MARK: Writes
 
     /// Queues a write; the completion has the result as JSON.
@@ -207,6 +231,7 @@ extension Limits {
             ("clauseDepth", clauseDepth), ("clauses", clauses), ("inValues", inValues),
             ("orderKeys", orderKeys), ("dataTypeBytes", dataTypeBytes),
             ("queryMilliseconds", queryMilliseconds), ("connections", connections),
+            ("exportIdleMilliseconds", exportIdleMilliseconds),
             ("pipelinedRequests", pipelinedRequests), ("outputBytes", outputBytes),
         ]
     }

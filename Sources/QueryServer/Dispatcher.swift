@@ -20,7 +20,7 @@ struct Dispatcher: Sendable {
 
     static func kind(of call: MethodCall) -> Kind {
         switch call {
-        case .info, .ping, .statistics, .listBuckets, .count, .query, .explain, .get: .read
+        case .info, .ping, .statistics, .listBuckets, .count, .query, .explain, .export, .get: .read
         case .deleteBucket(let bucket): .write(.deleteBucket(bucket))
         case .deleteWhere(let bucket, let clause):
             .write(.deleteWhere(bucket: bucket, clause: clause))
@@ -50,7 +50,9 @@ struct Dispatcher: Sendable {
     /// Appends the answer to a read, or to a request that has failed already.
     ///
     /// - Returns: false, with nothing appended, when the read asks for more than `effort`.
-    func answer(_ request: Request, effort: Effort, into writer: inout JSONWriter) -> Bool {
+    func answer(
+        _ request: Request, export: ExportSession, effort: Effort, into writer: inout JSONWriter
+    ) -> Bool {
         let id = request.id ?? []
         do throws(RPCFailure) {
             let call = try request.call.get()
@@ -58,7 +60,7 @@ struct Dispatcher: Sendable {
             do throws(ServiceFailure) {
                 done = try AnswerWriter.result(id: id, to: &writer) {
                     writer throws(ServiceFailure) in
-                    try run(call, id: id, effort: effort, into: &writer)
+                    try run(call, export, id: id, effort: effort, into: &writer)
                 }
             } catch {
                 throw failure(error)
@@ -90,8 +92,10 @@ struct Dispatcher: Sendable {
     }
 
     private func run(
-        _ call: MethodCall, id: [UInt8], effort: Effort, into writer: inout JSONWriter
+        _ call: MethodCall, _ export: ExportSession, id: [UInt8], effort: Effort,
+        into writer: inout JSONWriter
     ) throws(ServiceFailure) -> Bool {
+        let envelopeBytes = AnswerWriter.envelopeBytes + id.count
         switch call {
         case .info: service.info(into: &writer)
         case .ping: service.ping(into: &writer)
@@ -102,7 +106,10 @@ struct Dispatcher: Sendable {
             return try service.count(clause, in: bucket, effort: effort, into: &writer)
         case .query(let bucket, let query):
             return try service.query(
-                query, in: bucket, envelopeBytes: AnswerWriter.envelopeBytes + id.count,
+                query, in: bucket, envelopeBytes: envelopeBytes, effort: effort, into: &writer)
+        case .export(let bucket, let continues):
+            return try service.export(
+                bucket, continues: continues, session: export, envelopeBytes: envelopeBytes,
                 effort: effort, into: &writer)
         case .explain(let bucket, let query, let analyze):
             if analyze, effort == .light { return false }

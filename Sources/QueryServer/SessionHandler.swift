@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import Objects
+import Operations
 import WireProtocol
 
 /// One connection: bytes to lines to requests, and their answers back.
@@ -24,6 +25,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     private var framer: LineFramer
     private var conversation = Conversation()
     private var scratch = JSONWriter()
+    private let export = ExportSession()
     private var context: ChannelHandlerContext?
     private var isReading = false
     private var inputEnded = false
@@ -110,7 +112,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         switch conversation.next() {
         case .read(let request, let ticket):
             scratch.removeAll()
-            if dispatcher.answer(request, effort: .light, into: &scratch) {
+            if dispatcher.answer(request, export: export, effort: .light, into: &scratch) {
                 conversation.answered(ticket, request, scratch.bytes)
             } else {
                 offload(request, ticket, context)
@@ -153,15 +155,24 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         }
     }
 
+    /// Runs a read on a worker thread.
     private func offload(
         _ request: Request, _ ticket: Conversation.Ticket, _ context: ChannelHandlerContext
     ) {
         let eventLoop = context.eventLoop
         workers.submit { [self] _ in
             var writer = JSONWriter()
-            _ = dispatcher.answer(request, effort: .any, into: &writer)
+            _ = dispatcher.answer(request, export: export, effort: .any, into: &writer)
             let answer = writer.bytes
             eventLoop.execute { self.finish(ticket, request, answer) }
+        }
+        if case .success(.export) = request.call { expireExportLater(eventLoop) }
+    }
+
+    private func expireExportLater(_ eventLoop: any EventLoop) {
+        let idle = limits.exportIdleMilliseconds
+        eventLoop.scheduleTask(in: .milliseconds(Int64(idle))) { [export] in
+            export.expire(after: .milliseconds(idle))
         }
     }
 

@@ -10,6 +10,7 @@ public enum MethodCall: Sendable {
     case count(BucketName, Clause)
     case query(BucketName, Query)
     case explain(BucketName, Query, analyze: Bool)
+    case export(BucketName, continues: Bool)
     case deleteBucket(BucketName)
     case deleteWhere(BucketName, Clause)
     case create(BucketName, WrittenDocument, dataType: String?)
@@ -30,6 +31,7 @@ public enum MethodName: String, Sendable, CaseIterable {
     case count = "bucket.count"
     case query = "bucket.query"
     case explain = "bucket.explain"
+    case export = "bucket.export"
     case deleteBucket = "bucket.delete"
     case deleteWhere = "bucket.deleteWhere"
     case create = "object.create"

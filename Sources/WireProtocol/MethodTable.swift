@@ -35,6 +35,9 @@ struct MethodTable {
             let query = try query(&params)
             let analyze = try params.optionalBool("analyze") ?? false
             return .explain(bucket, query, analyze: analyze)
+        case .export:
+            let bucket = try bucket(&params)
+            return .export(bucket, continues: try params.optionalBool("continue") ?? false)
         case .deleteBucket: return .deleteBucket(try bucket(&params))
         case .deleteWhere:
             let bucket = try bucket(&params)

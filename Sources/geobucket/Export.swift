@@ -2,12 +2,15 @@ import ArgumentParser
 import GeoBucketClient
 import Interchange
 import JSONText
-import QueryLanguage
 
 /// `geobucket export`: a whole bucket to standard output.
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write a whole bucket to standard output, in the order of creation.")
+        abstract: "Write a whole bucket to standard output, in the order of creation.",
+        discussion: """
+            What is written is one state of the bucket, the one at the beginning, whatever is \
+            written to it meanwhile.
+            """)
 
     @Option(help: "The bucket to write out.")
     var bucket: String
@@ -27,16 +30,38 @@ struct Export: AsyncParsableCommand {
     func run() async throws {
         var options = WritingOptions()
         options.pointField = point
-        let request = PageRequest(bucket: bucket, query: Query())
         let format = OutputFormat(rawValue: format.rawValue)!
+        let bucket = bucket
         try await server.connect { connection in
             var writer = format.writer(options)
-            _ = try await request.pages(connection, upTo: .max) { object, output in
-                try writer.write(object, to: &output)
+            var isFirst = true
+            var more = true
+            while more {
+                let piece = try await connection.call(
+                    "bucket.export", Self.params(bucket, continues: !isFirst))
+                isFirst = false
+                var output: [UInt8] = []
+                more = try JSONParser.reading(piece) { view in
+                    for object in view["objects"]?.elements ?? view.elements {
+                        try writer.write(Array(object.text), to: &output)
+                    }
+                    return view["more"]?.bool ?? false
+                }
+                try Console.write(output)
             }
             var output: [UInt8] = []
             try writer.finish(to: &output)
             try Console.write(output)
         }
+    }
+
+    private static func params(_ bucket: String, continues: Bool) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.raw("{\"bucket\":")
+        writer.string(bucket)
+        writer.raw(",\"continue\":")
+        writer.bool(continues)
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
     }
 }

@@ -25,6 +25,8 @@ struct LimitFlags: ParsableArguments {
     var dataTypeBytes: Int?
     @Option(help: "Milliseconds one query may take. (default: 10000)")
     var queryMilliseconds: Int?
+    @Option(help: "Milliseconds an export is kept for its next call. (default: 60000)")
+    var exportIdleMilliseconds: Int?
     @Option(help: "Connections at once. (default: 10000)")
     var connections: Int?
     @Option(help: "Unanswered requests of one connection. (default: 1024)")
@@ -37,7 +39,8 @@ struct LimitFlags: ParsableArguments {
     func limits(_ settings: Settings) throws -> Limits {
         let flags: [Int?] = [
             lineBytes, replyBytes, objectBytes, pageObjects, batchRequests, clauseDepth, clauses,
-            inValues, orderKeys, dataTypeBytes, queryMilliseconds, connections, pipelinedRequests,
+            inValues, orderKeys, dataTypeBytes, queryMilliseconds, exportIdleMilliseconds,
+            connections, pipelinedRequests,
             outputBytes, documentCacheBytes,
         ]
         var limits = Limits()

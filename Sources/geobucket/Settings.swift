@@ -95,6 +95,8 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "orderKeys", path: \.orderKeys, range: 1...1_000),
         LimitSetting(name: "dataTypeBytes", path: \.dataTypeBytes, range: 1...10_000),
         LimitSetting(name: "queryMilliseconds", path: \.queryMilliseconds, range: 1...86_400_000),
+        LimitSetting(
+            name: "exportIdleMilliseconds", path: \.exportIdleMilliseconds, range: 1...86_400_000),
         LimitSetting(name: "connections", path: \.connections, range: 1...1_000_000),
         LimitSetting(name: "pipelinedRequests", path: \.pipelinedRequests, range: 1...1_000_000),
         LimitSetting(name: "outputBytes", path: \.outputBytes, range: 4_096...1 << 30),
