@@ -71,7 +71,7 @@ final class WriteSession {
                 return try replace(row, object.document, in: bucket)
             }
             let metadata = ObjectMetadata(
-                id: object.id ?? .random(), created: now, modified: now, version: 1,
+                id: object.id ?? .new(at: now), created: now, modified: now, version: 1,
                 owner: object.owner, dataType: object.dataType)
             let change = nextChange()
             try transaction.insert(metadata, object.document, in: number, change: change)
@@ -195,27 +195,5 @@ final class WriteSession {
         let number = try transaction.createBucket(bucket)
         buckets[bucket] = number
         return number
-    }
-}
-
-extension ObjectID {
-    /// A new lower-case UUID, version 4.
-    ///
-    /// - Reference: RFC 9562 section 5.4.
-    static func random() -> ObjectID {
-        var generator = SystemRandomNumberGenerator()
-        var high: UInt64 = generator.next()
-        var low: UInt64 = generator.next()
-        high = high & ~0xF000 | 0x4000
-        low = low & ~(3 << 62) | 1 << 63
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
-        for position in 0..<32 {
-            if [8, 12, 16, 20].contains(position) { text.append(UInt8(ascii: "-")) }
-            let word = position < 16 ? high : low
-            text.append(digits[Int((word >> UInt64(60 - 4 * (position % 16))) & 15)])
-        }
-        return ObjectID(trusted: String(decoding: text, as: UTF8.self))
     }
 }

@@ -33,7 +33,7 @@ public final class ObjectStore: Sendable {
             configuration.maximumReaderCount = 4
             configuration.prepareDatabase { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")
-                try db.execute(sql: "PRAGMA cache_size = -16000")
+                try db.execute(sql: "PRAGMA cache_size = -65536")
             }
             pool = try DatabasePool(path: path, configuration: configuration)
             try Schema.migrator.migrate(pool)

@@ -50,10 +50,10 @@ public enum GeoPoint {
             throw ServiceFailure(.invalidInputData, "expected a number of degrees", at: path())
         }
         guard let degrees = value.number?.double, abs(degrees) <= bound else {
-            let text = String(decoding: value.text, as: UTF8.self)
+            let text = String(decoding: value.text.prefix(40), as: UTF8.self)
             throw ServiceFailure(
-                .invalidInputData,
-                "\(quoted(text)) is outside -\(Int(bound))...\(Int(bound)) degrees", at: path())
+                .invalidInputData, "\(text) is outside -\(Int(bound))...\(Int(bound)) degrees",
+                at: path())
         }
         return degrees
     }

@@ -10,7 +10,9 @@ struct ClauseOptions: ParsableArguments {
     @Option(help: "The bucket to ask.")
     var bucket: String
 
-    @Option(help: ArgumentHelp("Measure from here.", valueName: "lat,lon"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Measure from here.", valueName: "lat,lon"))
     var near: String?
 
     @Option(
@@ -19,6 +21,7 @@ struct ClauseOptions: ParsableArguments {
     var within: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("In this rectangle.", valueName: "south,west,north,east"))
     var box: String?
 
@@ -26,7 +29,7 @@ struct ClauseOptions: ParsableArguments {
     var field = "location"
 
     @Option(
-        name: .customLong("where"),
+        name: .customLong("where"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "A condition such as 'kind = shop and rating >= 4'; several must all hold.",
             valueName: "expr"))
