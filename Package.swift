@@ -20,12 +20,14 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CGlibc"),
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "Geodesy"),
         .target(name: "SpatialIndex", dependencies: ["Geodesy"]),
         .target(name: "JSONText", dependencies: ["CSimdjson"]),
         .target(name: "Objects", dependencies: ["Geodesy", "JSONText"]),
-        .target(name: "QueryLanguage", dependencies: ["Geodesy", "JSONText", "Objects"]),
+        .target(
+            name: "QueryLanguage", dependencies: ["CGlibc", "Geodesy", "JSONText", "Objects"]),
         .target(
             name: "Backend", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
         .target(

@@ -11,7 +11,7 @@ public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreachable(let host, let port, let reason):
-            "no service answers at \(host):\(port): \(reason)"
+            "no service answers at \(host):\(port) (\(reason)); is `geobucket serve` running?"
         case .disconnected: "the connection ended before the answer came"
         case .malformedAnswer(let text): "the answer makes no sense: \(text)"
         case .refused(let failure): failure.description

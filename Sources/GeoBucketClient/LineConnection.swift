@@ -1,4 +1,5 @@
 import DequeModule
+import Glibc
 import NIOCore
 import NIOPosix
 import WireProtocol
@@ -46,8 +47,18 @@ public final class LineConnection: Sendable {
                 .connect(host: host, port: port).get()
             return LineConnection(channel: channel, handler: handler)
         } catch {
-            throw ClientFailure.unreachable(host: host, port: port, reason: "\(error)")
+            throw ClientFailure.unreachable(host: host, port: port, reason: reason(for: error))
         }
+    }
+
+    /// The system's words for why no connection came about.
+    private static func reason(for error: any Error) -> String {
+        let failure = error as? NIOConnectionError
+        if let errno = (failure?.connectionErrors.last?.error as? IOError)?.errnoCode {
+            return String(cString: strerror(errno))
+        }
+        if failure?.connectionErrors.isEmpty == true { return "the host is not known" }
+        return "\(error)"
     }
 
     /// Sends one line, which has to be answered by one, and returns that without its line break.

@@ -18,8 +18,10 @@ struct Planner {
     private enum Cost {
         /// A candidate out of the index or the slots.
         static let candidate = 0.04
-        /// A document fetched, parsed and tested.
-        static let document = 1.5
+        /// A document fetched and parsed.
+        static let document = 1.2
+        /// A clause tested on a parsed document.
+        static let test = 0.1
         /// A candidate put in order.
         static let sorting = 0.3
     }
@@ -98,9 +100,13 @@ struct Planner {
         }
         plan.cost =
             Double(plan.candidates) * Cost.candidate
-            + Double(tested) * (plan.readsDocuments ? Cost.document : 0)
+            + Double(tested) * (plan.readsDocuments ? documentCost(residual) : 0)
             + (isOrdered ? 0 : Double(tested) * Cost.sorting)
         return plan
+    }
+
+    private func documentCost(_ residual: [Clause]) -> Double {
+        Cost.document + Cost.test * Double(residual.reduce(0) { $0 + $1.nodes })
     }
 
     /// The share of objects a clause is thought to pass; places are known, the rest is a guess.
@@ -125,6 +131,16 @@ struct Planner {
 }
 
 extension Clause {
+    /// How many clauses the tree has.
+    fileprivate var nodes: Int {
+        switch self {
+        case .and(let clauses), .or(let clauses): clauses.reduce(1) { $0 + $1.nodes }
+        case .not(let clause): 1 + clause.nodes
+        case .isIn(_, let values): 1 + values.count / 8
+        default: 1
+        }
+    }
+
     /// Whether the clause looks at nothing but the place of one field.
     var isPlaceTest: Bool {
         switch self {

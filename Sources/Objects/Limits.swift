@@ -28,6 +28,8 @@ public struct Limits: Sendable, Equatable {
     public var connections = 10_000
     /// Unanswered requests of one connection; no more is read from it until some are answered.
     public var pipelinedRequests = 1_024
+    /// Bytes of unanswered request lines of one connection, after which no more is taken from it.
+    public var pipelinedBytes = 4 * 1_048_576
     /// Unsent answer bytes of one connection; no more of its requests are run until they are read.
     public var outputBytes = 4 * 1_048_576
     /// Bytes of documents kept in memory.

@@ -232,7 +232,8 @@ extension Limits {
             ("orderKeys", orderKeys), ("dataTypeBytes", dataTypeBytes),
             ("queryMilliseconds", queryMilliseconds), ("connections", connections),
             ("exportIdleMilliseconds", exportIdleMilliseconds),
-            ("pipelinedRequests", pipelinedRequests), ("outputBytes", outputBytes),
+            ("pipelinedRequests", pipelinedRequests), ("pipelinedBytes", pipelinedBytes),
+            ("outputBytes", outputBytes),
         ]
     }
 }

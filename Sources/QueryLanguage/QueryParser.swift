@@ -77,7 +77,9 @@ public struct QueryParser {
             var entry = try MemberReader(element, at: "\(path)[\(index)]")
             let utf8 = try entry.utf8("field")
             let descending = try entry.optionalBool("descending") ?? false
-            keys.append(try orderKey(utf8, descending, names, at: entry.path(of: "field")))
+            let key = try orderKey(utf8, descending, names, at: entry.path(of: "field"))
+            // A field that orders already has no ties left to break.
+            if !keys.contains(where: { $0.source == key.source }) { keys.append(key) }
             try entry.finish(as: "a key of an order")
         }
         return keys

@@ -29,11 +29,20 @@ struct Conversation {
         fileprivate let isWrite: Bool
     }
 
-    /// The answers to one line.
+    /// The answers to one line; they go out one by one, in order, as soon as they are there.
     private struct Line {
-        var isBatch: Bool
-        var parts: [[UInt8]?]
-        var missing: Int
+        let isBatch: Bool
+        /// Bytes of the line itself.
+        let bytes: Int
+        var parts: [Part]
+        var nextPart = 0
+        var hasOutput = false
+    }
+
+    private enum Part {
+        case pending
+        /// Done: an answer, or nil for a notification, which gets none.
+        case done([UInt8]?)
     }
 
     private var waiting: Deque<(request: Request, line: Int, part: Int)> = []
@@ -46,10 +55,14 @@ struct Conversation {
     /// Lines that have not been answered yet.
     var unansweredLines: Int { lines.count }
 
+    /// Bytes of the lines that have not been answered yet.
+    private(set) var unansweredBytes = 0
+
     /// Requests that have not been begun yet.
     var hasWaiting: Bool { !waiting.isEmpty }
 
-    mutating func receive(_ message: Message) {
+    /// - Parameter bytes: how long the line is.
+    mutating func receive(_ message: Message, bytes: Int) {
         let requests: [Request]
         let isBatch: Bool
         switch message {
@@ -59,8 +72,9 @@ struct Conversation {
         let line = firstLine + lines.count
         lines.append(
             Line(
-                isBatch: isBatch, parts: Array(repeating: nil, count: requests.count),
-                missing: requests.count))
+                isBatch: isBatch, bytes: bytes,
+                parts: Array(repeating: .pending, count: requests.count)))
+        unansweredBytes += bytes
         for (part, request) in requests.enumerated() {
             waiting.append((request, line, part))
         }
@@ -88,23 +102,30 @@ struct Conversation {
     /// - Parameter answer: without its line break; dropped when the request was a notification.
     mutating func answered(_ ticket: Ticket, _ request: Request, _ answer: [UInt8]) {
         if ticket.isWrite { writesUnderWay -= 1 } else { readUnderWay = false }
-        let index = ticket.line - firstLine
-        if request.id != nil { lines[index].parts[ticket.part] = answer }
-        lines[index].missing -= 1
-        while let line = lines.first, line.missing == 0 {
-            write(line)
-            lines.removeFirst()
+        lines[ticket.line - firstLine].parts[ticket.part] = .done(
+            request.id == nil ? nil : answer)
+        while !lines.isEmpty, writeFirstLine() {
+            unansweredBytes -= lines.removeFirst().bytes
             firstLine += 1
         }
     }
 
-    private mutating func write(_ line: Line) {
-        let answers = line.parts.compactMap(\.self)
-        guard !answers.isEmpty else { return }  // notifications alone
-        if line.isBatch { output.byte(UInt8(ascii: "[")) }
-        output.list(answers) { $1.raw($0) }
-        if line.isBatch { output.byte(UInt8(ascii: "]")) }
-        output.byte(UInt8(ascii: "\n"))
+    /// Writes what is there of the first line's answers; true when that was the last of them.
+    private mutating func writeFirstLine() -> Bool {
+        while lines[0].nextPart < lines[0].parts.count {
+            guard case .done(let answer) = lines[0].parts[lines[0].nextPart] else { return false }
+            lines[0].parts[lines[0].nextPart] = .done(nil)
+            lines[0].nextPart += 1
+            guard let answer else { continue }
+            if lines[0].isBatch { output.byte(UInt8(ascii: lines[0].hasOutput ? "," : "[")) }
+            lines[0].hasOutput = true
+            output.raw(answer)
+        }
+        if lines[0].hasOutput {
+            if lines[0].isBatch { output.byte(UInt8(ascii: "]")) }
+            output.byte(UInt8(ascii: "\n"))
+        }
+        return true
     }
 
     mutating func takeOutput() -> [UInt8] {

@@ -122,10 +122,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
             submit(write, request, ticket, context)
             return true
         case .wait:
-            guard !conversation.hasWaiting,
-                conversation.unansweredLines < limits.pipelinedRequests
-            else { return false }
-            return takeLine()
+            return takesLines && takeLine()
         }
     }
 
@@ -135,10 +132,10 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
             let message = framer.buffer.withUnsafeBufferPointer {
                 parser.parse(UnsafeBufferPointer(rebasing: $0[range]))
             }
-            conversation.receive(message)
+            conversation.receive(message, bytes: range.count)
             return true
         case .tooLong:
-            conversation.receive(.lineTooLong(limit: limits.lineBytes))
+            conversation.receive(.lineTooLong(limit: limits.lineBytes), bytes: 0)
             return true
         case nil: return false
         }
@@ -190,8 +187,13 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     private func wantsInput(_ context: ChannelHandlerContext) -> Bool {
         !isReading && context.channel.isActive && context.channel.isWritable
-            && !conversation.hasWaiting
-            && conversation.unansweredLines < limits.pipelinedRequests
+            && takesLines
+    }
+
+    /// Whether another line may be begun.
+    private var takesLines: Bool {
+        !conversation.hasWaiting && conversation.unansweredLines < limits.pipelinedRequests
+            && conversation.unansweredBytes < limits.pipelinedBytes
     }
 
     private func closeIfDone(_ context: ChannelHandlerContext) {

@@ -23,7 +23,7 @@ struct GeoBucket: AsyncParsableCommand {
         do {
             command = try parseAsRoot()
         } catch {
-            finish(usage: error)
+            finish(error, of: GeoBucket.self)
         }
         do {
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -35,16 +35,16 @@ struct GeoBucket: AsyncParsableCommand {
             Console.error(error.message)
             exit(withError: ExitCode(1))
         } catch {
-            finish(usage: error)
+            finish(error, of: type(of: command))
         }
     }
 
     /// Help goes to standard output with 0; wrong usage to standard error with 2.
-    private static func finish(usage error: any Error) -> Never {
+    private static func finish(_ error: any Error, of command: any ParsableCommand.Type) -> Never {
         switch exitCode(for: error) {
         case .success: exit(withError: error)
         case .validationFailure:
-            Console.error(fullMessage(for: error), prefix: "")
+            Console.error(command.fullMessage(for: error), prefix: "")
             exit(withError: ExitCode(2))
         default:
             Console.error(message(for: error))

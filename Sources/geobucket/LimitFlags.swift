@@ -31,6 +31,8 @@ struct LimitFlags: ParsableArguments {
     var connections: Int?
     @Option(help: "Unanswered requests of one connection. (default: 1024)")
     var pipelinedRequests: Int?
+    @Option(help: "Bytes of unanswered requests of one connection. (default: 4194304)")
+    var pipelinedBytes: Int?
     @Option(help: "Unsent answer bytes of one connection. (default: 4194304)")
     var outputBytes: Int?
     @Option(help: "Bytes of documents kept in memory. (default: 268435456)")
@@ -40,7 +42,7 @@ struct LimitFlags: ParsableArguments {
         let flags: [Int?] = [
             lineBytes, replyBytes, objectBytes, pageObjects, batchRequests, clauseDepth, clauses,
             inValues, orderKeys, dataTypeBytes, queryMilliseconds, exportIdleMilliseconds,
-            connections, pipelinedRequests,
+            connections, pipelinedRequests, pipelinedBytes,
             outputBytes, documentCacheBytes,
         ]
         var limits = Limits()

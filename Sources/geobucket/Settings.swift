@@ -99,6 +99,7 @@ struct LimitSetting: Sendable {
             name: "exportIdleMilliseconds", path: \.exportIdleMilliseconds, range: 1...86_400_000),
         LimitSetting(name: "connections", path: \.connections, range: 1...1_000_000),
         LimitSetting(name: "pipelinedRequests", path: \.pipelinedRequests, range: 1...1_000_000),
+        LimitSetting(name: "pipelinedBytes", path: \.pipelinedBytes, range: 1_024...1 << 40),
         LimitSetting(name: "outputBytes", path: \.outputBytes, range: 4_096...1 << 30),
         LimitSetting(
             name: "documentCacheBytes", path: \.documentCacheBytes, range: 0...1 << 46),

@@ -1,0 +1,10 @@
+// What the C library declares to GNU sources alone, and so not to Swift.
+#ifndef GEOBUCKET_CGLIBC_H
+#define GEOBUCKET_CGLIBC_H
+
+#include <stddef.h>
+
+// memmem(3): the first occurrence of `part` in `bytes`, or NULL; linear time.
+const void *gb_memmem(const void *bytes, size_t count, const void *part, size_t part_count);
+
+#endif
