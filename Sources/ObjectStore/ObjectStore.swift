@@ -34,6 +34,7 @@ public final class ObjectStore: Sendable {
             configuration.prepareDatabase { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.execute(sql: "PRAGMA cache_size = -65536")
+                try db.execute(sql: "PRAGMA wal_autocheckpoint = 8000")
             }
             pool = try DatabasePool(path: path, configuration: configuration)
             try Schema.migrator.migrate(pool)

@@ -95,11 +95,15 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         guard !isRunning, let context else { return }
         isRunning = true
         defer { isRunning = false }
-        while context.channel.isWritable, step(context) {
+        var hasMore = true
+        while hasMore, context.channel.isWritable {
+            hasMore = step(context)
             if conversation.output.count > limits.outputBytes / 2 { flush(context) }
         }
         flush(context)
-        if inputEnded {
+        if hasMore {
+            return  // until the client reads its answers
+        } else if inputEnded {
             closeIfDone(context)
         } else if wantsInput(context) {
             isReading = true
