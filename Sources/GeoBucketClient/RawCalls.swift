@@ -16,7 +16,7 @@ extension LineConnection {
         var writer = JSONWriter(reserving: params.count + 80)
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":")
         writer.string(method)
-        writer.raw(",\"params\":")
+        writer.key("params")
         writer.raw(params)
         writer.byte(UInt8(ascii: "}"))
         return begin(writer.bytes)

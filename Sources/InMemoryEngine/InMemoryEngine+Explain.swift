@@ -19,7 +19,7 @@ extension InMemoryEngine {
         writer.list(plans[0].placeFilters) { $0.write(to: &$1) }
         writer.raw("],\"documentFilter\":")
         plans[0].documentFilter.write(to: &writer)
-        writer.raw(",\"order\":")
+        writer.key("order")
         writer.string(plans[0].isOrdered ? "as found" : "sorted")
         writer.raw(",\"alternatives\":[")
         writer.list(plans.dropFirst()) { plan, writer in
@@ -38,12 +38,12 @@ extension InMemoryEngine {
         writer.raw("\"accessPath\":")
         writer.string(plan.path.name)
         if let field = plan.path.field {
-            writer.raw(",\"field\":")
+            writer.key("field")
             writer.string(field.utf8)
         }
-        writer.raw(",\"estimatedCandidates\":")
+        writer.key("estimatedCandidates")
         writer.integer(plan.candidates)
-        writer.raw(",\"estimatedMicroseconds\":")
+        writer.key("estimatedMicroseconds")
         writer.integer(Int(plan.cost.rounded(.up)))
     }
 
@@ -67,15 +67,15 @@ extension InMemoryEngine {
         }
         writer.raw(",\"analyze\":{\"candidatesVisited\":")
         writer.integer(execution.visited)
-        writer.raw(",\"documentsRead\":")
+        writer.key("documentsRead")
         writer.integer(execution.documentsRead)
-        writer.raw(",\"matches\":")
+        writer.key("matches")
         writer.integer(execution.matched)
-        writer.raw(",\"objects\":")
+        writer.key("objects")
         writer.integer(objects)
-        writer.raw(",\"planningMicroseconds\":")
+        writer.key("planningMicroseconds")
         writer.integer(planning.microseconds)
-        writer.raw(",\"executionMicroseconds\":")
+        writer.key("executionMicroseconds")
         writer.integer((ContinuousClock.now - start).microseconds)
         writer.byte(UInt8(ascii: "}"))
     }

@@ -101,7 +101,7 @@ struct GeoJSONFeature {
         members.begin(pointField)
         members.writer.raw("{\"_type\":\"point\",\"lat\":")
         members.writer.raw(position[1].text)
-        members.writer.raw(",\"lon\":")
+        members.writer.key("lon")
         members.writer.raw(position[0].text)
         members.writer.byte(UInt8(ascii: "}"))
         if position.count == 3, properties?["altitude"] == nil {

@@ -2,7 +2,8 @@ import CSimdjson
 
 /// JSON text in the making: bytes appended to a buffer of its own.
 ///
-///     writer.raw("{\"n\":")
+///     writer.raw("{")
+///     writer.key("n")
 ///     writer.integer(3)
 ///     writer.raw("}")                    // {"n":3}
 ///
@@ -34,6 +35,14 @@ public struct JSONWriter: Sendable {
     public mutating func raw(_ text: ArraySlice<UInt8>) { bytes.append(contentsOf: text) }
 
     public mutating func byte(_ byte: UInt8) { bytes.append(byte) }
+
+    /// The name of the next member, with the comma that separates it from the one before.
+    public mutating func key(_ name: StaticString) {
+        if bytes.last != UInt8(ascii: "{") { byte(UInt8(ascii: ",")) }
+        byte(UInt8(ascii: "\""))
+        raw(name)
+        raw("\":")
+    }
 
     public mutating func bool(_ value: Bool) { value ? raw("true") : raw("false") }
 

@@ -24,29 +24,35 @@ public struct ObjectMetadata: Sendable, Hashable {
         self.dataType = dataType
     }
 
+    /// Appends id, times and version as members of an object: what a write is answered with.
+    public func write(to writer: inout JSONWriter) {
+        writer.key("_id")
+        writer.string(id.text)
+        writer.key("_created")
+        writer.integer(created)
+        writer.key("_modified")
+        writer.integer(modified)
+        writer.key("_version")
+        writer.integer(version)
+    }
+
     /// The whole object as clients read it: the predefined fields, then the document's own.
     ///
     /// - Parameter text: the stored document, a minified JSON object.
-    public func document(around text: some Collection<UInt8>) -> [UInt8] {
+    public func document(around text: [UInt8]) -> [UInt8] {
         var writer = JSONWriter(reserving: text.count + 160)
-        writer.raw("{\"_id\":")
-        writer.string(id.text)
-        writer.raw(",\"_created\":")
-        writer.integer(created)
-        writer.raw(",\"_modified\":")
-        writer.integer(modified)
-        writer.raw(",\"_version\":")
-        writer.integer(version)
+        writer.byte(UInt8(ascii: "{"))
+        write(to: &writer)
         if let owner {
-            writer.raw(",\"_owner\":")
+            writer.key("_owner")
             writer.string(owner)
         }
         if let dataType {
-            writer.raw(",\"_dataType\":")
+            writer.key("_dataType")
             writer.string(dataType)
         }
         if text.count > 2 { writer.byte(UInt8(ascii: ",")) }
-        writer.raw(Array(text.dropFirst()))
+        writer.raw(text.dropFirst())
         return writer.bytes
     }
 }

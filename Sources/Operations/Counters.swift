@@ -38,14 +38,14 @@ public final class Counters: Sendable {
     func write(to writer: inout JSONWriter) {
         writer.raw(",\"connections\":{\"open\":")
         writer.integer(open.load(ordering: .relaxed))
-        writer.raw(",\"accepted\":")
+        writer.key("accepted")
         writer.integer(accepted.load(ordering: .relaxed))
         writer.raw("},\"requests\":{")
         writer.list(methods + [unknown]) { method, writer in
             writer.string(method.name)
             writer.raw(":{\"count\":")
             writer.integer(method.requests.load(ordering: .relaxed))
-            writer.raw(",\"errors\":")
+            writer.key("errors")
             writer.integer(method.errors.load(ordering: .relaxed))
             writer.byte(UInt8(ascii: "}"))
         }

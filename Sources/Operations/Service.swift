@@ -27,9 +27,9 @@ public final class Service: Sendable {
     public func info(into writer: inout JSONWriter) {
         writer.raw("{\"name\":\"geobucket\",\"version\":")
         writer.string(Self.version)
-        writer.raw(",\"protocol\":")
+        writer.key("protocol")
         writer.integer(Self.protocolVersion)
-        writer.raw(",\"store\":")
+        writer.key("store")
         writer.string(backend.storeName)
         writer.raw(",\"limits\":{")
         writer.list(limits.published) { limit, writer in
@@ -47,17 +47,22 @@ public final class Service: Sendable {
         writer.raw("{\"uptimeSeconds\":")
         writer.integer((ContinuousClock.now - started).components.seconds)
         counters.write(to: &writer)
-        let numbers: [(StaticString, Int)] = [
-            (",\"buckets\":", backend.buckets), (",\"objects\":", backend.objects),
-            (",\"points\":", backend.points),
-            (",\"memory\":{\"residentBytes\":", residentBytes()),
-            (",\"cachedDocumentBytes\":", backend.cachedDocumentBytes),
-            ("},\"storeBytes\":", backend.storeBytes), (",\"change\":", Int(backend.change)),
-        ]
-        for (name, value) in numbers {
-            writer.raw(name)
-            writer.integer(value)
-        }
+        writer.key("buckets")
+        writer.integer(backend.buckets)
+        writer.key("objects")
+        writer.integer(backend.objects)
+        writer.key("points")
+        writer.integer(backend.points)
+        writer.key("memory")
+        writer.raw("{\"residentBytes\":")
+        writer.integer(residentBytes())
+        writer.key("cachedDocumentBytes")
+        writer.integer(backend.cachedDocumentBytes)
+        writer.raw("}")
+        writer.key("storeBytes")
+        writer.integer(backend.storeBytes)
+        writer.key("change")
+        writer.integer(backend.change)
         writer.byte(UInt8(ascii: "}"))
     }
 
@@ -70,7 +75,7 @@ public final class Service: Sendable {
         writer.list(try backend.buckets(in: scope)) { summary, writer in
             writer.raw("{\"bucket\":")
             writer.string(summary.bucket.text)
-            writer.raw(",\"objects\":")
+            writer.key("objects")
             writer.integer(summary.objects)
             writer.raw(",\"geoFields\":[")
             writer.list(summary.geoFields) { $1.string($0) }
@@ -118,7 +123,7 @@ public final class Service: Sendable {
         }
         writer.byte(UInt8(ascii: "]"))
         if let key = end.nextPaginationKey {
-            writer.raw(",\"nextPaginationKey\":")
+            writer.key("nextPaginationKey")
             writer.string(key)
         }
         writer.byte(UInt8(ascii: "}"))
@@ -191,13 +196,15 @@ public final class Service: Sendable {
             writer.list(stored) { metadata, writer in
                 writer.raw("{\"_id\":")
                 writer.string(metadata.id.text)
-                writer.raw(",\"_version\":")
+                writer.key("_version")
                 writer.integer(metadata.version)
                 writer.byte(UInt8(ascii: "}"))
             }
             writer.raw("]}")
         case (_, .stored(let stored)):
-            for metadata in stored { metadata.writeAnswer(to: &writer) }
+            writer.byte(UInt8(ascii: "{"))
+            for metadata in stored { metadata.write(to: &writer) }
+            writer.byte(UInt8(ascii: "}"))
         case (.delete, .deleted): writer.raw("{}")
         case (_, .deleted(let count)):
             writer.raw("{\"deleted\":")
@@ -205,20 +212,6 @@ public final class Service: Sendable {
             writer.byte(UInt8(ascii: "}"))
         }
         return writer.bytes
-    }
-}
-
-extension ObjectMetadata {
-    fileprivate func writeAnswer(to writer: inout JSONWriter) {
-        writer.raw("{\"_id\":")
-        writer.string(id.text)
-        writer.raw(",\"_created\":")
-        writer.integer(created)
-        writer.raw(",\"_modified\":")
-        writer.integer(modified)
-        writer.raw(",\"_version\":")
-        writer.integer(version)
-        writer.byte(UInt8(ascii: "}"))
     }
 }
 

@@ -22,14 +22,14 @@ extension Clause {
         case .hasField(let field, let type):
             writer.leaf("hasField", field)
             if let type {
-                writer.raw(",\"fieldType\":")
+                writer.key("fieldType")
                 writer.string(type.rawValue)
             }
         case .geobox(let field, let box):
             writer.leaf("geobox", field)
             writer.raw(",\"box\":{\"ne\":")
             writer.point(latitude: box.north, longitude: box.east)
-            writer.raw(",\"sw\":")
+            writer.key("sw")
             writer.point(latitude: box.south, longitude: box.west)
             writer.byte(UInt8(ascii: "}"))
         case .geodistance(let clause): clause.write(to: &writer)
@@ -53,14 +53,14 @@ extension Clause {
 extension DistanceClause {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.leaf("geodistance", field)
-        writer.raw(",\"center\":")
+        writer.key("center")
         writer.point(latitude: center.latitude, longitude: center.longitude)
         if let radiusMeters {
-            writer.raw(",\"radius\":")
+            writer.key("radius")
             writer.double(radiusMeters)
         }
         if let putDistanceInto {
-            writer.raw(",\"putDistanceInto\":")
+            writer.key("putDistanceInto")
             writer.string(putDistanceInto)
         }
     }
@@ -122,7 +122,7 @@ extension OrderKey {
         case .field(let field): writer.string(field.utf8)
         case .distance(let name): writer.string("_calculated.\(name)")
         }
-        writer.raw(",\"descending\":")
+        writer.key("descending")
         writer.bool(descending)
         writer.byte(UInt8(ascii: "}"))
     }
@@ -144,14 +144,14 @@ extension JSONWriter {
     public mutating func point(latitude: Double, longitude: Double) {
         raw("{\"_type\":\"point\",\"lat\":")
         double(latitude)
-        raw(",\"lon\":")
+        key("lon")
         double(longitude)
         byte(UInt8(ascii: "}"))
     }
 
     fileprivate mutating func leaf(_ type: String, _ field: FieldPath) {
         string(type)
-        raw(",\"field\":")
+        key("field")
         string(field.utf8)
     }
 

@@ -10,7 +10,7 @@ public enum AnswerWriter {
         let start = writer.count
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
         writer.raw(id)
-        writer.raw(",\"result\":")
+        writer.key("result")
         do throws(Failure) {
             if try body(&writer) {
                 writer.byte(UInt8(ascii: "}"))
@@ -32,7 +32,7 @@ public enum AnswerWriter {
     ) {
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
         writer.raw(id ?? Request.nullID)
-        writer.raw(",\"error\":")
+        writer.key("error")
         failure.write(to: &writer)
         writer.byte(UInt8(ascii: "}"))
     }

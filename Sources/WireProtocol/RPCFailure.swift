@@ -67,24 +67,24 @@ public struct RPCFailure: Error, Sendable, Equatable {
     func write(to writer: inout JSONWriter) {
         writer.raw("{\"code\":")
         writer.integer(code)
-        writer.raw(",\"message\":")
+        writer.key("message")
         writer.string(message)
         writer.raw(",\"data\":{\"errorCode\":")
         writer.string(errorCode)
         if let path {
-            writer.raw(",\"path\":")
+            writer.key("path")
             writer.string(path)
         }
         if let offset {
-            writer.raw(",\"offset\":")
+            writer.key("offset")
             writer.integer(offset)
         }
         if let requestID {
-            writer.raw(",\"requestId\":")
+            writer.key("requestId")
             writer.string(requestID)
         }
         if let retryAfterMilliseconds {
-            writer.raw(",\"retryAfterMillis\":")
+            writer.key("retryAfterMillis")
             writer.integer(retryAfterMilliseconds)
         }
         writer.raw("}}")

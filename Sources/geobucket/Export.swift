@@ -59,7 +59,7 @@ struct Export: AsyncParsableCommand {
         var writer = JSONWriter()
         writer.raw("{\"bucket\":")
         writer.string(bucket)
-        writer.raw(",\"continue\":")
+        writer.key("continue")
         writer.bool(continues)
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes

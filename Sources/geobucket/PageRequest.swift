@@ -15,11 +15,11 @@ struct PageRequest: Sendable {
         params { writer in
             writeClause(to: &writer)
             if let limit {
-                writer.raw(",\"bestEffortLimit\":")
+                writer.key("bestEffortLimit")
                 writer.integer(limit)
             }
             if let key {
-                writer.raw(",\"paginationKey\":")
+                writer.key("paginationKey")
                 writer.string(key)
             }
             if let fields = query.fields {
