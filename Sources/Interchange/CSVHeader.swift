@@ -112,10 +112,14 @@ struct CSVHeader {
         var members: Set<[UInt8]> = []
         for column in columns {
             if case .field = column.role {
-                guard !column.name.hasPrefix("_") else {
+                // Predefined ones go along: the service drops them, as from any written object.
+                guard
+                    !column.name.hasPrefix("_") || column.name == "_calculated"
+                        || PredefinedField(rawValue: column.name) != nil
+                else {
                     throw InterchangeError(
                         "the column \(quoted(column.name)) cannot be loaded: names that begin with "
-                            + "'_' are the service's own, except _id")
+                            + "'_' are the service's own")
                 }
                 members.insert(column.key)
             }

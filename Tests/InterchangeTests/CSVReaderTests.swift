@@ -110,13 +110,20 @@ import Testing
     @Test(
         "A header that makes no valid object is refused",
         arguments: [
-            ("a,a", "twice"), ("a,,b", "column 2"), ("a,_created", "'_'"), ("a,\"b", "quotes"),
+            ("a,a", "twice"), ("a,,b", "column 2"), ("a,_color", "'_'"), ("a,\"b", "quotes"),
             ("", "empty"), ("location,lat,lon", "location"),
         ])
     func badHeaders(_ header: String, _ reason: String) {
         var options = ReadingOptions()
         if header.contains("lat") { options = placed() }
         #expect(refusal(header, ".csv", options: options)?.contains(reason) == true)
+    }
+
+    @Test("Columns of predefined fields go along, so an exported table loads")
+    func predefinedColumns() throws {
+        #expect(
+            try lines("_id,_version,n\nabc,3,7\n", ".csv")
+                == [#"2: {"_id":"abc","_version":3,"n":7}"#])
     }
 
     @Test("Options that name no column, one column twice or half a point are refused")
