@@ -18,72 +18,39 @@ public enum StoreCheck {
     public static func run(path: String) throws(StoreFailure) -> Report {
         try ObjectStore.scan(path: path) { scan in
             var report = Report()
-            report.problems = try scan.integrityProblems().map { "SQLite says: \($0)" }
             report.buckets = scan.buckets.count
-            let engine = InMemoryEngine(
-                limits: Limits(), secret: [0], source: NoDocuments())
-            let lastChange = try scan.lastChange()
-            try engine.load(buckets: scan.buckets, change: lastChange, scan.forEachObject)
-            report.problems += engine.violations()
-            let parser = JSONParser()
-            var rows: [BucketName: Int] = [:]
+            report.problems = try scan.integrityProblems().map { "SQLite says: \($0)" }
+            report.problems += try scan.schemaProblems()
+            for bucket in scan.buckets {
+                do throws(ServiceFailure) {
+                    _ = try BucketName(bucket.text)
+                } catch {
+                    report.problems.append("bucket \(bucket.text): \(error.message)")
+                }
+            }
+            var rows = RowCheck(engine: engine(scan, &report), lastChange: try scan.lastChange())
             try scan.forEachRow { bucket, row, points in
                 report.objects += 1
-                report.points += points.count
-                rows[bucket, default: 0] += 1
-                let object = "bucket \(bucket.text), object \(row.metadata.id.text)"
-                report.problems +=
-                    problems(row, bucket, points, lastChange, engine, parser).map {
-                        "\(object): \($0)"
-                    }
+                rows.check(row, in: bucket, points)
             }
-            for (bucket, count) in rows where engine.count(of: bucket) != count {
-                report.problems.append(
-                    "bucket \(bucket.text): \(count) objects are stored, the index counts "
-                        + "\(engine.count(of: bucket))")
-            }
+            report.points = rows.points
+            report.problems += rows.problems + rows.countProblems()
             return report
         }
     }
 
-    private static func problems(
-        _ row: StoredRow, _ bucket: BucketName, _ points: [FieldPoint], _ lastChange: ChangeNumber,
-        _ engine: InMemoryEngine, _ parser: JSONParser
-    ) -> [String] {
-        var problems: [String] = []
-        if row.creation > row.change || row.change > lastChange {
-            problems.append(
-                "created by change \(row.creation), last changed by \(row.change), but the "
-                    + "store's last change is \(lastChange)")
-        }
-        if row.metadata.version < 1 || row.metadata.modified < row.metadata.created {
-            problems.append(
-                "version \(row.metadata.version), created \(row.metadata.created), modified "
-                    + "\(row.metadata.modified)")
-        }
+    /// An engine as a start would build it; nil, with the reason reported, when none can be built.
+    private static func engine(_ scan: StoreScan, _ report: inout Report) -> InMemoryEngine? {
+        let engine = InMemoryEngine(limits: Limits(), secret: [0], source: NoDocuments())
         do {
-            _ = try ObjectID(row.metadata.id.text, at: "_id")
-            let view = try parser.parse(row.text)
-            var limits = Limits()
-            limits.objectBytes = .max
-            let document = try WrittenDocument(view, at: "document", limits: limits)
-            if document.text != row.text {
-                problems.append("the document is not as the service would store it")
-            }
-            if Set(document.points) != Set(points) {
-                problems.append(
-                    "the document has \(document.points.count) points, the points column says "
-                        + "\(points.count), or other ones")
-            }
-        } catch let failure as ServiceFailure {
-            problems.append("\(failure.path ?? "document"): \(failure.message)")
+            let lastChange = try scan.lastChange()
+            try engine.load(buckets: scan.buckets, change: lastChange, scan.forEachObject)
         } catch {
-            problems.append("the document is not JSON: \(error)")
+            report.problems.append("no index can be built: \(error)")
+            return nil
         }
-        if Set(engine.points(created: row.creation, in: bucket)) != Set(points) {
-            problems.append("the index has other points than the row")
-        }
-        return problems
+        report.problems += engine.violations()
+        return engine
     }
 
     private struct NoDocuments: DocumentSource {

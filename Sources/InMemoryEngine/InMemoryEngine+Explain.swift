@@ -10,6 +10,8 @@ extension InMemoryEngine {
         _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
     ) throws(ServiceFailure) {
         let start = ContinuousClock.now
+        let key = try pageKey(of: request)
+        let snapshot = self.snapshot
         let state = snapshot.bucket(request.bucket) ?? BucketState()
         let plans = plans(for: request.query, in: state)
         let planned = ContinuousClock.now
@@ -29,7 +31,9 @@ extension InMemoryEngine {
         }
         writer.byte(UInt8(ascii: "]"))
         if analyze {
-            try self.analyze(request, plans[0], planning: planned - start, into: &writer)
+            try self.analyze(
+                request.query, plans[0], after: key, state, snapshot, planning: planned - start,
+                into: &writer)
         }
         writer.byte(UInt8(ascii: "}"))
     }
@@ -48,21 +52,16 @@ extension InMemoryEngine {
     }
 
     private func analyze(
-        _ request: PageRequest, _ plan: Plan, planning: Duration, into writer: inout JSONWriter
+        _ query: Query, _ plan: Plan, after key: PageKey?, _ state: BucketState,
+        _ snapshot: Snapshot, planning: Duration, into writer: inout JSONWriter
     ) throws(ServiceFailure) {
-        let snapshot = self.snapshot
-        let state = snapshot.bucket(request.bucket) ?? BucketState()
-        let query = request.query
-        let key = try query.paginationKey.map { text throws(ServiceFailure) in
-            try keys.decode(text, for: query, in: request.bucket)
-        }
         let start = ContinuousClock.now
         let (execution, objects) = try parsers.withParser { parser throws(ServiceFailure) in
             var execution = Execution(
                 engine: self, snapshot: snapshot, state: state, clause: query.clause,
                 order: query.order, plan: plan, parser: parser)
             let page = try execution.page(
-                after: key, objects: min(query.limit ?? .max, limits.pageObjects))
+                after: key, objects: pageObjects(query))
             return (execution, page.matches.count)
         }
         writer.raw(",\"analyze\":{\"candidatesVisited\":")

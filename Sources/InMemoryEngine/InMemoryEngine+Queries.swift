@@ -35,9 +35,7 @@ extension InMemoryEngine {
         _ request: PageRequest, effort: Effort, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> PageEnd? {
         let query = request.query
-        let key = try query.paginationKey.map { text throws(ServiceFailure) in
-            try keys.decode(text, for: query, in: request.bucket)
-        }
+        let key = try pageKey(of: request)
         let snapshot = self.snapshot
         guard let state = snapshot.bucket(request.bucket) else { return PageEnd(objects: 0) }
         let plan = plans(for: query, in: state)[0]
@@ -90,6 +88,12 @@ extension InMemoryEngine {
         return statistics
     }
 
+    func pageKey(of request: PageRequest) throws(ServiceFailure) -> PageKey? {
+        try request.query.paginationKey.map { text throws(ServiceFailure) in
+            try keys.decode(text, for: request.query, in: request.bucket)
+        }
+    }
+
     func plans(for query: Query, in state: BucketState) -> [Plan] {
         Planner(
             state: state, clause: query.clause, order: query.order,
@@ -97,7 +101,7 @@ extension InMemoryEngine {
         ).plans()
     }
 
-    private func pageObjects(_ query: Query) -> Int {
+    func pageObjects(_ query: Query) -> Int {
         min(query.limit ?? limits.pageObjects, limits.pageObjects)
     }
 

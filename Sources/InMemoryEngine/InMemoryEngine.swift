@@ -2,6 +2,7 @@ import Backend
 import Dispatch
 import Geodesy
 import HashTreeCollections
+import JSONText
 import Objects
 import QueryLanguage
 import SpatialIndex
@@ -112,12 +113,25 @@ public final class InMemoryEngine: Sendable {
     ) throws(ServiceFailure) -> [UInt8] {
         if let cached = cache.document(creation: creation, change: change) { return cached }
         if let stored = try source.document(creation: creation), stored.change == change {
+            try checkIsJSON(stored.text)
             cache.put(stored.text, creation: creation, change: change)
             return stored.text
         }
         if let kept = snapshot.superseded.document(change: change) { return kept }
         throw ServiceFailure(
             .undefined, "the document of change \(change) is neither stored nor kept")
+    }
+
+    /// A damaged row must not become a line that is no JSON.
+    private func checkIsJSON(_ document: [UInt8]) throws(ServiceFailure) {
+        try parsers.withParser { parser throws(ServiceFailure) in
+            do throws(JSONSyntaxError) {
+                _ = try parser.parse(document)
+            } catch {
+                throw ServiceFailure(
+                    .undefined, "a stored document is not JSON: \(error.message)")
+            }
+        }
     }
 }
 

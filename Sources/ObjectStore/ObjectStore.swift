@@ -78,7 +78,9 @@ public final class ObjectStore: Sendable {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let superseded = tables > 0 ? try Schema.migrator.hasBeenSuperseded(db) : false
         if version > Schema.version || superseded {
-            throw StoreFailure.newer(path: path, version: version, known: Schema.version)
+            // A migration that is not known stands for a version after ours.
+            throw StoreFailure.newer(
+                path: path, version: max(version, Schema.version + 1), known: Schema.version)
         }
     }
 

@@ -44,15 +44,39 @@ public struct StoreScan {
         }
     }
 
-    /// Every object with its document and the points stored beside it.
+    /// Every object with its document; what cannot be read is a `StoreFailure` in its place.
     public func forEachRow(
-        _ body: (BucketName, StoredRow, [FieldPoint]) throws -> Void
+        _ body: (
+            Result<BucketName, StoreFailure>, StoredRow, Result<[FieldPoint], StoreFailure>
+        ) throws -> Void
     ) throws {
         let rows = try SQLStatement(
             db, "SELECT \(StoredRow.columns), bucket, points FROM object ORDER BY creation")
         while try rows.step() {
-            try body(try bucket(rows.int(9)), StoredRow(rows), try points(rows.bytes(10)))
+            let number = rows.int(9)
+            let column = rows.bytes(10)
+            try body(
+                Result { () throws(StoreFailure) in try bucket(number) }, StoredRow(rows),
+                Result { () throws(StoreFailure) in try points(column) })
         }
+    }
+
+    /// Tables and indexes that are missing or not as this version makes them.
+    public func schemaProblems() throws -> [String] {
+        let fresh = try DatabaseQueue()
+        try Schema.migrator.migrate(fresh)
+        let expected = try fresh.read(Self.schema)
+        let found = try Self.schema(db)
+        return expected.filter { found[$0.key] != $0.value }.map {
+            found[$0.key] == nil ? "\($0.key) is missing" : "\($0.key) is not as it was made"
+        }.sorted()
+    }
+
+    private static func schema(_ db: Database) throws -> [String: String] {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT type || ' ' || name AS what, sql FROM sqlite_schema WHERE sql NOT NULL"
+        )
+        return Dictionary(rows.map { ($0["what"], $0["sql"]) }, uniquingKeysWith: { a, _ in a })
     }
 
     /// What SQLite's own integrity check has to say; empty when all is well.
@@ -60,19 +84,21 @@ public struct StoreScan {
         try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
     }
 
-    private func bucket(_ number: Int64) throws -> BucketName {
+    private func bucket(_ number: Int64) throws(StoreFailure) -> BucketName {
         guard let name = bucketNames[number] else {
             throw StoreFailure.damaged("an object names bucket \(number), which does not exist")
         }
         return name
     }
 
-    private func points(_ column: UnsafeBufferPointer<UInt8>?) throws -> [FieldPoint] {
+    private func points(
+        _ column: UnsafeBufferPointer<UInt8>?
+    ) throws(StoreFailure) -> [FieldPoint] {
         guard let column else { return [] }
         guard let decoded = PointsColumn.decode(column) else {
             throw StoreFailure.damaged("a row's points cannot be read")
         }
-        return try decoded.map { number, coordinate in
+        return try decoded.map { number, coordinate throws(StoreFailure) in
             guard let field = fields[number] else {
                 throw StoreFailure.damaged("a point names field \(number), which does not exist")
             }

@@ -32,7 +32,7 @@ public enum GeoPoint {
                 let text = String(decoding: name, as: UTF8.self)
                 throw ServiceFailure(
                     .invalidInputData, "a GeoPoint has no member \(quoted(text))",
-                    at: "\(path()).\(text)")
+                    at: "\(path()).\(shortened(text))")
             }
         }
         let latitude = try degrees(value["lat"], 90, "\(path()).lat")
@@ -44,15 +44,19 @@ public enum GeoPoint {
         _ value: JSONView?, _ bound: Double, _ path: @autoclosure () -> String
     ) throws(ServiceFailure) -> Double {
         guard let value else {
-            throw ServiceFailure(.invalidInputData, "a GeoPoint needs it, in degrees", at: path())
+            throw ServiceFailure(
+                .invalidInputData, "a GeoPoint needs \"lat\" and \"lon\", in degrees", at: path())
         }
         guard value.kind == .huge || value.number != nil else {
-            throw ServiceFailure(.invalidInputData, "expected a number of degrees", at: path())
+            throw ServiceFailure(
+                .invalidInputData,
+                "expected a number of degrees from -\(Int(bound)) to \(Int(bound))", at: path())
         }
         guard let degrees = value.number?.double, abs(degrees) <= bound else {
             let text = String(decoding: value.text.prefix(40), as: UTF8.self)
             throw ServiceFailure(
-                .invalidInputData, "\(text) is outside -\(Int(bound))...\(Int(bound)) degrees",
+                .invalidInputData,
+                "\(bound == 90 ? "latitude" : "longitude") \(text) is outside -\(Int(bound))...\(Int(bound)) degrees",
                 at: path())
         }
         return degrees

@@ -126,6 +126,11 @@ func isLetterOrDigit(_ unit: UInt8) -> Bool {
     }
 }
 
+/// A client's name inside a path of an error: cut when it is long.
+public func shortened(_ name: String, limit: Int = 200) -> String {
+    name.utf8.count <= limit ? name : String(name.unicodeScalars.prefix(limit)) + "…"
+}
+
 /// A client's text for an error message: in quotes, and cut when it is long.
 public func quoted(_ text: String, limit: Int = 60) -> String {
     var writer = JSONWriter()

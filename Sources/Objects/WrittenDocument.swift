@@ -22,7 +22,7 @@ public struct WrittenDocument: Sendable {
         try Self.checkNames(value, at: path)
         for member in value.members where WrittenName(member.name) == .user {
             try Self.check(member.value) {
-                "\(path).\(String(decoding: member.name, as: UTF8.self))"
+                "\(path).\(shortened(String(decoding: member.name, as: UTF8.self)))"
             }
         }
         text = Self.userText(value)
@@ -52,12 +52,12 @@ public struct WrittenDocument: Sendable {
                 throw ServiceFailure(
                     .invalidInputData,
                     "\(quoted(text())): names that begin with '_' are the service's own",
-                    at: "\(path).\(text())")
+                    at: "\(path).\(shortened(text()))")
             }
             guard seen.insert(name).inserted else {
                 throw ServiceFailure(
                     .invalidInputData, "the name \(quoted(text())) stands here twice",
-                    at: "\(path).\(text())")
+                    at: "\(path).\(shortened(text()))")
             }
         }
     }
@@ -74,8 +74,15 @@ public struct WrittenDocument: Sendable {
         case .object:
             if GeoPoint.isClaimed(by: value) { _ = try GeoPoint.validate(value, at: path()) }
             for member in value.members {
-                try check(member.value) {
-                    "\(path()).\(String(decoding: member.name, as: UTF8.self))"
+                do throws(ServiceFailure) {
+                    try check(member.value) {
+                        "\(path()).\(shortened(String(decoding: member.name, as: UTF8.self)))"
+                    }
+                } catch {
+                    // Of duplicates the last counts: what it hides may be anything.
+                    guard value.member(member.name)?.isSameValue(as: member.value) == false else {
+                        throw error
+                    }
                 }
             }
         case .array:

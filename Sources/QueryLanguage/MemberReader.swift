@@ -44,20 +44,20 @@ public struct MemberReader {
         _ name: StaticString, _ expected: String
     ) throws(ServiceFailure) -> JSONView {
         guard let value = optional(name) else {
-            throw failure(name, "it is missing; expected \(expected)")
+            throw failure(name, "\"\(name)\" is missing; expected \(expected)")
         }
         return value
     }
 
     public mutating func optionalUTF8(_ name: StaticString) throws(ServiceFailure) -> [UInt8]? {
         guard let value = optional(name) else { return nil }
-        guard let utf8 = value.utf8 else { throw failure(name, "expected a string") }
+        guard let utf8 = value.utf8 else { throw failure(name, "\"\(name)\": expected a string") }
         return Array(utf8)
     }
 
     public mutating func utf8(_ name: StaticString) throws(ServiceFailure) -> [UInt8] {
         guard let value = try optionalUTF8(name) else {
-            throw failure(name, "it is missing; expected a string")
+            throw failure(name, "\"\(name)\" is missing; expected a string")
         }
         return value
     }
@@ -72,7 +72,9 @@ public struct MemberReader {
 
     public mutating func optionalBool(_ name: StaticString) throws(ServiceFailure) -> Bool? {
         guard let value = optional(name) else { return nil }
-        guard let bool = value.bool else { throw failure(name, "expected true or false") }
+        guard let bool = value.bool else {
+            throw failure(name, "\"\(name)\": expected true or false")
+        }
         return bool
     }
 
@@ -83,7 +85,8 @@ public struct MemberReader {
         guard let value = optional(name) else { return nil }
         guard let int = value.number?.exactInt, range.contains(int) else {
             let bound = range.upperBound == .max ? "" : " and at most \(range.upperBound)"
-            throw failure(name, "expected a whole number, at least \(range.lowerBound)\(bound)")
+            throw failure(
+                name, "\"\(name)\": expected a whole number, at least \(range.lowerBound)\(bound)")
         }
         return int
     }
@@ -92,7 +95,9 @@ public struct MemberReader {
         _ name: StaticString, _ expected: String
     ) throws(ServiceFailure) -> JSONView {
         let value = try required(name, expected)
-        guard value.kind == .array else { throw failure(name, "expected \(expected)") }
+        guard value.kind == .array else {
+            throw failure(name, "\"\(name)\": expected \(expected)")
+        }
         return value
     }
 
@@ -109,7 +114,7 @@ public struct MemberReader {
                 let text = String(decoding: name, as: UTF8.self)
                 throw ServiceFailure(
                     .invalidInputData, "\(what) has no member \(quoted(text))",
-                    at: path(of: text))
+                    at: path(of: shortened(text)))
             }
         }
     }

@@ -130,7 +130,7 @@ struct Conversation {
 
     mutating func takeOutput() -> [UInt8] {
         let bytes = output.bytes
-        output.removeAll()
+        output = JSONWriter()  // the bytes go away with the one who took them
         return bytes
     }
 }

@@ -79,8 +79,7 @@ public struct LineServer: ServiceLifecycle.Service {
         let limits = service.limits
         let loop = group.next()
         // Made here, used by the connections of this one loop alone.
-        let parser = NIOLoopBoundBox.makeBoxSendingValue(
-            RequestParser(limits: limits), eventLoop: loop)
+        let desk = NIOLoopBoundBox.makeBoxSendingValue(LoopDesk(limits: limits), eventLoop: loop)
         return try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -89,17 +88,16 @@ public struct LineServer: ServiceLifecycle.Service {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(
                 .writeBufferWaterMark,
-                value: .init(low: limits.outputBytes / 4, high: limits.outputBytes)
+                value: .init(low: limits.outputBytes / 4, high: limits.outputBytes / 2)
             )
             .childChannelInitializer { channel in
                 let open = service.counters.connectionOpened()
                 channel.closeFuture.whenComplete { _ in service.counters.connectionClosed() }
                 guard open <= limits.connections else {
-                    return channel.pipeline.addHandler(RefusalHandler(limit: limits.connections))
+                    return channel.pipeline.addHandler(RefusalHandler(limits: limits))
                 }
                 let session = SessionHandler(
-                    dispatcher: dispatcher, limits: limits, workers: workers,
-                    parser: parser.value)
+                    dispatcher: dispatcher, limits: limits, workers: workers, desk: desk.value)
                 sessions.add(session, channel)
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(session)

@@ -21,10 +21,9 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     private let dispatcher: Dispatcher
     private let limits: Limits
     private let workers: NIOThreadPool
-    private let parser: RequestParser
+    private let desk: LoopDesk
     private var framer: LineFramer
     private var conversation = Conversation()
-    private var scratch = JSONWriter()
     private let export = ExportSession()
     private var context: ChannelHandlerContext?
     private var isReading = false
@@ -32,12 +31,11 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     private var isClosing = false
     private var isRunning = false
 
-    /// - Parameter parser: shared by the connections of one event loop.
-    init(dispatcher: Dispatcher, limits: Limits, workers: NIOThreadPool, parser: RequestParser) {
+    init(dispatcher: Dispatcher, limits: Limits, workers: NIOThreadPool, desk: LoopDesk) {
         self.dispatcher = dispatcher
         self.limits = limits
         self.workers = workers
-        self.parser = parser
+        self.desk = desk
         framer = LineFramer(limit: limits.lineBytes)
     }
 
@@ -115,9 +113,9 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     private func step(_ context: ChannelHandlerContext) -> Bool {
         switch conversation.next() {
         case .read(let request, let ticket):
-            scratch.removeAll()
-            if dispatcher.answer(request, export: export, effort: .light, into: &scratch) {
-                conversation.answered(ticket, request, scratch.bytes)
+            desk.scratch.removeAll()
+            if dispatcher.answer(request, export: export, effort: .light, into: &desk.scratch) {
+                conversation.answered(ticket, request, desk.scratch.bytes)
             } else {
                 offload(request, ticket, context)
             }
@@ -134,7 +132,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         switch framer.next() {
         case .line(let range):
             let message = framer.buffer.withUnsafeBufferPointer {
-                parser.parse(UnsafeBufferPointer(rebasing: $0[range]))
+                desk.parser.parse(UnsafeBufferPointer(rebasing: $0[range]))
             }
             conversation.receive(message, bytes: range.count)
             return true
@@ -210,6 +208,15 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
             context.close(promise: nil)
         }
     }
+}
+
+/// What the connections of one event loop share, one after the other: their parser, and the buffer
+/// in which an answer is made before it joins its connection's output.
+final class LoopDesk {
+    let parser: RequestParser
+    var scratch = JSONWriter()
+
+    init(limits: Limits) { parser = RequestParser(limits: limits) }
 }
 
 extension Message {

@@ -29,7 +29,9 @@ struct Ask: AsyncParsableCommand {
     )
     var orderBy: String?
 
-    @Option(help: "How many objects, over as many pages as it takes. (default: one page)")
+    @Option(
+        parsing: .unconditional,
+        help: "How many objects, over as many pages as it takes. (default: one page)")
     var limit: Int?
 
     @Option(help: ArgumentHelp("Only these fields of each object.", valueName: "a,b"))
@@ -51,7 +53,7 @@ struct Ask: AsyncParsableCommand {
 
     func run() async throws {
         var query = Query(clause: try selection.clause())
-        query.order = order()
+        query.order = try order()
         query.fields = fields.map { $0.split(separator: ",").map { Array($0.utf8) } }
         let request = PageRequest(bucket: selection.bucket, query: query)
         let (all, explain, limit, options, format) = (all, explain, limit, writingOptions, format)
@@ -74,20 +76,23 @@ struct Ask: AsyncParsableCommand {
         }
     }
 
-    private func order() -> [OrderKey] {
+    private func order() throws -> [OrderKey] {
         let hasDistance = selection.near != nil
         guard let orderBy else {
             return hasDistance ? [OrderKey(.distance(name: ClauseOptions.distanceName))] : []
         }
-        return orderBy.split(separator: ",").map { part in
-            let descending = part.hasSuffix(":desc")
-            let name = String(
-                descending ? part.dropLast(5) : part.hasSuffix(":asc") ? part.dropLast(4) : part)
+        return try orderBy.split(separator: ",").map { part in
+            let pieces = part.split(separator: ":", maxSplits: 1).map(String.init)
+            guard let name = pieces.first, pieces.count == 1 || ["asc", "desc"].contains(pieces[1])
+            else {
+                throw ValidationError(
+                    "--order-by: \"\(part)\" is no field, field:asc or field:desc")
+            }
             let isDistance = name == ClauseOptions.distanceName || name == "_calculated.distance"
             return OrderKey(
                 hasDistance && isDistance
                     ? .distance(name: ClauseOptions.distanceName) : .field(FieldPath(name)),
-                descending: descending)
+                descending: pieces.count == 2 && pieces[1] == "desc")
         }
     }
 

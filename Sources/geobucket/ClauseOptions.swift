@@ -16,6 +16,7 @@ struct ClauseOptions: ParsableArguments {
     var near: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "With --near: at most so far away (m, km, mi, nmi, ft).", valueName: "length"))
     var within: String?

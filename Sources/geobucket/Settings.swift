@@ -12,9 +12,11 @@ struct Settings {
     private let environment: ConfigReader
     private let file: ConfigReader?
 
-    /// Every name a configuration file may have.
-    static let names: Set<String> = Set(
-        ["listen", "store", "logLevel", "drainSeconds"] + LimitSetting.all.map(\.name))
+    /// Settings that are texts; the others are whole numbers.
+    private static let texts: Set<String> = ["listen", "store", "logLevel"]
+
+    private static let numbers: Set<String> = Set(
+        ["drainSeconds"] + LimitSetting.all.map(\.name))
 
     init(file path: String?) async throws {
         environment = ConfigReader(provider: EnvironmentVariablesProvider())
@@ -24,13 +26,13 @@ struct Settings {
             file = nil
             return
         }
+        try Self.check(file: path)
         do {
             file = ConfigReader(
                 provider: try await FileProvider<JSONSnapshot>(filePath: FilePath(path)))
         } catch {
-            throw CommandFailure("the configuration file \(path) cannot be read: \(error)")
+            throw ValidationError("the configuration file \(path) cannot be read: \(error)")
         }
-        try Self.checkNames(inFile: path)
     }
 
     func string(_ name: String, flag: String?) -> String? {
@@ -42,38 +44,47 @@ struct Settings {
         if let flag { return flag }
         if let text = environment.string(forKey: ConfigKey(name)) {
             guard let value = Int(text) else {
-                throw CommandFailure("\(name) in the environment: \"\(text)\" is no whole number")
+                throw ValidationError(
+                    "\(Self.variable(name)) is \"\(text)\", which is no whole number")
             }
             return value
         }
-        guard let file else { return nil }
-        do {
-            // Required, so that a value of another type is told from none.
-            return try file.requiredInt(forKey: ConfigKey(name))
-        } catch {
-            guard file.string(forKey: ConfigKey(name)) == nil else {
-                throw CommandFailure("\(name) in the configuration file is no whole number")
-            }
-            return nil
-        }
+        return file?.int(forKey: ConfigKey(name))
     }
 
-    private static func checkNames(inFile path: String) throws {
-        let bytes = try Files.contents(of: path)
-        let found = try? JSONParser.reading(bytes) { view in
-            view.kind == .object
-                ? view.members.map { String(decoding: $0.name, as: UTF8.self) } : nil
+    /// `GEOBUCKET_LINE_BYTES` for `lineBytes`.
+    private static func variable(_ name: String) -> String {
+        "GEOBUCKET_" + name.map { $0.isUppercase ? "_\($0)" : $0.uppercased() }.joined()
+    }
+
+    /// Refuses a file with unknown names or values of the wrong type.
+    private static func check(file path: String) throws {
+        let fault: String?
+        do {
+            fault = try JSONParser.reading(try Files.contents(of: path), problem)
+        } catch let error as JSONSyntaxError {
+            throw ValidationError("--config: \(path) is not JSON: \(error.message)")
+        } catch {
+            throw ValidationError("--config: \(error)")
         }
-        guard let found = found ?? nil else {
-            throw CommandFailure("the configuration file \(path) is no JSON object")
-        }
-        for name in found {
-            guard names.contains(name) else {
-                throw CommandFailure(
-                    "the configuration file \(path) has an unknown setting \"\(name)\"; known are "
-                        + names.sorted().joined(separator: ", "))
+        if let fault { throw ValidationError("--config: \(path): \(fault)") }
+    }
+
+    private static func problem(in file: JSONView) -> String? {
+        guard file.kind == .object else { return "it is no JSON object" }
+        for member in file.members {
+            let name = String(decoding: member.name, as: UTF8.self)
+            if texts.contains(name) {
+                if member.value.kind != .string { return "\"\(name)\" has to be a string" }
+            } else if numbers.contains(name) {
+                if case .integer? = member.value.number { continue }
+                return "\"\(name)\" has to be a whole number"
+            } else {
+                let known = texts.union(numbers).sorted().joined(separator: ", ")
+                return "\"\(name)\" is no setting; known are \(known)"
             }
         }
+        return nil
     }
 }
 

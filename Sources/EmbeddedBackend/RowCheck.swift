@@ -1,0 +1,108 @@
+import Backend
+import InMemoryEngine
+import JSONText
+import ObjectStore
+import Objects
+
+/// The rows of a store, one by one, against the rules for objects and against an index.
+struct RowCheck {
+    private(set) var problems: [String] = []
+    private(set) var points = 0
+
+    private let engine: InMemoryEngine?
+    private let lastChange: ChangeNumber
+    private let parser = JSONParser()
+    private let limits: Limits
+    private var changes: Set<ChangeNumber> = []
+    private var objects: [BucketName: Int] = [:]
+
+    /// - Parameter engine: nil where none could be built; then rows are checked by themselves.
+    init(engine: InMemoryEngine?, lastChange: ChangeNumber) {
+        self.engine = engine
+        self.lastChange = lastChange
+        var limits = Limits()
+        limits.objectBytes = .max  // the limit may have been another when the object was written
+        self.limits = limits
+    }
+
+    mutating func check(
+        _ row: StoredRow, in bucket: Result<BucketName, StoreFailure>,
+        _ stored: Result<[FieldPoint], StoreFailure>
+    ) {
+        var found = numberProblems(row)
+        let name = try? bucket.get()
+        if case .failure(let failure) = bucket { found.append("\(failure)") }
+        if let name { objects[name, default: 0] += 1 }
+        switch stored {
+        case .failure(let failure): found.append("\(failure)")
+        case .success(let stored):
+            points += stored.count
+            found += documentProblems(row, stored)
+            if let engine, let name,
+                Set(engine.points(created: row.creation, in: name)) != Set(stored)
+            {
+                found.append("the index has other points than the row")
+            }
+        }
+        let place = "bucket \(name?.text ?? "?"), object \(row.metadata.id.text)"
+        problems += found.map { "\(place): \($0)" }
+    }
+
+    /// Buckets of which the index counts other objects than the store has.
+    func countProblems() -> [String] {
+        guard let engine else { return [] }
+        return objects.filter { engine.count(of: $0.key) != $0.value }.map { bucket, count in
+            "bucket \(bucket.text): \(count) objects are stored, the index counts "
+                + "\(engine.count(of: bucket))"
+        }.sorted()
+    }
+
+    private mutating func numberProblems(_ row: StoredRow) -> [String] {
+        var found: [String] = []
+        if row.creation > row.change || row.change > lastChange {
+            found.append(
+                "created by change \(row.creation), last changed by \(row.change), but the "
+                    + "store's last change is \(lastChange)")
+        }
+        if !changes.insert(row.change).inserted {
+            found.append("its last change, \(row.change), is that of another object too")
+        }
+        if row.metadata.version < 1 || row.metadata.modified < row.metadata.created {
+            found.append(
+                "version \(row.metadata.version), created \(row.metadata.created), modified "
+                    + "\(row.metadata.modified)")
+        }
+        return found
+    }
+
+    private func documentProblems(_ row: StoredRow, _ stored: [FieldPoint]) -> [String] {
+        do {
+            _ = try ObjectID(row.metadata.id.text, at: "_id")
+            let document = try WrittenDocument(
+                try parser.parse(row.text), at: "document", limits: limits)
+            var found: [String] = []
+            if document.text != row.text {
+                found.append("the document is not as the service would store it")
+            }
+            if Set(document.points) != Set(stored) {
+                found.append(
+                    "the document has the points \(Self.list(document.points)), the points column "
+                        + "\(Self.list(stored))")
+            }
+            return found
+        } catch let failure as ServiceFailure {
+            return ["\(failure.path ?? "document"): \(failure.message)"]
+        } catch let error as JSONSyntaxError {
+            let place = error.offset.map { ", at byte \($0)" } ?? ""
+            return ["the document cannot be read: \(error.message)\(place)"]
+        } catch {
+            return ["\(error)"]
+        }
+    }
+
+    private static func list(_ points: [FieldPoint]) -> String {
+        points.map {
+            "\($0.field.text) \($0.coordinate.latitude),\($0.coordinate.longitude)"
+        }.sorted().joined(separator: "; ")
+    }
+}
