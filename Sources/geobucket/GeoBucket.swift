@@ -23,7 +23,7 @@ struct GeoBucket: AsyncParsableCommand {
         do {
             command = try parseAsRoot()
         } catch {
-            finish(error, of: GeoBucket.self)
+            finish(error) { fullMessage(for: error) }
         }
         do {
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -35,16 +35,20 @@ struct GeoBucket: AsyncParsableCommand {
             Console.error(error.message)
             exit(withError: ExitCode(1))
         } catch {
-            finish(error, of: type(of: command))
+            let type = type(of: command)
+            let name = type.configuration.commandName ?? "\(type)".lowercased()
+            finish(error) {
+                "geobucket: \(message(for: error))\nSee 'geobucket \(name) --help'."
+            }
         }
     }
 
     /// Help goes to standard output with 0; wrong usage to standard error with 2.
-    private static func finish(_ error: any Error, of command: any ParsableCommand.Type) -> Never {
+    private static func finish(_ error: any Error, usage: () -> String) -> Never {
         switch exitCode(for: error) {
         case .success: exit(withError: error)
         case .validationFailure:
-            Console.error(command.fullMessage(for: error), prefix: "")
+            Console.error(usage(), prefix: "")
             exit(withError: ExitCode(2))
         default:
             Console.error(message(for: error))
