@@ -59,6 +59,17 @@ public struct TestService: Sendable {
         try JSONValue(parsing: try await connection.call(method, Array(params.utf8)))
     }
 
+    /// One call; the result's JSON text as it came.
+    public func text(_ method: String, _ params: String = "{}") async throws -> String {
+        String(decoding: try await connection.call(method, Array(params.utf8)), as: UTF8.self)
+    }
+
+    /// How a call ended: `INVALID_INPUT_DATA bucketQuery.clause.radius`, or `accepted`.
+    public func outcome(_ method: String, _ params: String) async throws -> String {
+        guard let failure = try await error(method, params) else { return "accepted" }
+        return failure.path.map { "\(failure.errorCode) \($0)" } ?? failure.errorCode
+    }
+
     /// The error of a call that has to fail, or nil when it did not.
     public func error(_ method: String, _ params: String) async throws -> RemoteFailure? {
         do {
