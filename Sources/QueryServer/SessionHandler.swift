@@ -182,8 +182,12 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
             && conversation.unansweredLines < limits.pipelinedRequests
     }
 
+    /// While answers pile up lines may be left in the framer: they have their turn when the client
+    /// has read.
     private func closeIfDone(_ context: ChannelHandlerContext) {
-        guard !isClosing, !conversation.hasWaiting, conversation.unansweredLines == 0 else { return }
+        guard !isClosing, context.channel.isWritable, !conversation.hasWaiting,
+            conversation.unansweredLines == 0
+        else { return }
         isClosing = true
         // Behind what has been written: the client gets all its answers.
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in

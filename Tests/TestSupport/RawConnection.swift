@@ -79,7 +79,7 @@ public final class RawConnection {
     public func line() throws -> String? {
         var scanned = 0  // bytes behind `taken` that hold no line break
         while true {
-            if let end = received[(taken + scanned)...].firstIndex(of: 0x0A) {
+            if let end = firstLineFeed(from: taken + scanned) {
                 let line = String(decoding: received[taken..<end], as: UTF8.self)
                 taken = end + 1
                 return line
@@ -92,6 +92,15 @@ public final class RawConnection {
                 }
                 return nil
             }
+        }
+    }
+
+    private func firstLineFeed(from start: Int) -> Int? {
+        received.withUnsafeBytes { bytes in
+            guard start < bytes.count,
+                let found = memchr(bytes.baseAddress! + start, 0x0A, bytes.count - start)
+            else { return nil }
+            return UnsafeRawPointer(found) - UnsafeRawPointer(bytes.baseAddress!)
         }
     }
 
