@@ -58,8 +58,10 @@ import Testing
     }
 
     @Test func `The same name exists in every scope independently`() async throws {
-        let buckets = ["notes", "users/a1/notes", "users/a2/notes", "groups/a1/notes",
-            "things/a1/notes"]
+        let buckets = [
+            "notes", "users/a1/notes", "users/a2/notes", "groups/a1/notes",
+            "things/a1/notes",
+        ]
         try await TestService.with { service in
             for (number, bucket) in buckets.enumerated() {
                 _ = try await service.put("o1", #"{"n":\#(number)}"#, in: bucket)
@@ -85,9 +87,10 @@ import Testing
             #expect(try await service.count(#"{"type":"all"}"#) == 0)
             let count = #""aggregations":[{"type":"COUNT","putAggregationInto":"n"}]"#
             #expect(try await service.query(order: count)["aggregations"]?["n"] == .int(0))
-            let where_ = #"{"bucket":"b1","bucketQuery":{}}"#
+            let everything = #"{"bucket":"b1","bucketQuery":{}}"#
             #expect(
-                try await service.call("bucket.deleteWhere", where_) == .object(["deleted": .int(0)]))
+                try await service.call("bucket.deleteWhere", everything)
+                    == .object(["deleted": .int(0)]))
             let named = #"{"bucket":"b1","id":"o1"}"#
             #expect(try await service.outcome("object.get", named) == "OBJECT_NOT_FOUND")
             #expect(try await service.outcome("object.delete", named) == "OBJECT_NOT_FOUND")

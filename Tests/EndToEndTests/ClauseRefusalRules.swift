@@ -13,7 +13,8 @@ import Testing
         // eq
         (#""type":"eq","value":1"#, ".field"), (#""type":"eq","field":5,"value":1"#, ".field"),
         (#""type":"eq","field":null,"value":1"#, ".field"),
-        (#""type":"eq","field":"f""#, ".value"), (#""type":"eq","field":"f","value":[1]"#, ".value"),
+        (#""type":"eq","field":"f""#, ".value"),
+        (#""type":"eq","field":"f","value":[1]"#, ".value"),
         (#""type":"eq","field":"f","value":[]"#, ".value"),
         (#""type":"eq","field":"f","value":{}"#, ".value"),
         (#""type":"eq","field":"f","value":{"_type":"x"}"#, ".value"),
@@ -44,8 +45,10 @@ import Testing
         (#""type":"in","field":"f","values":null"#, ".values"),
         (#""type":"in","field":"f","values":[1,[2]]"#, ".values[1]"),
         (#""type":"in","field":"f","values":[{}]"#, ".values[0]"),
-        (#""type":"in","field":"f","values":[1,{"_type":"point","lat":1,"lon":181}]"#,
-            ".values[1].lon"),
+        (
+            #""type":"in","field":"f","values":[1,{"_type":"point","lat":1,"lon":181}]"#,
+            ".values[1].lon"
+        ),
         (#""type":"in","field":"f","values":[1],"value":1"#, ".value"),
         // hasField
         (#""type":"hasField""#, ".field"), (#""type":"hasField","field":1"#, ".field"),
@@ -56,13 +59,16 @@ import Testing
         (#""type":"hasField","field":"f","type2":1"#, ".type2"),
         // geobox
         (#""type":"geobox","box":{"ne":\#(p),"sw":\#(p)}"#, ".field"),
-        (#""type":"geobox","field":"f""#, ".box"), (#""type":"geobox","field":"f","box":[]"#, ".box"),
+        (#""type":"geobox","field":"f""#, ".box"),
+        (#""type":"geobox","field":"f","box":[]"#, ".box"),
         (#""type":"geobox","field":"f","box":{"sw":\#(p)}"#, ".box.ne"),
         (#""type":"geobox","field":"f","box":{"ne":\#(p)}"#, ".box.sw"),
         (#""type":"geobox","field":"f","box":{"ne":\#(p),"sw":{"lat":1,"lon":1}}"#, ".box.sw"),
         (#""type":"geobox","field":"f","box":{"ne":\#(p),"sw":null}"#, ".box.sw"),
-        (#""type":"geobox","field":"f","box":{"ne":\#(p),"sw":{"_type":"point","lat":-91,"lon":1}}"#,
-            ".box.sw.lat"),
+        (
+            #""type":"geobox","field":"f","box":{"ne":\#(p),"sw":{"_type":"point","lat":-91,"lon":1}}"#,
+            ".box.sw.lat"
+        ),
         (#""type":"geobox","field":"f","box":{"ne":\#(p),"sw":\#(p),"nw":\#(p)}"#, ".box.nw"),
         (#""type":"geobox","field":"f","box":{"ne":\#(point(1, 3)),"sw":\#(point(2, 1))}"#, ".box"),
         (#""type":"geobox","field":"f","box":{"ne":\#(p),"sw":\#(p)},"model":"x""#, ".model"),
@@ -70,10 +76,14 @@ import Testing
         (#""type":"geodistance","center":\#(p),"radius":1"#, ".field"),
         (#""type":"geodistance","field":"f","radius":1"#, ".center"),
         (#""type":"geodistance","field":"f","center":{"lat":1,"lon":2},"radius":1"#, ".center"),
-        (#""type":"geodistance","field":"f","center":{"_type":"point","lat":"1","lon":2}"#,
-            ".center.lat"),
-        (#""type":"geodistance","field":"f","center":{"_type":"point","lat":1,"lon":-181}"#,
-            ".center.lon"),
+        (
+            #""type":"geodistance","field":"f","center":{"_type":"point","lat":"1","lon":2}"#,
+            ".center.lat"
+        ),
+        (
+            #""type":"geodistance","field":"f","center":{"_type":"point","lat":1,"lon":-181}"#,
+            ".center.lon"
+        ),
         (#""type":"geodistance","field":"f","center":\#(p),"radius":0"#, ".radius"),
         (#""type":"geodistance","field":"f","center":\#(p),"radius":-0.0"#, ".radius"),
         (#""type":"geodistance","field":"f","center":\#(p),"radius":-1"#, ".radius"),
@@ -82,20 +92,34 @@ import Testing
         (#""type":"geodistance","field":"f","center":\#(p),"radius":1e400"#, ".radius"),
         (#""type":"geodistance","field":"f","center":\#(p),"radius":"1""#, ".radius"),
         (#""type":"geodistance","field":"f","center":\#(p),"radius":null"#, ".radius"),
-        (#""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":"""#,
-            ".putDistanceInto"),
-        (#""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":"1d""#,
-            ".putDistanceInto"),
-        (#""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":"d-d""#,
-            ".putDistanceInto"),
-        (#""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":"d.e""#,
-            ".putDistanceInto"),
-        (#""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":"é""#,
-            ".putDistanceInto"),
-        (#""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":"d\n""#,
-            ".putDistanceInto"),
-        (#""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":1"#,
-            ".putDistanceInto"),
+        (
+            #""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":"""#,
+            ".putDistanceInto"
+        ),
+        (
+            #""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":"1d""#,
+            ".putDistanceInto"
+        ),
+        (
+            #""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":"d-d""#,
+            ".putDistanceInto"
+        ),
+        (
+            #""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":"d.e""#,
+            ".putDistanceInto"
+        ),
+        (
+            #""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":"é""#,
+            ".putDistanceInto"
+        ),
+        (
+            #""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":"d\n""#,
+            ".putDistanceInto"
+        ),
+        (
+            #""type":"geodistance","field":"f","center":\#(p),"putDistanceInto":1"#,
+            ".putDistanceInto"
+        ),
         (#""type":"geodistance","field":"f","center":\#(p),"model":"flat""#, ".model"),
         (#""type":"geodistance","field":"f","center":\#(p),"model":null"#, ".model"),
         (#""type":"geodistance","field":"f","center":\#(p),"unit":"km""#, ".unit"),
@@ -142,12 +166,16 @@ import Testing
     @Test func `A refusal says what was expected`() async throws {
         try await TestService.with { service in
             for (clause, words) in [
-                (#"{"type":"geobox","field":"f","box":{"ne":\#(point(1, 3)),"sw":\#(point(2, 1))}}"#,
-                    "swapped"),
+                (
+                    #"{"type":"geobox","field":"f","box":{"ne":\#(point(1, 3)),"sw":\#(point(2, 1))}}"#,
+                    "swapped"
+                ),
                 (#"{"type":"all","extra":1}"#, "extra"), (#"{"type":"near"}"#, "geodistance"),
                 (#"{"type":"hasField","field":"f","fieldType":"FLOAT"}"#, "DECIMAL"),
-                (#"{"type":"geodistance","field":"f","center":\#(Self.p),"radius":0}"#,
-                    "greater than 0"),
+                (
+                    #"{"type":"geodistance","field":"f","center":\#(Self.p),"radius":0}"#,
+                    "greater than 0"
+                ),
             ] {
                 let failure = try await service.error(
                     "bucket.query", queryParams(clause, "", "", "b1"))

@@ -182,7 +182,7 @@ extension TestService {
 
     @Test func `Predefined fields may stand in clauses`() async throws {
         let clock = FakeClock(1_000)
-        try await TestService.with(now: { clock.milliseconds }) { service in
+        try await TestService.with(clock: clock) { service in
             try await service.store(["o1": ""])
             clock.milliseconds = 2_000
             try await service.store(["o2": "", "o1": "", "o3": ""])

@@ -154,7 +154,8 @@ import Testing
             ])
             let or = #"{"type":"or","clauses":[\#(first),\#(second)]}"#
             let results = try #require(try await service.query(or)["results"]?.array)
-            #expect(results.map { $0["_calculated"]?.names ?? [] } == [["d", "_E9"], ["_E9"], ["d"]])
+            #expect(
+                results.map { $0["_calculated"]?.names ?? [] } == [["d", "_E9"], ["_E9"], ["d"]])
             #expect(results[0]["_calculated"]?["_E9"]?.double == 111194.926645)
             #expect(results[2]["_calculated"]?["d"]?.double == 222389.853289)
             for (order, ids) in [

@@ -8,40 +8,46 @@ import Testing
         try #require(try JSONValue(parsing: line ?? "null")["error"])
     }
 
-    @Test(arguments: [
-        ("nope.method", "{}", -32_601, "METHOD_NOT_FOUND", nil),
-        ("Server.ping", "{}", -32_601, "METHOD_NOT_FOUND", nil), ("", "{}", -32_601, "METHOD_NOT_FOUND", nil),
-        ("bucket.query", #"{"bucket":"b1","fields":1}"#, -32_602, "INVALID_INPUT_DATA", "fields"),
-        (
-            "bucket.query",
-            #"{"bucket":"b1","bucketQuery":{"clause":{"type":"geodistance","field":"f","center":{"_type":"point","lat":1,"lon":1},"radius":0}}}"#,
-            -32_602, "INVALID_INPUT_DATA", "bucketQuery.clause.radius"
-        ),
-        (
-            "bucket.query",
-            #"{"bucket":"b1","bucketQuery":{"clause":{"type":"geopolygon","field":"f","polygon":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}}}"#,
-            -32_602, "QUERY_NOT_SUPPORTED", "bucketQuery.clause.type"
-        ),
-        ("bucket.count", #"{"bucket":"-"}"#, -32_602, "INVALID_BUCKET", "bucket"),
-        ("object.get", #"{"bucket":"b1","id":"x"}"#, -32_602, "INVALID_OBJECT_ID", "id"),
-        ("object.get", #"{"bucket":"b1"}"#, -32_602, "INVALID_INPUT_DATA", "id"),
-        ("object.create", #"{"bucket":"b1"}"#, -32_602, "INVALID_INPUT_DATA", "object"),
-        (
-            "object.create",
-            #"{"bucket":"b1","object":{"a":"\#(String(repeating: "x", count: 65_534))"}}"#, -32_602,
-            "OBJECT_TOO_LARGE", "object"
-        ),
-        ("object.get", #"{"bucket":"b1","id":"o9"}"#, 1_404, "OBJECT_NOT_FOUND", nil),
-        ("bucket.delete", #"{"bucket":"b9"}"#, 1_404, "BUCKET_NOT_FOUND", "bucket"),
-        (
-            "object.delete", #"{"bucket":"b1","id":"o1","ifVersion":5}"#, 1_409,
-            "OBJECT_VERSION_IS_STALE", "ifVersion"
-        ),
-        (
-            "object.put", #"{"bucket":"b1","id":"o1","object":{},"ifAbsent":true}"#, 1_409,
-            "OBJECT_ALREADY_EXISTS", "id"
-        ),
-    ] as [(String, String, Int, String, String?)])
+    @Test(
+        arguments: [
+            ("nope.method", "{}", -32_601, "METHOD_NOT_FOUND", nil),
+            ("Server.ping", "{}", -32_601, "METHOD_NOT_FOUND", nil),
+            ("", "{}", -32_601, "METHOD_NOT_FOUND", nil),
+            (
+                "bucket.query", #"{"bucket":"b1","fields":1}"#, -32_602, "INVALID_INPUT_DATA",
+                "fields"
+            ),
+            (
+                "bucket.query",
+                #"{"bucket":"b1","bucketQuery":{"clause":{"type":"geodistance","field":"f","center":{"_type":"point","lat":1,"lon":1},"radius":0}}}"#,
+                -32_602, "INVALID_INPUT_DATA", "bucketQuery.clause.radius"
+            ),
+            (
+                "bucket.query",
+                #"{"bucket":"b1","bucketQuery":{"clause":{"type":"geopolygon","field":"f","polygon":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}}}"#,
+                -32_602, "QUERY_NOT_SUPPORTED", "bucketQuery.clause.type"
+            ),
+            ("bucket.count", #"{"bucket":"-"}"#, -32_602, "INVALID_BUCKET", "bucket"),
+            ("object.get", #"{"bucket":"b1","id":"x"}"#, -32_602, "INVALID_OBJECT_ID", "id"),
+            ("object.get", #"{"bucket":"b1"}"#, -32_602, "INVALID_INPUT_DATA", "id"),
+            ("object.create", #"{"bucket":"b1"}"#, -32_602, "INVALID_INPUT_DATA", "object"),
+            (
+                "object.create",
+                #"{"bucket":"b1","object":{"a":"\#(String(repeating: "x", count: 65_534))"}}"#,
+                -32_602,
+                "OBJECT_TOO_LARGE", "object"
+            ),
+            ("object.get", #"{"bucket":"b1","id":"o9"}"#, 1_404, "OBJECT_NOT_FOUND", nil),
+            ("bucket.delete", #"{"bucket":"b9"}"#, 1_404, "BUCKET_NOT_FOUND", "bucket"),
+            (
+                "object.delete", #"{"bucket":"b1","id":"o1","ifVersion":5}"#, 1_409,
+                "OBJECT_VERSION_IS_STALE", "ifVersion"
+            ),
+            (
+                "object.put", #"{"bucket":"b1","id":"o1","object":{},"ifAbsent":true}"#, 1_409,
+                "OBJECT_ALREADY_EXISTS", "id"
+            ),
+        ] as [(String, String, Int, String, String?)])
     func `An error has its number, its name and the path of the member`(
         _ method: String, _ params: String, _ code: Int, _ name: String, _ path: String?
     ) async throws {
@@ -172,7 +178,8 @@ import Testing
         let long = String(repeating: "x", count: 100_000)
         try await TestService.with { service in
             for params in [
-                #"{"bucket":"\#(long)"}"#, #"{"bucket":"b1","bucketQuery":{"clause":{"type":"\#(long)"}}}"#,
+                #"{"bucket":"\#(long)"}"#,
+                #"{"bucket":"b1","bucketQuery":{"clause":{"type":"\#(long)"}}}"#,
             ] {
                 let failure = try await service.error("bucket.query", params)
                 #expect((failure?.message.utf8.count ?? 0) < 1_000)

@@ -51,7 +51,8 @@ import Testing
         }
     }
 
-    @Test func `not eq misses objects without the field and of other types, not hasField finds them`()
+    @Test
+    func `not eq misses objects without the field and of other types, not hasField finds them`()
         async throws
     {
         try await TestService.with { service async throws in

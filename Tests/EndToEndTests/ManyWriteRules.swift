@@ -28,10 +28,14 @@ import Testing
             try await service.store(["o1": #""a":1"#])
             let long = String(repeating: "x", count: 70_000)
             for (objects, outcome) in [
-                (#"{"_id":"o1","a":2},{"_id":"n1"},{"a":[{"_type":"point"}]}"#,
-                    "INVALID_INPUT_DATA objects[2].a[0].lat"),
-                (#"{"_id":"o1","a":2},{"_id":"n1"},{"_id":"o1"}"#,
-                    "INVALID_INPUT_DATA objects[2]._id"),
+                (
+                    #"{"_id":"o1","a":2},{"_id":"n1"},{"a":[{"_type":"point"}]}"#,
+                    "INVALID_INPUT_DATA objects[2].a[0].lat"
+                ),
+                (
+                    #"{"_id":"o1","a":2},{"_id":"n1"},{"_id":"o1"}"#,
+                    "INVALID_INPUT_DATA objects[2]._id"
+                ),
                 (#"{"_id":"n1"},{"_id":"n1"}"#, "INVALID_INPUT_DATA objects[1]._id"),
                 (#"{"_id":"o1","a":2},{"_id":5}"#, "INVALID_OBJECT_ID objects[1]._id"),
                 (#"{"_id":"o1","a":2},{"_id":"x"}"#, "INVALID_OBJECT_ID objects[1]._id"),

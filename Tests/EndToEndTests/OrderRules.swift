@@ -124,7 +124,7 @@ import Testing
 
     @Test func `Predefined fields and nested fields may stand in the order`() async throws {
         let clock = FakeClock(1_000)
-        try await TestService.with(now: { clock.milliseconds }) { service in
+        try await TestService.with(clock: clock) { service in
             for (time, id, n) in [(3_000, "o2", 1), (1_000, "o3", 2), (2_000, "o1", 0)] {
                 clock.milliseconds = Int64(time)
                 _ = try await service.put(id, #"{"a":{"n":\#(n)}}"#)
@@ -141,7 +141,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""orderBy":null"#, "orderBy"), (#""orderBy":5"#, "orderBy"), (#""orderBy":{}"#, "orderBy"),
+        (#""orderBy":null"#, "orderBy"), (#""orderBy":5"#, "orderBy"),
+        (#""orderBy":{}"#, "orderBy"),
         (#""orderBy":[]"#, "orderBy"), (#""orderBy":["f"]"#, "orderBy[0]"),
         (#""orderBy":[{"field":"f"},{}]"#, "orderBy[1].field"),
         (#""orderBy":[{"field":1}]"#, "orderBy[0].field"),

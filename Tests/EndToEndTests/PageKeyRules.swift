@@ -144,8 +144,10 @@ import Testing
                             _ = try await service.error("object.delete", "{\(target)}")
                         } else {
                             let n = random.below(200)
-                            let object = #"{"n":\#(n),"m":\#(n % 3),"p":\#(point(Double(n % 50), 1))}"#
-                            try await service.call("object.put", #"{\#(target),"object":\#(object)}"#)
+                            let object =
+                                #"{"n":\#(n),"m":\#(n % 3),"p":\#(point(Double(n % 50), 1))}"#
+                            try await service.call(
+                                "object.put", #"{\#(target),"object":\#(object)}"#)
                         }
                     }
                 } while key != nil && seen.count < 5_000

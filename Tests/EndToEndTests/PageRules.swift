@@ -91,7 +91,9 @@ import Testing
                 #expect(page.ids.count == 200, "\(limit)")
                 #expect(page.nextPaginationKey != nil)
             }
-            for (limit, count) in [("1", 1), ("199", 199), (#""7""#, 7), (#""007""#, 7), ("2.0", 2)] {
+            for (limit, count) in [
+                ("1", 1), ("199", 199), (#""7""#, 7), (#""007""#, 7), ("2.0", 2),
+            ] {
                 let page = try await service.query(more: "\"bestEffortLimit\":\(limit)")
                 #expect(page.ids.count == count, "\(limit)")
             }
@@ -160,7 +162,7 @@ import Testing
 
     @Test func `fields chooses first-level names, ids and distances come always`() async throws {
         let clock = FakeClock(7)
-        try await TestService.with(now: { clock.milliseconds }) { service in
+        try await TestService.with(clock: clock) { service in
             try await service.store([
                 "o1": #""a":1.0,"b":{"c":1},"d.e":2,"p":\#(point(0, 0))"#, "o2": #""b":null"#,
             ])

@@ -25,11 +25,11 @@ import Testing
     func `Pages hold as many objects as fit into a reply, and no more`(_ order: String) async throws
     {
         let clock = FakeClock(1_000)
-        let whole = try await TestService.with(now: { clock.milliseconds }) { service in
+        let whole = try await TestService.with(clock: clock) { service in
             try await service.store(Self.objects(4, padding: 20))
             return try await service.line(Self.request(order, key: nil))
         }
-        let first = try await TestService.with(now: { clock.milliseconds }) { service in
+        let first = try await TestService.with(clock: clock) { service in
             try await service.store(Self.objects(4, padding: 20))
             return try await service.line(Self.request(order, key: nil, limit: 3))
         }
@@ -39,7 +39,7 @@ import Testing
         ] {
             var limits = Limits()
             limits.replyBytes = replyBytes
-            try await TestService.with(limits: limits, now: { clock.milliseconds }) { service in
+            try await TestService.with(limits: limits, clock: clock) { service in
                 try await service.store(Self.objects(4, padding: 20))
                 let line = try await service.line(Self.request(order, key: nil))
                 #expect(line.utf8.count <= replyBytes)

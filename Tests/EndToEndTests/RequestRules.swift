@@ -111,7 +111,8 @@ import Testing
         }
         let get =
             #"{"jsonrpc":"2.0","id":"g","method":"object.get","params":{"bucket":"b1","id":"o1"}}"#
-        let batch = #"[{"id":1,\#(put(1))},{\#(put(2))},\#(get),5,{"id":2},{"id":3,\#(put(3))},\#(get)]"#
+        let batch =
+            #"[{"id":1,\#(put(1))},{\#(put(2))},\#(get),5,{"id":2},{"id":3,\#(put(3))},\#(get)]"#
         try await FramingRules.with { raw in
             try raw.send(batch + "\n" + FramingRules.ping())
             let line = try #require(try raw.line())
@@ -128,10 +129,13 @@ import Testing
     }
 
     @Test func `A batch of notifications alone is not answered`() async throws {
-        let note = #"{"jsonrpc":"2.0","method":"object.create","params":{"bucket":"b1","object":{}}}"#
+        let note =
+            #"{"jsonrpc":"2.0","method":"object.create","params":{"bucket":"b1","object":{}}}"#
         try await FramingRules.with { raw in
             try raw.send("[\(note),\(note)]\n")
-            try raw.send(#"{"jsonrpc":"2.0","id":1,"method":"bucket.count","params":{"bucket":"b1"}}"# + "\n")
+            try raw.send(
+                #"{"jsonrpc":"2.0","id":1,"method":"bucket.count","params":{"bucket":"b1"}}"# + "\n"
+            )
             try raw.finishSending()
             #expect(
                 try raw.remainingLines() == [#"{"jsonrpc":"2.0","id":1,"result":{"count":2}}"#])

@@ -3,7 +3,8 @@ import Testing
 
 /// What the service tells of itself and of how it runs a query.
 @Suite struct ServerRules {
-    @Test func `server.info names the service, its protocol, its store and its limits`() async throws
+    @Test func `server.info names the service, its protocol, its store and its limits`()
+        async throws
     {
         try await TestService.with { service in
             let info = try await service.call("server.info")

@@ -6,7 +6,8 @@ import Testing
     /// Ascending by code point. Several are equal to each other for `String`, none is here.
     static let ascending = [
         "", "\u{0}", "\u{0}a", "A", "Z", "a", "a\u{0}", "aA", "ab", "cafe", "cafe\u{301}",
-        "caf\u{e9}", "e", "e\u{301}", "z", "\u{c5}", "\u{e9}", "\u{1100}\u{1161}", "\u{1e9b}\u{323}",
+        "caf\u{e9}", "e", "e\u{301}", "z", "\u{c5}", "\u{e9}", "\u{1100}\u{1161}",
+        "\u{1e9b}\u{323}",
         "\u{212b}", "\u{ac00}", "\u{fb01}", "\u{ff5e}", "\u{ffff}", "\u{10000}", "\u{1f468}",
         "\u{1f468}\u{200d}\u{1f469}", "\u{1f600}", "\u{10ffff}",
     ]
@@ -86,7 +87,8 @@ import Testing
         let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
         try await TestService.with { service async throws in
             try await service.store([
-                "o1": #""\#(composed)":1,"\#(decomposed)":2,"x":{"\#(composed)":3,"\#(decomposed)":4}"#
+                "o1":
+                    #""\#(composed)":1,"\#(decomposed)":2,"x":{"\#(composed)":3,"\#(decomposed)":4}"#
             ])
             for (field, value) in [
                 (composed, 1), (decomposed, 2), ("x.\(composed)", 3), ("x.\(decomposed)", 4),

@@ -1,18 +1,5 @@
-import Synchronization
 import TestSupport
 import Testing
-
-/// A clock that a test sets.
-final class FakeClock: Sendable {
-    private let time: Atomic<Int64>
-
-    init(_ milliseconds: Int64) { time = Atomic(milliseconds) }
-
-    var milliseconds: Int64 {
-        get { time.load(ordering: .sequentiallyConsistent) }
-        set { time.store(newValue, ordering: .sequentiallyConsistent) }
-    }
-}
 
 /// Writes of one object: what they do, what they answer, when they are refused.
 @Suite struct WriteRules {
@@ -22,7 +9,7 @@ final class FakeClock: Sendable {
 
     @Test func `A write of an object answers its id, times and version`() async throws {
         let clock = FakeClock(1_700_000_000_123)
-        try await TestService.with(now: { clock.milliseconds }) { service in
+        try await TestService.with(clock: clock) { service in
             let names = ["_id", "_created", "_modified", "_version"]
             let time = JSONValue.int(1_700_000_000_123)
             let created = try await service.call(
@@ -50,7 +37,7 @@ final class FakeClock: Sendable {
 
     @Test func `A put replaces the whole object and keeps its time of creation`() async throws {
         let clock = FakeClock(1_000)
-        try await TestService.with(now: { clock.milliseconds }) { service in
+        try await TestService.with(clock: clock) { service in
             _ = try await service.put("o1", #"{"a":1,"b":{"c":1}}"#)
             clock.milliseconds = 2_000
             _ = try await service.put("o1", #"{"b":2}"#)
@@ -62,7 +49,7 @@ final class FakeClock: Sendable {
 
     @Test func `Every answered write is a change, also one that alters nothing`() async throws {
         let clock = FakeClock(10)
-        try await TestService.with(now: { clock.milliseconds }) { service in
+        try await TestService.with(clock: clock) { service in
             for version in 1...3 {
                 clock.milliseconds += 1
                 let answer = try await service.put("o1", #"{"a":1}"#)
@@ -81,7 +68,7 @@ final class FakeClock: Sendable {
         async throws
     {
         let clock = FakeClock(5_000)
-        try await TestService.with(now: { clock.milliseconds }) { service in
+        try await TestService.with(clock: clock) { service in
             _ = try await service.put("o1", "{}")
             clock.milliseconds = 3_000
             let put = try await service.put("o1", "{}")
@@ -100,7 +87,7 @@ final class FakeClock: Sendable {
 
     @Test func `An object deleted and created anew is a new object`() async throws {
         let clock = FakeClock(5_000)
-        try await TestService.with(now: { clock.milliseconds }) { service in
+        try await TestService.with(clock: clock) { service in
             _ = try await service.put("o1", #"{"a":1}"#)
             _ = try await service.put("o1", #"{"a":2}"#)
             let named = #"{"bucket":"b1","id":"o1"}"#
@@ -214,7 +201,8 @@ final class FakeClock: Sendable {
     }
 
     @Test func `What was answered is seen by every connection`() async throws {
-        let read = #"{"jsonrpc":"2.0","id":1,"method":"object.get","params":{"bucket":"b1","id":"o1"}}"#
+        let read =
+            #"{"jsonrpc":"2.0","id":1,"method":"object.get","params":{"bucket":"b1","id":"o1"}}"#
         try await TestService.with { service in
             try await service.call("object.put", params(#"{"a":0}"#))
             try RawConnection.with(port: service.port) { raw in

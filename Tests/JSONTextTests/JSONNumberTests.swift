@@ -132,9 +132,10 @@ import Testing
 
     @Test func `A number is whole when it has no fractional part`() {
         for (number, isWhole) in [
-            (.integer(1), true), (.unsigned(.max), true), (.decimal(1), true), (.decimal(-0.0), true),
+            (.integer(1), true), (.unsigned(.max), true), (.decimal(1), true),
+            (.decimal(-0.0), true),
             (.decimal(1e300), true), (.decimal(0.5), false), (.decimal(-1.5), false),
-            (.decimal(5e-324), false),
+            (.decimal(.leastNonzeroMagnitude), false),
         ] as [(JSONNumber, Bool)] {
             #expect(number.isWhole == isWhole, "\(number)")
         }

@@ -53,6 +53,15 @@ public struct TestService: Sendable {
         }
     }
 
+    /// As `with(path:limits:now:_:)`, by a clock that the test sets.
+    public static func with<Result: Sendable>(
+        path: String? = nil, limits: Limits = Limits(), clock: FakeClock,
+        _ body: @escaping @Sendable (TestService) async throws -> Result
+    ) async throws -> Result {
+        let now: @Sendable () -> Int64 = { clock.milliseconds }
+        return try await with(path: path, limits: limits, now: now, body)
+    }
+
     /// One call; the result, or the service's error thrown as `ClientFailure.refused`.
     @discardableResult
     public func call(_ method: String, _ params: String = "{}") async throws -> JSONValue {

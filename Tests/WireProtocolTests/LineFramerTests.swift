@@ -73,4 +73,23 @@ import WireProtocol
         }
         #expect(events(pieces, limit: limit) == oracle(bytes, limit: limit), "seed \(seed)")
     }
+
+    @Test func `A line without end is not kept, however long it is`() {
+        var framer = LineFramer(limit: 1_000_000)
+        let piece = [UInt8](repeating: 0x78, count: 65_536)
+        var complaints = 0
+        for _ in 0..<1_600 {
+            piece.withUnsafeBytes { framer.append($0) }
+            while framer.next() != nil { complaints += 1 }
+            #expect(framer.buffer.count < 1_200_000)
+        }
+        #expect(complaints == 1)
+        Array("\nok\n".utf8).withUnsafeBytes { framer.append($0) }
+        guard case .line(let range) = framer.next() else {
+            Issue.record("the line behind the long one is lost")
+            return
+        }
+        #expect(framer.buffer[range].elementsEqual("ok".utf8))
+        #expect(framer.buffer.capacity < 4_000_000)
+    }
 }
