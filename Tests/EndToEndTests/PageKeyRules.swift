@@ -72,9 +72,12 @@ import Testing
                 "", "x", "é", key + "A", key + "=", String(key.dropLast()), String(key.dropFirst()),
                 key + key, " " + key,
             ]
+            let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
             for index in key.indices {
-                for other in ["A", "B", "_"] where String(key[index]) != other {
-                    forgeries.append(key[..<index] + other + key[key.index(after: index)...])
+                // The last character may hold bits that stand for nothing: each has to count.
+                let isLast = key.index(after: index) == key.endIndex
+                for other in isLast ? alphabet : "AB_" where key[index] != other {
+                    forgeries.append(key[..<index] + String(other) + key[key.index(after: index)...])
                 }
             }
             for forgery in forgeries {
