@@ -77,7 +77,8 @@ import Testing
                 // The last character may hold bits that stand for nothing: each has to count.
                 let isLast = key.index(after: index) == key.endIndex
                 for other in isLast ? alphabet : "AB_" where key[index] != other {
-                    forgeries.append(key[..<index] + String(other) + key[key.index(after: index)...])
+                    forgeries.append(
+                        key[..<index] + String(other) + key[key.index(after: index)...])
                 }
             }
             for forgery in forgeries {
