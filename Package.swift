@@ -101,6 +101,9 @@ let package = Package(
             path: "Tests/TestSupport"),
         .testTarget(name: "GeodesyTests", dependencies: ["Geodesy"]),
         .testTarget(name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex"]),
+        .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"]),
+        .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
+        .testTarget(name: "WireProtocolTests", dependencies: ["WireProtocol", "TestSupport"]),
         .testTarget(
             name: "QueryLanguageTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),

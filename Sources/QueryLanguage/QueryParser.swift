@@ -93,7 +93,8 @@ public struct QueryParser {
             return OrderKey(.field(FieldPath(utf8: utf8)), descending: descending)
         }
         let name = String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
-        guard names.contains(name) else {
+        // By code point: the Kelvin sign is no K.
+        guard names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
             throw ServiceFailure(
                 .invalidInputData, "no clause puts a distance into \(quoted(name))", at: path)
         }

@@ -53,10 +53,30 @@ public struct TestService: Sendable {
         }
     }
 
+    /// As `with(path:limits:now:_:)`, by a clock that the test sets.
+    public static func with<Result: Sendable>(
+        path: String? = nil, limits: Limits = Limits(), clock: FakeClock,
+        _ body: @escaping @Sendable (TestService) async throws -> Result
+    ) async throws -> Result {
+        let now: @Sendable () -> Int64 = { clock.milliseconds }
+        return try await with(path: path, limits: limits, now: now, body)
+    }
+
     /// One call; the result, or the service's error thrown as `ClientFailure.refused`.
     @discardableResult
     public func call(_ method: String, _ params: String = "{}") async throws -> JSONValue {
         try JSONValue(parsing: try await connection.call(method, Array(params.utf8)))
+    }
+
+    /// One call; the result's JSON text as it came.
+    public func text(_ method: String, _ params: String = "{}") async throws -> String {
+        String(decoding: try await connection.call(method, Array(params.utf8)), as: UTF8.self)
+    }
+
+    /// How a call ended: `INVALID_INPUT_DATA bucketQuery.clause.radius`, or `accepted`.
+    public func outcome(_ method: String, _ params: String) async throws -> String {
+        guard let failure = try await error(method, params) else { return "accepted" }
+        return failure.path.map { "\(failure.errorCode) \($0)" } ?? failure.errorCode
     }
 
     /// The error of a call that has to fail, or nil when it did not.

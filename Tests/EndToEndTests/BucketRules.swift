@@ -1,0 +1,157 @@
+import TestSupport
+import Testing
+
+/// Buckets: their names and scopes, and those that are not there.
+@Suite struct BucketRules {
+    static let longest = "0" + String(repeating: "x", count: 63)
+
+    @Test(arguments: [
+        "ab", "0-", "Z_9", "usersx", "user", Self.longest, "users/alice/notes", "groups/g.1/notes",
+        "things/t_1-x/notes", "users/a/notes",
+    ])
+    func `A bucket has a name of 2 to 64 characters, perhaps behind a scope`(_ bucket: String)
+        async throws
+    {
+        try await TestService.with { service in
+            _ = try await service.put("o1", #"{"a":1}"#, in: bucket)
+            #expect(try await service.get("o1", in: bucket)["a"] == .int(1))
+        }
+    }
+
+    @Test(arguments: [
+        "", "a", Self.longest + "x", "-ab", "_ab", "a.b", "a b", "é1", "a1é", "../x1", "..", "ab/",
+        "/ab", "a/b", "users/alice", "users//notes", "users/alice/", "users/../notes",
+        "users/./notes", "users/al ice/notes", "users/alice/notes/x1", "devices/d1/notes",
+        "Users/alice/notes", "users/alice/n", "users/alice/-x", "users/alice/../x1", "ab\\n",
+        "users", "groups", "devices", "installations", "internal", "things",
+        "users/alice/things",
+    ])
+    func `Any other name is refused by every method`(_ bucket: String) async throws {
+        let target = #""bucket":"\#(bucket)""#
+        let object = #"{\#(target),"id":"o1","object":{}}"#
+        let params: KeyValuePairs = [
+            "bucket.count": "{\(target)}", "bucket.query": "{\(target)}",
+            "bucket.explain": "{\(target)}", "bucket.delete": "{\(target)}",
+            "bucket.deleteWhere": #"{\#(target),"bucketQuery":{}}"#,
+            "object.create": #"{\#(target),"object":{}}"#, "object.put": object,
+            "object.patch": object, "object.get": #"{\#(target),"id":"o1"}"#,
+            "object.delete": #"{\#(target),"id":"o1"}"#,
+            "object.putMany": #"{\#(target),"objects":[{}]}"#,
+        ]
+        try await TestService.with { service in
+            for (method, params) in params {
+                let outcome = try await service.outcome(method, params)
+                #expect(outcome == "INVALID_BUCKET bucket", "\(method)")
+            }
+        }
+    }
+
+    @Test func `A bucket has to be named`() async throws {
+        try await TestService.with { service in
+            for method in ["bucket.query", "bucket.count", "bucket.delete", "object.create"] {
+                let missing = try await service.outcome(method, #"{"object":{}}"#)
+                #expect(missing == "INVALID_INPUT_DATA bucket")
+                let wrong = try await service.outcome(method, #"{"bucket":5,"object":{}}"#)
+                #expect(wrong == "INVALID_INPUT_DATA bucket")
+            }
+        }
+    }
+
+    @Test func `The same name exists in every scope independently`() async throws {
+        let buckets = [
+            "notes", "users/a1/notes", "users/a2/notes", "groups/a1/notes",
+            "things/a1/notes",
+        ]
+        try await TestService.with { service in
+            for (number, bucket) in buckets.enumerated() {
+                _ = try await service.put("o1", #"{"n":\#(number)}"#, in: bucket)
+            }
+            for (number, bucket) in buckets.enumerated() {
+                #expect(try await service.get("o1", in: bucket)["n"] == .int(number))
+                #expect(try await service.count(#"{"type":"all"}"#, in: bucket) == 1)
+            }
+            try await service.call("bucket.delete", #"{"bucket":"users/a1/notes"}"#)
+            for (number, bucket) in buckets.enumerated() {
+                let count = try await service.count(#"{"type":"all"}"#, in: bucket)
+                #expect(count == (number == 1 ? 0 : 1))
+            }
+        }
+    }
+
+    @Test func `A bucket that does not exist has no objects`() async throws {
+        try await TestService.with { service in
+            let page = try await service.query()
+            #expect(page["results"] == .array([]))
+            #expect(page["nextPaginationKey"] == nil)
+            #expect(page["queryDescription"]?.string != nil)
+            #expect(try await service.count(#"{"type":"all"}"#) == 0)
+            let count = #""aggregations":[{"type":"COUNT","putAggregationInto":"n"}]"#
+            #expect(try await service.query(order: count)["aggregations"]?["n"] == .int(0))
+            let everything = #"{"bucket":"b1","bucketQuery":{}}"#
+            #expect(
+                try await service.call("bucket.deleteWhere", everything)
+                    == .object(["deleted": .int(0)]))
+            let named = #"{"bucket":"b1","id":"o1"}"#
+            #expect(try await service.outcome("object.get", named) == "OBJECT_NOT_FOUND")
+            #expect(try await service.outcome("object.delete", named) == "OBJECT_NOT_FOUND")
+            let patch = #"{"bucket":"b1","id":"o1","object":{}}"#
+            #expect(try await service.outcome("object.patch", patch) == "OBJECT_NOT_FOUND")
+            #expect(
+                try await service.putOutcome("o1", "{}", more: #","ifVersion":1"#)
+                    == "OBJECT_NOT_FOUND")
+            #expect(
+                try await service.outcome("bucket.delete", #"{"bucket":"b1"}"#)
+                    == "BUCKET_NOT_FOUND bucket")
+            #expect(try await service.call("bucket.list")["buckets"] == .array([]))
+        }
+    }
+
+    @Test func `A bucket is made by its first write, and not by a refused one`() async throws {
+        try await TestService.with { service in
+            #expect(
+                try await service.putOutcome("o1", #"{"_x":1}"#) == "INVALID_INPUT_DATA object._x")
+            #expect(try await service.call("bucket.list")["buckets"] == .array([]))
+            _ = try await service.put("o1", "{}")
+            let list = try await service.call("bucket.list")
+            #expect(list["buckets"]?.array?.map { $0["bucket"]?.string } == ["b1"])
+        }
+    }
+
+    @Test func `A list of buckets tells how many objects and which GeoPoint fields each has`()
+        async throws
+    {
+        try await TestService.with { service in
+            try await service.store(
+                [
+                    "o1": #""location":\#(point(1, 1)),"a":{"b":\#(point(2, 2))}"#,
+                    "o2": #""location":\#(point(1, 1)),"l":[\#(point(3, 3))]"#, "o3": "",
+                ], in: "shops")
+            try await service.store(["o1": #""p":1"#], in: "plain")
+            try await service.store(["o1": #""p":\#(point(1, 1))"#], in: "users/a1/notes")
+            let plain = #"{"bucket":"plain","objects":1,"geoFields":[]}"#
+            func list(_ params: String = "{}") async throws -> String {
+                try await service.text("bucket.list", params)
+            }
+            #expect(
+                try await list() == #"{"buckets":[\#(plain),"#
+                    + #"{"bucket":"shops","objects":3,"geoFields":["a.b","location"]}]}"#)
+            #expect(
+                try await list(#"{"scope":"users/a1"}"#)
+                    == #"{"buckets":[{"bucket":"users/a1/notes","objects":1,"geoFields":["p"]}]}"#)
+            #expect(try await list(#"{"scope":"groups/a1"}"#) == #"{"buckets":[]}"#)
+            try await service.call("object.delete", #"{"bucket":"shops","id":"o1"}"#)
+            _ = try await service.put("o2", "{}", in: "shops")
+            #expect(
+                try await list()
+                    == #"{"buckets":[\#(plain),{"bucket":"shops","objects":2,"geoFields":[]}]}"#)
+        }
+    }
+
+    @Test(arguments: ["", "users", "users/", "users/a1/notes", "devices/d1", "users/..", "a1/b1"])
+    func `What is no scope is refused`(_ scope: String) async throws {
+        try await TestService.with { service in
+            let outcome = try await service.outcome("bucket.list", #"{"scope":"\#(scope)"}"#)
+            #expect(outcome == "INVALID_BUCKET scope")
+        }
+    }
+}
