@@ -147,6 +147,7 @@ import Testing
                 try second.send(FramingRules.ping())
                 #expect(try second.line() == FramingRules.pong())
                 try RawConnection.with(port: service.port) { third in
+                    try third.send(FramingRules.ping())
                     let line = try third.line()
                     #expect(try FramingRules.code(line) == "1429 TOO_MANY_REQUESTS id null")
                     let wait = try Self.error(line)["data"]?["retryAfterMillis"]?.int
