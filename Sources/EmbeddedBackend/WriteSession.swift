@@ -214,7 +214,7 @@ extension ObjectID {
         for position in 0..<32 {
             if [8, 12, 16, 20].contains(position) { text.append(UInt8(ascii: "-")) }
             let word = position < 16 ? high : low
-            text.append(digits[Int(word >> UInt64(60 - 4 * (position % 16))) & 15])
+            text.append(digits[Int((word >> UInt64(60 - 4 * (position % 16))) & 15)])
         }
         return ObjectID(trusted: String(decoding: text, as: UTF8.self))
     }
