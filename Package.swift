@@ -102,7 +102,7 @@ let package = Package(
         .testTarget(name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex"]),
         .testTarget(
             name: "QueryLanguageTests",
-            dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
+            dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
         .testTarget(
             name: "InterchangeTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "Interchange", "CZlib"]),
@@ -115,6 +115,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["JSONText", "Objects", "GeoBucketClient", "TestSupport"]),
+            dependencies: [
+                "geobucket", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
+                "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            exclude: ["foreign_client.py"]),
     ]
 )

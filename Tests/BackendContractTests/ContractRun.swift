@@ -14,16 +14,17 @@ struct ContractRun {
     var exists = false
     /// How often `bucket.explain` named each access path.
     var accessPaths: [String: Int] = [:]
-    private(set) var queries = 0
+    /// Queries that found something.
+    private(set) var nonEmpty = 0
     private let ids: [String]
 
-    init(seed: UInt64, clock: TestClock, scope: String = "") {
+    init(seed: UInt64, clock: TestClock, scope: String = "", ids count: Int = 45) {
         var random = SplitMix64(seed: seed)
         self.seed = seed
         self.clock = clock
         bucketName = "\(scope)bucket-\(seed)"
         objects = ObjectGenerator(&random)
-        ids = (0..<45).map { "id.\($0)" } + ["A-", "a-", "zz_", "00"]
+        ids = (0..<count).map { "id.\($0)" } + ["A-", "a-", "zz_", "00"]
         self.random = random
     }
 
@@ -140,10 +141,10 @@ struct ContractRun {
     /// Random queries, each walked to its end and counted, compared with the oracle.
     mutating func check(queries count: Int, on face: some ContractFace) async throws {
         for _ in 0..<count {
-            queries += 1
             let query = QueryGenerator(objects: objects).query(on: bucket, &random)
             let expected = bucket.results(query.oracle)
             let found = try await walk(query, on: face)
+            nonEmpty += expected.isEmpty ? 0 : 1
             let fault = difference(found, expected, projected: query.oracle.fields != nil)
             #expect(fault == nil, "seed \(seed), \(query.bucketQuery)\(query.fieldsMember)")
             try await checkCount(query, expected.count, on: face)
@@ -160,7 +161,8 @@ struct ContractRun {
         var found: [(value: JSONValue, text: [UInt8])] = []
         var key: String?
         repeat {
-            let limit = random.pick([nil, "0", "1", "2", "3", "7", "\"5\"", "50"])
+            let limit = random.pick(
+                ids.count > 100 ? [nil, "150", "\"77\""] : [nil, "0", "1", "2", "3", "7", "\"5\"", "50"])
             let page = try await face.page(bucketName, query, limit: limit, key: key)
             let size = limit.flatMap { Int($0.filter { $0 != "\"" }) } ?? 0
             if page.nextKey != nil, size > 0 {
@@ -193,6 +195,7 @@ struct ContractRun {
         let plan = try await face.value("bucket.explain", RemoteFace.params(bucketName, scan))
         #expect(plan["accessPath"]?.string == "scan", "seed \(seed), \(scan.bucketQuery)")
         let page = try await face.page(bucketName, scan, limit: nil)
+        let expected = Array(expected.prefix(200))
         let fault = difference(page.results, expected, projected: query.oracle.fields != nil)
         #expect(fault == nil, "seed \(seed), \(scan.bucketQuery)")
     }

@@ -23,7 +23,7 @@ public struct ObjectGenerator: Sendable {
     ]
 
     /// Field paths that hold a GeoPoint, always, mostly or now and then.
-    public static let geoPaths = ["loc", "loc", "home.loc", "alt", "mix", "dot.ted"]
+    public static let geoPaths = ["loc", "loc", "home.loc", "alt", "mix", "dot.ted", "nope"]
 
     public init(_ random: inout SplitMix64) {
         var places = [
