@@ -162,7 +162,8 @@ struct ContractRun {
         var key: String?
         repeat {
             let limit = random.pick(
-                ids.count > 100 ? [nil, "150", "\"77\""] : [nil, "0", "1", "2", "3", "7", "\"5\"", "50"])
+                ids.count > 100
+                    ? [nil, "150", "\"77\""] : [nil, "0", "1", "2", "3", "7", "\"5\"", "50"])
             let page = try await face.page(bucketName, query, limit: limit, key: key)
             let size = limit.flatMap { Int($0.filter { $0 != "\"" }) } ?? 0
             if page.nextKey != nil, size > 0 {

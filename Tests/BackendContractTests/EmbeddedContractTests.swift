@@ -67,7 +67,8 @@ func withBackend<Result>(
         }
     }
 
-    @Test func `every access path is taken, and what it finds is not always nothing`() async throws {
+    @Test func `every access path is taken, and what it finds is not always nothing`() async throws
+    {
         try await withTemporaryFolder { folder in
             var run = ContractRun(seed: 1, clock: TestClock())
             let paths = try await withBackend(path: folder + "/store.sqlite") { face in

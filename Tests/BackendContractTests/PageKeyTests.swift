@@ -51,7 +51,8 @@ import Testing
 
     private static let invalid = Refusal(errorCode: "INVALID_INPUT_DATA", path: "paginationKey")
 
-    @Test func `a key goes on behind its object, with another limit and other fields`() async throws {
+    @Test func `a key goes on behind its object, with another limit and other fields`() async throws
+    {
         try await Self.withKey { face, key in
             let page = try await Self.ask(
                 face, Self.all, limit: 5, key: key, more: #","fields":[]"#)
@@ -116,11 +117,13 @@ import Testing
                 spelled[place] = old
             }
             for broken in [
-                "", "A", "AAAA", String(key.dropLast()), key + "A", key + "=", key + "\n", " " + key,
+                "", "A", "AAAA", String(key.dropLast()), key + "A", key + "=", key + "\n",
+                " " + key,
                 String(key.dropFirst()), key + key, "\u{1F600}", "null",
             ] {
                 #expect(
-                    try await Self.refusal(face, Self.all, key: broken) == Self.invalid, "\(broken)")
+                    try await Self.refusal(face, Self.all, key: broken) == Self.invalid, "\(broken)"
+                )
             }
         }
     }

@@ -1,11 +1,20 @@
 import Foundation
 import Glibc
+import Synchronization
 
 /// A program that a test started: its output goes into files, its end is awaited without blocking.
-struct ChildProcess: Sendable {
-    let pid: pid_t
+final class ChildProcess: Sendable {
+    private let pid: pid_t
     private let output: String
     private let errors: String
+    /// The exit status once it is known. The process's number means nothing from then on.
+    private let status = Mutex<Int32?>(nil)
+
+    private init(pid: pid_t, output: String, errors: String) {
+        self.pid = pid
+        self.output = output
+        self.errors = errors
+    }
 
     /// - Parameter folder: where the output is kept; each process takes names of its own.
     static func start(
@@ -32,19 +41,31 @@ struct ChildProcess: Sendable {
     var standardOutput: String { Self.text(output) }
     var standardError: String { Self.text(errors) }
 
-    func signal(_ number: Int32) { Glibc.kill(pid, number) }
+    /// Sends a signal, unless the process has been seen to end.
+    func signal(_ number: Int32) {
+        status.withLock { status in
+            if status == nil { Glibc.kill(pid, number) }
+        }
+    }
 
     /// The exit status, 128 and the signal's number for a process that a signal ended, or nil when
-    /// it still runs after so long. To be called until it has ended, and not afterwards.
+    /// it still runs after so long.
     func end(within time: Duration) async -> Int32? {
         let deadline = ContinuousClock.now + time
         while true {
-            var status: Int32 = 0
-            if waitpid(pid, &status, WNOHANG) == pid {
-                return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
-            }
+            if let status = endedStatus() { return status }
             guard ContinuousClock.now < deadline else { return nil }
             try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private func endedStatus() -> Int32? {
+        status.withLock { status in
+            if let status { return status }
+            var word: Int32 = 0
+            guard waitpid(pid, &word, WNOHANG) == pid else { return nil }
+            status = word & 0x7F == 0 ? word >> 8 & 0xFF : 128 + word & 0x7F
+            return status
         }
     }
 
@@ -111,9 +132,10 @@ enum Program {
     /// The port of the line that says the service is ready.
     private static func port(of process: ChildProcess) async throws -> Int {
         for _ in 0..<4_000 {
-            for line in process.standardOutput.split(separator: "\n", omittingEmptySubsequences: false)
-                .dropLast() where line.hasPrefix("geobucket ready on ")
-            {
+            for line in process.standardOutput.split(
+                separator: "\n", omittingEmptySubsequences: false
+            )
+            .dropLast() where line.hasPrefix("geobucket ready on ") {
                 return Int(line.split(separator: ":").last!)!
             }
             try await Task.sleep(for: .milliseconds(5))

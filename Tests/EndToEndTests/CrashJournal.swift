@@ -55,7 +55,8 @@ struct CrashJournal: Sendable {
                 }
                 return write(
                     "object.putMany",
-                    #"{"bucket":"\#(bucket)","objects":[\#(objects.joined(separator: ","))]}"#, more)
+                    #"{"bucket":"\#(bucket)","objects":[\#(objects.joined(separator: ","))]}"#, more
+                )
             default: return write("object.put", place + put, [id])
             }
         }

@@ -36,14 +36,19 @@ import Testing
                     let lines = [ping, slow, slow, write, slow, write]
                     let first = connection.begin(Array(lines.joined(separator: "\n").utf8))
                     let others = lines.dropFirst().map { _ in connection.begin([]) }
-                    #expect(try JSONValue(parsing: try await first.value())["result"] == .string("pong"))
+                    #expect(
+                        try JSONValue(parsing: try await first.value())["result"] == .string("pong")
+                    )
                     process.signal(signal)
                     let started = ContinuousClock.now
                     var answers: [JSONValue] = []
-                    for answer in others { answers.append(try JSONValue(parsing: try await answer.value())) }
+                    for answer in others {
+                        answers.append(try JSONValue(parsing: try await answer.value()))
+                    }
                     #expect(answers.map { $0["id"]?.int } == [1, 1, 2, 1, 2])
                     #expect(answers.map { $0["result"]?["count"]?.int } == [0, 0, nil, 0, nil])
-                    #expect(answers.map { $0["result"]?["_version"]?.int } == [nil, nil, 1, nil, 2])
+                    #expect(
+                        answers.map { $0["result"]?["_version"]?.int } == [nil, nil, 1, nil, 2])
                     let status = await process.end(within: .seconds(10))
                     #expect(status == 0, "\(process.standardError)")
                     #expect(ContinuousClock.now - started < .seconds(10))
@@ -103,7 +108,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["serve", "--nonsense"], ["serve", "--listen", "nowhere"], ["serve", "--listen", "a:99999"],
+        ["serve", "--nonsense"], ["serve", "--listen", "nowhere"],
+        ["serve", "--listen", "a:99999"],
         ["serve", "--page-objects", "0"], ["serve", "--page-objects", "many"],
         ["serve", "--log-level", "loud"], ["serve", "--store", "redis://host/1"],
         ["serve", "extra"], ["frobnicate"], ["serve", "--drain-seconds", "-1"],

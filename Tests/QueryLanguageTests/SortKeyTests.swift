@@ -43,9 +43,12 @@ import Testing
             for (a, x) in zip(values, keys) {
                 for (b, y) in zip(values, keys) {
                     let expected = OracleOrder.compare(a, b, descending: descending).signum()
-                    guard Self.sign(x, y) != expected || (expected == 0) != (x == y) else { continue }
+                    guard Self.sign(x, y) != expected || (expected == 0) != (x == y) else {
+                        continue
+                    }
                     Issue.record(
-                        "seed \(seed): \(a?.text ?? "missing") and \(b?.text ?? "missing") should compare \(expected)")
+                        "seed \(seed): \(a?.text ?? "missing") and \(b?.text ?? "missing") should compare \(expected)"
+                    )
                 }
             }
         }
@@ -59,7 +62,10 @@ import Testing
                 let directions = [random.oneIn(2), random.oneIn(2), random.oneIn(2)]
                 // From few values, so that the first are often equal.
                 let few = (0..<3).map { _ in random.pick(values) }
-                let (a, b) = (directions.map { _ in random.pick(few) }, directions.map { _ in random.pick(few) })
+                let (a, b) = (
+                    directions.map { _ in random.pick(few) },
+                    directions.map { _ in random.pick(few) }
+                )
                 let expected =
                     zip(zip(a, b), directions).lazy.map {
                         OracleOrder.compare($0.0, $0.1, descending: $1).signum()

@@ -75,10 +75,15 @@ public struct ObjectGenerator: Sendable {
     /// A merge patch: new values, removals, and a few members below the first level.
     public func patch(_ random: inout SplitMix64) -> String {
         var members: [String] = []
-        if random.oneIn(2) { members.append(#""n":\#(random.oneIn(3) ? "null" : number(&random))"#) }
-        if random.oneIn(2) { members.append(#""loc":\#(random.oneIn(3) ? "null" : point(&random))"#) }
         if random.oneIn(2) {
-            members.append(#""home":{"city":null,"n":\#(number(&random)),"new":{"a":null,"b":[null]}}"#)
+            members.append(#""n":\#(random.oneIn(3) ? "null" : number(&random))"#)
+        }
+        if random.oneIn(2) {
+            members.append(#""loc":\#(random.oneIn(3) ? "null" : point(&random))"#)
+        }
+        if random.oneIn(2) {
+            members.append(
+                #""home":{"city":null,"n":\#(number(&random)),"new":{"a":null,"b":[null]}}"#)
         }
         if random.oneIn(3) { members.append(#""mix":\#(anything(&random))"#) }
         if random.oneIn(3) { members.append(#""dup":{"k":\#(scalar(&random))}"#) }
