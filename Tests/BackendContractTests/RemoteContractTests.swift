@@ -5,7 +5,7 @@ import Testing
 
 /// The same contract through TCP.
 @Suite struct RemoteContractTests {
-    @Test(arguments: Array(ContractSeeds.range.prefix(16)) + ContractSeeds.kept)
+    @Test(arguments: Array(ContractSeeds.range.prefix(12)) + ContractSeeds.kept)
     func `any history, with a restart in its middle, answers as the oracle does`(
         seed: UInt64
     ) async throws {

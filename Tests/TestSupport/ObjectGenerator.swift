@@ -30,7 +30,9 @@ public struct ObjectGenerator: Sendable {
             ("90", "0"), ("90.0", "123.5"), ("-90", "180"), ("0", "180"), ("0", "-180"),
             ("-0.0", "180.0"), ("0", "0"), ("35.658603", "139.745433"),
             ("-35.658603", "-40.254567"), ("35.6586030000001", "139.745433"),
-        ].shuffled(using: &random).prefix(7).map { (latitude: $0.0, longitude: $0.1) }
+            // A metre and some metres from the antipode, where an arc sine loses its digits.
+            ("-35.65861", "-40.25457"), ("-35.6587", "-40.2546"),
+        ].shuffled(using: &random).prefix(9).map { (latitude: $0.0, longitude: $0.1) }
         for _ in 0..<5 {
             let near = random.number(-2...2)
             places.append(("\(35 + near)", "\(139 + random.number(-2...2))"))
