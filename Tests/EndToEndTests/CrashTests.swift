@@ -38,7 +38,7 @@ import Testing
                 try await Self.verify(&journals, port: port, "seed \(seed), after the last round")
             }
             let answered = journals.map(\.answered).reduce(0, +)
-            #expect(answered > 20 * rounds, "\(answered) writes were answered in \(rounds) rounds")
+            #expect(answered > 2 * rounds, "\(answered) writes were answered in \(rounds) rounds")
         }
     }
 

@@ -53,6 +53,21 @@ extension JSONValue {
         }
     }
 
+    /// Whether something in it claims to be a GeoPoint and is none: what no write may contain.
+    public var hasMalformedPoint: Bool {
+        switch self {
+        case .array(let elements): return elements.contains { $0.hasMalformedPoint }
+        case .object(let members):
+            if members.contains(where: { $0.value.hasMalformedPoint }) { return true }
+            guard self["_type"]?.string == "point" else { return false }
+            guard Set(names) == ["_type", "lat", "lon"], let place = OraclePlace(self) else {
+                return true
+            }
+            return abs(place.latitude) > 90 || abs(place.longitude) > 180
+        default: return false
+        }
+    }
+
     /// RFC 7396, word for word.
     public func merged(with patch: JSONValue) -> JSONValue {
         guard case .object(let changes) = patch else { return patch }
