@@ -100,13 +100,14 @@ let package = Package(
             ],
             path: "Tests/TestSupport"),
         .testTarget(name: "GeodesyTests", dependencies: ["Geodesy"]),
-        .testTarget(name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex"]),
+        .testTarget(
+            name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex", "TestSupport"]),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"]),
         .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
         .testTarget(name: "WireProtocolTests", dependencies: ["WireProtocol", "TestSupport"]),
         .testTarget(
             name: "QueryLanguageTests",
-            dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
+            dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
         .testTarget(
             name: "InterchangeTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "Interchange", "CZlib"]),
@@ -119,7 +120,11 @@ let package = Package(
             ]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["JSONText", "Objects", "GeoBucketClient", "TestSupport"]),
+            dependencies: [
+                "geobucket", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
+                "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            exclude: ["foreign_client.py"]),
     ]
 )
 

@@ -159,7 +159,11 @@ final class StoreLock: Sendable {
 
     func release() {
         descriptor.withLock {
-            if $0 >= 0 { Glibc.close($0) }
+            if $0 >= 0 {
+                // A child between fork and exec shares the lock: closing alone would leave it held.
+                flock($0, LOCK_UN)
+                Glibc.close($0)
+            }
             $0 = -1
         }
     }

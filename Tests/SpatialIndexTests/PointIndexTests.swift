@@ -1,4 +1,5 @@
 import Geodesy
+import TestSupport
 import Testing
 
 @testable import SpatialIndex

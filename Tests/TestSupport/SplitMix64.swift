@@ -1,5 +1,10 @@
-/// The generator of Steele, Lea and Flood (2014): the same numbers for the same seed everywhere.
-public struct SplitMix64: RandomNumberGenerator {
+/// The same numbers for the same seed everywhere.
+///
+///     var random = SplitMix64(seed: 7)
+///     random.pick(["a", "b"])
+///
+/// - Reference: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
+public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     public init(seed: UInt64) { state = seed }
@@ -12,9 +17,17 @@ public struct SplitMix64: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
+    /// A number from 0 up to, not including, a limit.
+    public mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
+
+    public mutating func pick<Element>(_ elements: [Element]) -> Element {
+        elements[below(elements.count)]
+    }
+
+    /// True once in so many times.
+    public mutating func oneIn(_ times: Int) -> Bool { below(times) == 0 }
+
     public mutating func number(_ range: ClosedRange<Double>) -> Double {
         Double.random(in: range, using: &self)
     }
-
-    public mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 }

@@ -1,0 +1,119 @@
+import Backend
+import JSONText
+import Objects
+import Synchronization
+import TestSupport
+import Testing
+
+/// "A read sees one state: the documents it returns are the ones that matched."
+///
+/// Each writer owns some pairs of objects and moves both of a pair, in one write, from one state to
+/// the other: place, name of the state and serial number change together. No reader may see half.
+@Suite struct ConcurrencyTests {
+    private static let pairs = 12
+    private static let bucket = "pairs"
+    private static let north = #"{"_type":"point","lat":60,"lon":10}"#
+    private static let south = #"{"_type":"point","lat":-60,"lon":10}"#
+
+    @Test(arguments: [0, 256 * 1_048_576])
+    func `no reader of the backend sees half of a write`(cacheBytes: Int) async throws {
+        try await withTemporaryFolder { folder in
+            var limits = Limits()
+            limits.documentCacheBytes = cacheBytes
+            try await withBackend(path: folder + "/store.sqlite", limits: limits) { face in
+                try await Self.run(
+                    writers: [face, face], readers: [face, face, face], moves: 60)
+            }
+        }
+    }
+
+    @Test func `no reader through TCP sees half of a write`() async throws {
+        try await TestService.with { service in
+            let face = RemoteFace(connection: service.connection)
+            let direct = DirectFace(backend: service.backend, limits: Limits())
+            try await Self.run(writers: [face, direct], readers: [face, face, direct], moves: 60)
+        }
+    }
+
+    private final class Progress: Sendable {
+        let writing: Atomic<Int>
+        let reads = Atomic<Int>(0)
+
+        init(writers: Int) { writing = Atomic(writers) }
+    }
+
+    private static func run(
+        writers: [any ContractFace], readers: [any ContractFace], moves: Int
+    ) async throws {
+        for pair in 0..<pairs { try await move(pair, serial: 0, on: writers[0]) }
+        let progress = Progress(writers: writers.count)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, face) in writers.enumerated() {
+                group.addTask {
+                    defer { progress.writing.subtract(1, ordering: .relaxed) }
+                    for serial in 1...moves {
+                        for pair in stride(from: number, to: pairs, by: writers.count) {
+                            try await move(pair, serial: serial, on: face)
+                        }
+                    }
+                }
+            }
+            for (number, face) in readers.enumerated() {
+                group.addTask {
+                    var random = SplitMix64(seed: UInt64(number))
+                    repeat {
+                        try await read(&random, on: face)
+                        progress.reads.add(1, ordering: .relaxed)
+                        // A direct read never suspends, and the writers need a thread too.
+                        await Task.yield()
+                    } while progress.writing.load(ordering: .relaxed) > 0
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(progress.reads.load(ordering: .relaxed) > 20)
+    }
+
+    private static func move(_ pair: Int, serial: Int, on face: any ContractFace) async throws {
+        let isNorth = serial % 2 == 0
+        let objects = ["a", "b"].map { half in
+            #"{"_id":"\#(pair)-\#(half)","pair":\#(pair),"serial":\#(serial),"#
+                + #""state":"\#(isNorth ? "north" : "south")","at":\#(isNorth ? north : south)}"#
+        }
+        try await face.value(
+            "object.putMany",
+            #"{"bucket":"\#(bucket)","objects":[\#(objects.joined(separator: ","))]}"#)
+    }
+
+    /// One query that asks for one of the states, by place, by name or by both.
+    private static func read(_ random: inout SplitMix64, on face: any ContractFace) async throws {
+        let state = random.oneIn(2) ? "north" : "south"
+        let circle =
+            #"{"type":"geodistance","field":"at","center":\#(state == "north" ? north : south),"#
+            + #""radius":5,"putDistanceInto":"d"}"#
+        let name = #"{"type":"eq","field":"state","value":"\#(state)"}"#
+        let clause = random.pick([
+            circle, name, #"{"type":"and","clauses":[\#(circle),\#(name)]}"#,
+        ])
+        let order =
+            clause == name
+            ? random.pick(["", #","orderBy":"serial""#])
+            : random.pick(["", #","orderBy":"_calculated.d""#, #","orderBy":"pair""#])
+        let page = try Page(
+            try await face.call(
+                "bucket.query",
+                #"{"bucket":"\#(bucket)","bucketQuery":{"clause":\#(clause)\#(order)}}"#))
+        var serials: [Int: [Int]] = [:]
+        for result in page.results {
+            let value = result.value
+            #expect(value["state"]?.string == state, "\(value.text) answers \(clause)")
+            #expect((value["at"]?["lat"]?.int ?? 0 > 0) == (state == "north"), "\(value.text)")
+            #expect(
+                value["_version"]?.int == value["serial"]?.int.map { $0 + 1 }, "\(value.text)")
+            serials[value["pair"]!.int!, default: []].append(value["serial"]!.int!)
+        }
+        for (pair, found) in serials {
+            #expect(found.count == 2 && Set(found).count == 1, "pair \(pair): \(found)")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import EmbeddedBackend
+import Foundation
+import JSONText
+import Logging
+import Objects
+import TestSupport
+import Testing
+
+/// The seeds every generated test runs with, and behind them those that once failed: append, with
+/// the date and the fault. GEOBUCKET_CONTRACT_SEEDS says how many the range has.
+enum ContractSeeds {
+    static let range: [UInt64] = Array(1...(asked ?? 24))
+    private static var asked: UInt64? {
+        ProcessInfo.processInfo.environment["GEOBUCKET_CONTRACT_SEEDS"].flatMap { UInt64($0) }
+    }
+    static let kept: [UInt64] = []
+    static var all: [UInt64] { range + kept }
+}
+
+/// A backend of its own on a file.
+func withBackend<Result>(
+    path: String, limits: Limits = Limits(), clock: TestClock = TestClock(),
+    _ body: (DirectFace) async throws -> Result
+) async throws -> Result {
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let backend = try EmbeddedBackend(
+        path: path, limits: limits, logger: logger, now: { clock.now })
+    do {
+        let result = try await body(DirectFace(backend: backend, limits: limits))
+        try backend.close()
+        return result
+    } catch {
+        try? backend.close()
+        throw error
+    }
+}
+
+/// The contract on the embedded backend itself.
+@Suite struct EmbeddedContractTests {
+    @Test(arguments: ContractSeeds.all)
+    func `any history, with a restart in its middle, answers as the oracle does`(
+        seed: UInt64
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            var limits = Limits()
+            // Every third run reads each document from the store.
+            if seed % 3 == 0 { limits.documentCacheBytes = 0 }
+            var run = ContractRun(seed: seed, clock: TestClock())
+            for _ in 0..<2 {
+                try await withBackend(path: path, limits: limits, clock: run.clock) { face in
+                    try await run.history(rounds: 3, on: face)
+                }
+            }
+            try run.checkStore(path)
+        }
+    }
+
+    @Test(arguments: ContractSeeds.all)
+    func `objects that nobody touches between pages appear exactly once`(
+        seed: UInt64
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            var run = ContractRun(seed: seed, clock: TestClock())
+            try await withBackend(path: path, clock: run.clock) { face in
+                _ = try await run.putMany(40, on: face)
+                for _ in 0..<5 { try await run.checkWalkAmongWrites(on: face) }
+            }
+            try run.checkStore(path)
+        }
+    }
+
+    @Test func `every access path is taken, and what it finds is not always nothing`() async throws
+    {
+        try await withTemporaryFolder { folder in
+            var run = ContractRun(seed: 1, clock: TestClock())
+            let paths = try await withBackend(path: folder + "/store.sqlite") { face in
+                _ = try await run.putMany(45, on: face)
+                try await run.check(queries: 300, on: face)
+                return run.accessPaths
+            }
+            for path in ["nearest", "circle", "box", "ids", "scan", "nothing"] {
+                #expect(paths[path, default: 0] >= 10, "\(path): \(paths)")
+            }
+            #expect(run.nonEmpty > 150, "\(run.nonEmpty) of 300 queries found something")
+        }
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `a bucket of some thousands answers as the oracle does`(seed: UInt64) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            var run = ContractRun(seed: seed, clock: TestClock(), ids: 1_500)
+            for _ in 0..<2 {
+                try await withBackend(path: path, clock: run.clock) { face in
+                    _ = try await run.putMany(1_400, on: face)
+                    try await run.write(steps: 60, on: face)
+                    try await run.check(queries: 4, on: face)
+                }
+            }
+            try run.checkStore(path)
+        }
+    }
+}

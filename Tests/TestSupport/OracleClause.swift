@@ -1,0 +1,127 @@
+import JSONText
+
+/// The clauses of the query language on one object, written from the specification: a clause is
+/// its JSON document, an object is its JSON. Slow, and without a thought of speed.
+public enum OracleClause {
+    /// True, false, or nil for unknown.
+    public static func evaluate(_ clause: JSONValue, on object: JSONValue) -> Bool? {
+        switch clause["type"]!.string! {
+        case "all": return true
+        case "and":
+            let values = clause["clauses"]!.array!.map { evaluate($0, on: object) }
+            if values.contains(false) { return false }
+            return values.contains(nil) ? nil : true
+        case "or":
+            let values = clause["clauses"]!.array!.map { evaluate($0, on: object) }
+            if values.contains(true) { return true }
+            return values.contains(nil) ? nil : false
+        case "not": return evaluate(clause["clause"]!, on: object).map { !$0 }
+        case let type:
+            let value = object.field(clause["field"]!.string!)
+            if type == "hasField" { return hasField(value, clause["fieldType"]?.string) }
+            return value.flatMap { leaf(type, clause, $0) }
+        }
+    }
+
+    private static func leaf(_ type: String, _ clause: JSONValue, _ value: JSONValue) -> Bool? {
+        switch type {
+        case "eq": return equals(value, clause["value"]!)
+        case "in":
+            let values = clause["values"]!.array!.map { equals(value, $0) }
+            if values.contains(true) { return true }
+            return values.contains(nil) ? nil : false
+        case "range": return range(clause, value)
+        case "prefix":
+            guard let text = value.string else { return nil }
+            let prefix = JSONValue.codePoints(clause["prefix"]!.string!)
+            return Array(JSONValue.codePoints(text).prefix(prefix.count)) == prefix
+        case "contains": return contains(value, clause["value"]!)
+        case "geobox":
+            let box = clause["box"]!
+            return OraclePlace(value)?.isIn(
+                southWest: OraclePlace(box["sw"])!, northEast: OraclePlace(box["ne"])!)
+        case "geodistance":
+            guard let distance = distance(clause, value) else { return nil }
+            guard let radius = clause["radius"]?.double else { return true }
+            return Double(distance) / 1e6 <= radius
+        default: preconditionFailure("no clause of type \(type)")
+        }
+    }
+
+    /// The distance that a `geodistance` measures to a value, in micrometres.
+    static func distance(_ clause: JSONValue, _ value: JSONValue?) -> Int64? {
+        OraclePlace(value).map {
+            OracleDistance(OraclePlace(clause["center"])!, $0).micrometers
+        }
+    }
+
+    /// A present value against one of a clause; unknown where their types cannot be compared.
+    private static func equals(_ value: JSONValue, _ literal: JSONValue) -> Bool? {
+        switch (literal, value) {
+        case (.null, .null): return true
+        case (.null, _): return false
+        case (.bool(let a), .bool(let b)): return a == b
+        case (.number(let a), .number(let b)):
+            return ExactNumber(a).compare(ExactNumber(b)) == 0
+        case (.string(let a), .string(let b)):
+            return JSONValue.codePoints(a) == JSONValue.codePoints(b)
+        case (.object, _):
+            guard let place = OraclePlace(value) else { return nil }
+            return OraclePlace(literal)!.isSame(as: place)
+        default: return nil
+        }
+    }
+
+    private static func range(_ clause: JSONValue, _ value: JSONValue) -> Bool? {
+        var result = true
+        for (limit, flag, side) in [
+            ("lowerLimit", "lowerIncluded", 1), ("upperLimit", "upperIncluded", -1),
+        ] {
+            guard let limit = clause[limit] else { continue }
+            let order: Int
+            switch (value, limit) {
+            case (.number(let a), .number(let b)): order = ExactNumber(a).compare(ExactNumber(b))
+            case (.string(let a), .string(let b)): order = OracleOrder.compareStrings(a, b)
+            default: return nil
+            }
+            let isIncluded = clause[flag]?.bool ?? true
+            if order * side < 0 || (order == 0 && !isIncluded) { result = false }
+        }
+        return result
+    }
+
+    private static func contains(_ value: JSONValue, _ part: JSONValue) -> Bool? {
+        if let elements = value.array {
+            return elements.contains { equals($0, part) == true }
+        }
+        guard let text = value.string, let part = part.string else { return nil }
+        let (all, sought) = (JSONValue.codePoints(text), JSONValue.codePoints(part))
+        return all.indices.contains { Array(all[$0...].prefix(sought.count)) == sought }
+            || sought.isEmpty
+    }
+
+    private static func hasField(_ value: JSONValue?, _ type: String?) -> Bool {
+        guard let value else { return false }
+        guard let type else { return true }
+        let actual: String
+        switch value {
+        case .null: actual = "NULL"
+        case .bool: actual = "BOOLEAN"
+        case .number(let number): actual = ExactNumber(number).isWhole ? "INTEGER" : "DECIMAL"
+        case .string: actual = "STRING"
+        case .array: actual = "ARRAY"
+        case .object: actual = OraclePlace(value) == nil ? "OBJECT" : "GEOPOINT"
+        }
+        return actual == type
+    }
+
+    /// Every `geodistance` of a tree.
+    static func distanceClauses(_ clause: JSONValue) -> [JSONValue] {
+        switch clause["type"]!.string! {
+        case "geodistance": [clause]
+        case "and", "or": clause["clauses"]!.array!.flatMap(distanceClauses)
+        case "not": distanceClauses(clause["clause"]!)
+        default: []
+        }
+    }
+}
