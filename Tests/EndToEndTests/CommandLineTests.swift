@@ -1,0 +1,210 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+/// The commands as a shell sees them: files in, text out, exit status.
+@Suite struct CommandLineTests {
+    /// Runs `body` with a service, a folder, and a way to run the program against that service.
+    private static func with(
+        _ body:
+            @escaping @Sendable (
+                TestService, String,
+                @Sendable ([String]) async throws -> (
+                    status: Int32, output: String, errors: String
+                )
+            ) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            try await TestService.with { service in
+                try await body(service, folder) { arguments in
+                    try await Program.run(
+                        arguments + ["--server", "127.0.0.1:\(service.port)"], folder: folder)
+                }
+            }
+        }
+    }
+
+    private static func write(_ text: String, _ path: String) throws {
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    private static let twentyWithBroken17 = (1...20).map {
+        $0 == 17 ? #"{"_id":"id17","n":}"# : #"{"_id":"id\#($0)","n":\#($0)}"#
+    }.joined(separator: "\n")
+
+    @Test func `A broken line 17 is named and ends the load, the lines before it are stored`()
+        async throws
+    {
+        try await Self.with { service, folder, run in
+            let file = folder + "/data.ndjson"
+            try Self.write(Self.twentyWithBroken17, file)
+            let load = try await run(["load", file, "--bucket", "rows"])
+            #expect(load.status == 1)
+            #expect(load.errors.contains("line 17"))
+            #expect(load.output.hasPrefix("loaded 16 objects"))
+            let count = try await service.call("bucket.count", #"{"bucket":"rows"}"#)
+            #expect(count["count"]?.int == 16)
+        }
+    }
+
+    @Test func `With --on-error skip only the broken line is missing`() async throws {
+        try await Self.with { service, folder, run in
+            let file = folder + "/data.ndjson"
+            try Self.write(Self.twentyWithBroken17, file)
+            let load = try await run(["load", file, "--bucket", "rows", "--on-error", "skip"])
+            #expect(load.status == 0)
+            #expect(load.errors.contains("line 17"))
+            #expect(load.output.contains("loaded 19 objects") && load.output.contains("1 errors"))
+            let count = try await service.call("bucket.count", #"{"bucket":"rows"}"#)
+            #expect(count["count"]?.int == 19)
+        }
+    }
+
+    @Test func `Of two lines with one id the later counts`() async throws {
+        try await Self.with { service, folder, run in
+            let file = folder + "/data.ndjson"
+            try Self.write("{\"_id\":\"aa\",\"n\":1}\n{\"_id\":\"aa\",\"n\":2}\n", file)
+            #expect(try await run(["load", file, "--bucket", "rows"]).status == 0)
+            let object = try await service.call("object.get", #"{"bucket":"rows","id":"aa"}"#)
+            #expect(object["n"]?.int == 2 && object["_version"]?.int == 2)
+        }
+    }
+
+    @Test(arguments: ["ndjson", "geojson", "csv"])
+    func `An exported bucket loads back the same`(_ format: String) async throws {
+        try await Self.with { service, folder, run in
+            let file = folder + "/data.ndjson"
+            let rows = (1...500).map {
+                #"{"_id":"id\#($0)","n":\#($0),"name":"é\#($0), \"q\"","location":{"_type":"point","lat":\#(Double($0) / 10),"lon":-1.5}}"#
+            }
+            try Self.write(rows.joined(separator: "\n"), file)
+            #expect(try await run(["load", file, "--bucket", "first"]).status == 0)
+            let export = try await run(["export", "--bucket", "first", "--format", format])
+            #expect(export.status == 0)
+            let copy = folder + "/copy." + format
+            try Self.write(export.output, copy)
+            let load = try await run(["load", copy, "--bucket", "second"])
+            #expect(load.status == 0, "\(load.errors)")
+            let fields = #""fields":["n","name","location"]"#
+            let first = try await service.call("bucket.query", #"{"bucket":"first",\#(fields)}"#)
+            let second = try await service.call("bucket.query", #"{"bucket":"second",\#(fields)}"#)
+            let pairs = zip(first["results"]?.array ?? [], second["results"]?.array ?? [])
+            #expect(first["results"]?.array?.count == 200)
+            for (a, b) in pairs {
+                for name in ["_id", "n", "name", "location"] { #expect(a[name] == b[name]) }
+            }
+        }
+    }
+
+    @Test func `An export is one state, whatever is written meanwhile`() async throws {
+        try await TestService.with { service in
+            let objects = (1...3_000).map {
+                #"{"_id":"id\#($0)","n":0,"text":"\#(String(repeating: "x", count: 900))"}"#
+            }
+            for part in stride(from: 0, to: 3_000, by: 1_000) {
+                let list = objects[part..<part + 1_000].joined(separator: ",")
+                try await service.call("object.putMany", #"{"bucket":"rows","objects":[\#(list)]}"#)
+            }
+            var seen: [String] = []
+            var piece = try await service.call("bucket.export", #"{"bucket":"rows"}"#)
+            var pieces = 1
+            // After the first piece everything changes, goes, or is new.
+            try await service.call(
+                "object.patch", #"{"bucket":"rows","id":"id2999","object":{"n":1}}"#)
+            try await service.call("object.delete", #"{"bucket":"rows","id":"id3000"}"#)
+            try await service.call(
+                "object.put", #"{"bucket":"rows","id":"id9999","object":{"n":0}}"#)
+            while true {
+                for object in piece["objects"]?.array ?? [] {
+                    seen.append(object["_id"]?.string ?? "")
+                    #expect(object["n"]?.int == 0)
+                }
+                guard piece["more"]?.bool == true else { break }
+                piece = try await service.call(
+                    "bucket.export", #"{"bucket":"rows","continue":true}"#)
+                pieces += 1
+            }
+            #expect(pieces > 2)
+            #expect(seen == (1...3_000).map { "id\($0)" })
+            let again = try await service.error(
+                "bucket.export", #"{"bucket":"rows","continue":true}"#)
+            #expect(again?.path == "continue")
+        }
+    }
+
+    @Test func `Wrong usage exits with 2, work that fails with 1, help with 0`() async throws {
+        try await withTemporaryFolder { folder in
+            for arguments in [
+                ["frobnicate"], ["query"], ["query", "--bucket", "ab", "--within", "5km"],
+                ["count", "--bucket", "ab", "--where", "a >"], ["serve", "--listen", "nowhere"],
+                ["query", "--bucket", "ab", "--order-by", "name:up"],
+                ["serve", "--line-bytes", "1"], ["call", "server.ping", "{"],
+            ] {
+                let run = try await Program.run(arguments, folder: folder)
+                #expect(run.status == 2, "\(arguments)")
+                #expect(run.output.isEmpty && !run.errors.isEmpty, "\(arguments)")
+            }
+            for arguments in [
+                ["count", "--bucket", "ab", "--server", "127.0.0.1:1"],
+                ["check", "--store", folder + "/none.sqlite"],
+            ] {
+                let run = try await Program.run(arguments, folder: folder)
+                #expect(run.status == 1 && !run.errors.isEmpty, "\(arguments)")
+            }
+            let help = try await Program.run(["query", "--help"], folder: folder)
+            #expect(help.status == 0 && help.output.contains("--near"))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (#"{"lineBytez":1}"#, "lineBytez"), (#"{"lineBytes":"x"}"#, "lineBytes"),
+            (#"{"listen":1}"#, "listen"), ("[]", "no JSON object"), ("{", "not JSON"),
+        ])
+    func `A configuration file that makes no sense is refused`(
+        _ text: String, _ reason: String
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            try Self.write(text, folder + "/config.json")
+            let run = try await Program.run(
+                ["serve", "--config", folder + "/config.json", "--listen", "127.0.0.1:0"],
+                folder: folder)
+            #expect(run.status == 2 && run.errors.contains(reason), "\(run.errors)")
+        }
+    }
+
+    private static func tamper(with store: String, _ statement: String) throws {
+        let queue = try DatabaseQueue(path: store)
+        try queue.write { try $0.execute(sql: statement) }
+        try queue.close()
+    }
+
+    @Test func `Check tells a store that was tampered with`() async throws {
+        try await withTemporaryFolder { folder in
+            let store = folder + "/store.sqlite"
+            _ = try await TestService.with(path: store) { service in
+                try await service.call(
+                    "object.put",
+                    #"{"bucket":"rows","id":"aa","object":{"p":{"_type":"point","lat":1,"lon":2}}}"#
+                )
+            }
+            let clean = try await Program.run(["check", "--store", store], folder: folder)
+            #expect(clean.status == 0 && clean.output.contains("no problems"))
+            for (statement, sentence) in [
+                (
+                    #"UPDATE object SET document = replace(document, '"lat":1', '"lat":3')"#,
+                    "p 1.0,2.0"
+                ),
+                ("UPDATE object SET change = 99", "99"),
+                ("DROP INDEX object_by_id", "object_by_id"),
+                ("UPDATE bucket SET name = 'users'", "reserved"),
+            ] {
+                try Self.tamper(with: store, statement)
+                let check = try await Program.run(["check", "--store", store], folder: folder)
+                #expect(check.status == 1, "\(statement)")
+                #expect(check.output.contains(sentence), "\(statement): \(check.output)")
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the README shows is what the program prints.
+@Suite struct ReadmeTests {
+    /// One command of a console block and the output shown under it.
+    private struct Example {
+        var command: String
+        /// The lines between `<<'END'` and `END`.
+        var input: [String] = []
+        var output: [String] = []
+    }
+
+    private static func examples() throws -> [Example] {
+        let readme = try String(contentsOfFile: Program.packageRoot + "/README.md", encoding: .utf8)
+        var examples: [Example] = []
+        var isInside = false
+        var isInput = false
+        for line in readme.components(separatedBy: "\n") {
+            if line == "```console" {
+                isInside = true
+            } else if line == "```" {
+                isInside = false
+            } else if isInside, line.hasPrefix("$ ") {
+                examples.append(Example(command: String(line.dropFirst(2))))
+                isInput = line.hasSuffix("<<'END'")
+            } else if isInside, isInput, line == "END" {
+                isInput = false
+            } else if isInside, isInput {
+                examples[examples.count - 1].input.append(line)
+            } else if isInside {
+                examples[examples.count - 1].output.append(line)
+            }
+        }
+        return examples
+    }
+
+    /// Times are those of the day the README was written.
+    private static func withoutTimes(_ line: String) -> String {
+        line.replacing(/"_(created|modified)":\d+/) { "\"_\($0.output.1)\":0" }
+    }
+
+    @Test func `The README's console sessions print what they show`() async throws {
+        let examples = try Self.examples()
+        #expect(examples.count >= 5)
+        try await withTemporaryFolder { folder in
+            try await TestService.with { service in
+                let server = "127.0.0.1:\(service.port)"
+                let sample = Program.packageRoot + "/Data/airports-main.ndjson.gz"
+                let load = try await Program.run(
+                    ["load", sample, "--bucket", "airports", "--server", server], folder: folder)
+                #expect(load.status == 0, "\(load.errors)")
+                for example in examples {
+                    try await Self.check(example, service, folder)
+                }
+            }
+        }
+    }
+
+    private static func check(
+        _ example: Example, _ service: TestService, _ folder: String
+    ) async throws {
+        if example.command.hasPrefix("nc ") {
+            #expect(!example.input.isEmpty && example.input.count == example.output.count)
+            for (line, shown) in zip(example.input, example.output) {
+                let answer = try await service.line(line)
+                #expect(withoutTimes(answer) == withoutTimes(shown))
+            }
+        } else if example.command.hasPrefix("geobucket ") {
+            let script =
+                "exec \(Program.path) \(example.command.dropFirst("geobucket ".count)) "
+                + "--server 127.0.0.1:\(service.port)"
+            let process = try ChildProcess.start("/bin/sh", ["-c", script], folder: folder)
+            #expect(await process.end(within: .seconds(20)) == 0, "\(process.standardError)")
+            let lines = process.standardOutput.components(separatedBy: "\n").dropLast()
+            #expect(Array(lines) == example.output, "\(example.command)")
+        } else {
+            #expect(example.command.hasPrefix("alias "))
+        }
+    }
+
+    @Test func `The sample question has the answer that was worked out by hand`() async throws {
+        try await withTemporaryFolder { folder in
+            try await TestService.with { service in
+                let server = "127.0.0.1:\(service.port)"
+                let sample = Program.packageRoot + "/Data/airports-main.ndjson.gz"
+                _ = try await Program.run(
+                    ["load", sample, "--bucket", "airports", "--server", server], folder: folder)
+                let answer = try await Program.run(
+                    [
+                        "query", "--bucket", "airports", "--near", "35.6812,139.7671", "--within",
+                        "100km", "--where", "lighted = true and runway_m >= 2500", "--fields",
+                        "name", "--format", "ndjson", "--server", server,
+                    ], folder: folder)
+                let ids = try answer.output.split(separator: "\n").map {
+                    try JSONValue(parsing: String($0))["_id"]?.string
+                }
+                #expect(ids == ["RJTT", "RJTY", "RJAA", "RJAH"])
+            }
+        }
+    }
+}
