@@ -53,17 +53,30 @@ struct TableWriter: ObjectWriter {
         if columns.isEmpty { return }
         let titles = columns.map { title(of: $0) }
         let natural = zip(columns, titles).map { max($0.width, DisplayWidth.of($1)) }
-        let widths = TableLayout(natural: natural, width: options.width).widths
-        let header = zip(columns, titles).map { TableCell(text: $1, isNumber: $0.isNumeric) }
+        var order = Array(columns.indices)
+        var widths = TableLayout(natural: natural, width: options.width).widths
+        if widths.count < order.count {
+            // What was asked to be computed is the last to be left out.
+            order =
+                order.prefix(1) + order.dropFirst().filter(isCalculated)
+                + order.dropFirst().filter { !isCalculated($0) }
+            widths = TableLayout(natural: order.map { natural[$0] }, width: options.width).widths
+        }
+        let header = order.map { TableCell(text: titles[$0], isNumber: columns[$0].isNumeric) }
         if options.isBold { output += "\u{1B}[1m".utf8 }
         output += Self.line(header, widths).utf8
         output += (options.isBold ? "\u{1B}[0m\n" : "\n").utf8
         for row in rows {
-            output += Self.line(row, widths).utf8
+            let cells = order.map { $0 < row.count ? row[$0] : .empty }
+            output += Self.line(cells, widths).utf8
             output.append(UInt8(ascii: "\n"))
         }
-        let hidden = titles.dropFirst(widths.count)
+        let hidden = order.dropFirst(widths.count).map { titles[$0] }
         if !hidden.isEmpty { output += "(no room for: \(hidden.joined(separator: ", ")))\n".utf8 }
+    }
+
+    private func isCalculated(_ index: Int) -> Bool {
+        columns[index].path.utf8.starts(with: Self.calculated)
     }
 
     private static let calculated = Array("_calculated.".utf8)

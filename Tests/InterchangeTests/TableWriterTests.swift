@@ -73,6 +73,16 @@ import Testing
         #expect(found.last?.contains("column20") == true)
     }
 
+    @Test("A distance is the last column to be left out for want of room")
+    func keepingDistances() throws {
+        let members = (1...20).map { "\"column\($0)\":\"value number \($0)\"" }.joined(
+            separator: ",")
+        let object = "{\"_id\":\"ab\",\(members),\"_calculated\":{\"d\":1500}}"
+        let found = try table([object], width: 40)
+        #expect(found[0].hasPrefix("_id       d  column1"))
+        #expect(found[1].hasPrefix("ab   1.5 km  "))
+    }
+
     @Test("With a list of columns exactly these are shown, predefined ones too, and the distances")
     func chosen() throws {
         let object = #"{"_id":"ab","_version":3,"a":{"b":5},"_calculated":{"d":1500}}"#
