@@ -33,8 +33,9 @@ public final class JSONParser {
         var offset: Int64 = -1
         let status = gb_json_parse(parser, text.baseAddress, text.count, &offset)
         guard status == gb_json_ok else {
+            let place = status == gb_json_utf8 ? Self.firstNonUTF8(text) : Int(offset)
             throw JSONSyntaxError(
-                message: Self.message(for: status), offset: offset < 0 ? nil : Int(offset))
+                message: Self.message(for: status), offset: place < 0 ? nil : place)
         }
         return JSONView(nodes: gb_json_nodes(parser), index: 0, source: gb_json_source(parser))
     }
@@ -58,6 +59,16 @@ public final class JSONParser {
     ) throws -> Result {
         let parser = JSONParser()
         return try withExtendedLifetime(parser) { try body(try parser.parse(text)) }
+    }
+
+    /// Where a text ceases to be UTF-8, -1 where it does not.
+    private static func firstNonUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+        do {
+            _ = try UTF8Span(validating: text.span)
+            return -1
+        } catch {
+            return error.byteOffsets.lowerBound
+        }
     }
 
     private static func message(for status: gb_json_error) -> String {
