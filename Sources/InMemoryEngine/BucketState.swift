@@ -65,6 +65,7 @@ struct BucketState: Sendable {
             }
         } else {
             slot = append(change)
+            addID(of: slot)
         }
         for point in change.points {
             fields[point.field, default: PointIndex()].set(point.coordinate, for: slot)
@@ -87,19 +88,25 @@ struct BucketState: Sendable {
         fields[field]?.install(merged) ?? false
     }
 
-    /// Adds an object behind all others; creation numbers have to ascend.
+    /// Adds an object behind all others; creation numbers have to ascend. Its id is not in the table
+    /// yet.
     private mutating func append(_ change: ObjectChange) -> Slot {
-        let slot = Slot(records.count)
         var text = change.id.text
-        text.withUTF8 { utf8 in
-            let address = ids.append(utf8)
-            records.append(
-                SlotRecord(creation: change.creation, change: change.change, id: address))
-            let (ids, records) = (ids, records)
-            table.insert(slot, id: utf8) { ids.id(at: records[Int($0)].id) }
-        }
+        let address = text.withUTF8 { ids.append($0) }
+        records.append(
+            SlotRecord(creation: change.creation, change: change.change, id: address))
         count += 1
-        return slot
+        return Slot(records.count - 1)
+    }
+
+    private mutating func addID(of slot: Slot) {
+        let (ids, records) = (ids, records)
+        table.insert(slot, id: id(of: slot)) { ids.id(at: records[Int($0)].id) }
+    }
+
+    private mutating func addAllIDs() {
+        let (ids, records) = (ids, records)
+        table = IDTable(slotCount: records.count) { ids.id(at: records[Int($0)].id) }
     }
 
     private mutating func removeID(of slot: Slot) {
@@ -126,6 +133,7 @@ struct BucketState: Sendable {
             }
             fresh.fields[field] = PointIndex(bulk: points)
         }
+        fresh.addAllIDs()
         self = fresh
     }
 
@@ -144,6 +152,7 @@ struct BucketState: Sendable {
 
         func build() -> BucketState {
             var built = state
+            built.addAllIDs()
             for (field, list) in points { built.fields[field] = PointIndex(bulk: list) }
             return built
         }

@@ -17,6 +17,16 @@ struct IDTable: Sendable {
 
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
+    init() {}
+
+    /// A table of the slots below a count, none of them removed, made in one go.
+    init(slotCount: Int, _ idOf: (Slot) -> Bytes) {
+        guard slotCount > 0 else { return }
+        makeCells(for: slotCount)
+        for slot in 0..<Slot(slotCount) { place(slot, idOf(slot)) }
+        (slots, used) = (slotCount, slotCount)
+    }
+
     /// - Parameter id: the id of a slot; removed slots must still have theirs.
     func find(_ id: Bytes, _ idOf: (Slot) -> Bytes) -> Slot? {
         var cell = Self.hash(id) & mask
@@ -72,11 +82,15 @@ struct IDTable: Sendable {
                 alive.append(slot)
             }
         }
+        makeCells(for: slots)
+        for slot in alive { place(slot, idOf(slot)) }
+        used = slots
+    }
+
+    private mutating func makeCells(for slots: Int) {
         var capacity = Self.smallest
         while capacity < (slots + 1) * 2 { capacity *= 2 }
         cells = PersistentArray()
         cells.resize(to: capacity, repeating: Self.empty)
-        for slot in alive { place(slot, idOf(slot)) }
-        used = slots
     }
 }
