@@ -15,6 +15,8 @@ enum AccessPath {
     case circle(DistanceClause)
     /// As `circle`, nearest first, as far as the page needs.
     case nearest(DistanceClause)
+    /// What any of several paths finds.
+    indirect case union([AccessPath])
     /// Every object, in the order of creation.
     case scan
 
@@ -25,6 +27,7 @@ enum AccessPath {
         case .box: "box"
         case .circle: "circle"
         case .nearest: "nearest"
+        case .union: "union"
         case .scan: "scan"
         }
     }
@@ -33,7 +36,7 @@ enum AccessPath {
         switch self {
         case .box(let field, _): field
         case .circle(let clause), .nearest(let clause): clause.field
-        case .nothing, .ids, .scan: nil
+        case .nothing, .ids, .union, .scan: nil
         }
     }
 }
@@ -41,7 +44,8 @@ enum AccessPath {
 /// One way to run a query and what it is thought to cost.
 struct Plan {
     var path: AccessPath
-    /// Clauses on places alone: tested against the spatial index, no document needed.
+    /// Clauses, trees among them, on places alone: tested against the spatial index, no document
+    /// needed.
     var placeFilters: [Clause]
     /// What is left to be tested on the documents; `.all` when nothing is.
     var documentFilter: Clause

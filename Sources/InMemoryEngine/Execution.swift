@@ -146,21 +146,15 @@ struct Execution {
             for slot in first..<max(first, state.slotCount) where state.records[slot].isAlive {
                 guard try visit(Slot(slot), body) else { return }
             }
-        case .box(let field, let box):
+        case .box, .circle, .union:
             var slots: [Slot] = []
-            state.fields[field]?.visit(in: box) { slot, _ in
-                slots.append(slot)
-                return true
+            collect(plan.path, into: &slots)
+            if case .union = plan.path { slots = Set(slots).sorted() }
+            if plan.isOrdered {
+                if first > 0 { slots.removeAll { $0 < first } }
+                slots.sort()
             }
-            try visitInOrder(&slots, from: first, body)
-        case .circle(let clause):
-            var slots: [Slot] = []
-            let radius = clause.radiusMeters ?? DistanceClause.maximumRadiusMeters
-            state.fields[clause.field]?.visitSlots(within: radius, of: clause.center) { slot in
-                slots.append(slot)
-                return true
-            }
-            try visitInOrder(&slots, from: first, body)
+            try visit(slots, body)
         case .nearest(let clause):
             guard let index = state.fields[clause.field] else { return }
             var walk = index.nearest(
@@ -171,14 +165,25 @@ struct Execution {
         }
     }
 
-    private mutating func visitInOrder(
-        _ slots: inout [Slot], from first: Int, _ body: Visitor
-    ) throws(ServiceFailure) {
-        if plan.isOrdered {
-            if first > 0 { slots.removeAll { $0 < first } }
-            slots.sort()
+    /// Appends the slots that a path without an order of its own finds.
+    private func collect(_ path: AccessPath, into slots: inout [Slot]) {
+        switch path {
+        case .nothing: break
+        case .ids(let found): slots += found
+        case .box(let field, let box):
+            state.fields[field]?.visit(in: box) { slot, _ in
+                slots.append(slot)
+                return true
+            }
+        case .circle(let clause):
+            let radius = clause.radiusMeters ?? DistanceClause.maximumRadiusMeters
+            state.fields[clause.field]?.visitSlots(within: radius, of: clause.center) { slot in
+                slots.append(slot)
+                return true
+            }
+        case .union(let paths): for path in paths { collect(path, into: &slots) }
+        case .nearest, .scan: preconditionFailure("a path with an order is walked")
         }
-        try visit(slots, body)
     }
 
     private mutating func visit(_ slots: [Slot], _ body: Visitor) throws(ServiceFailure) {
@@ -232,19 +237,9 @@ struct Execution {
     }
 
     private func passesPlaceFilters(_ slot: Slot) -> Bool {
-        for filter in plan.placeFilters {
-            switch filter {
-            case .geobox(let field, let box):
-                guard let place = state.fields[field]?.position(of: slot), box.contains(place)
-                else { return false }
-            case .geodistance(let clause):
-                guard let place = state.fields[clause.field]?.position(of: slot),
-                    clause.accepts(place)
-                else { return false }
-            default: preconditionFailure("not a test of a place")
-            }
+        plan.placeFilters.allSatisfy { filter in
+            filter.evaluate { state.fields[$0]?.position(of: slot) } == .yes
         }
-        return true
     }
 
     private func sortKey(of slot: Slot, in view: JSONView?) -> SortKey {

@@ -111,6 +111,7 @@ extension InMemoryEngine {
         case .nothing: return 0
         case .scan: return state.count
         case .ids(let slots): return slots.count
+        case .union: return nil
         case .box(let field, let box): return state.fields[field]?.count(in: box)
         case .circle(let clause), .nearest(let clause):
             let index = state.fields[clause.field]

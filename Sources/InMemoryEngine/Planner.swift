@@ -1,4 +1,5 @@
 import Backend
+import Geodesy
 import JSONText
 import Objects
 import QueryLanguage
@@ -28,12 +29,14 @@ struct Planner {
 
     /// All plans, cheapest first; there is always one.
     func plans() -> [Plan] {
-        let conjuncts = clause.conjuncts
+        let conjuncts = clause.normalized.conjuncts
         var plans: [Plan] = [plan(.scan, candidates: state.count, residual: conjuncts)]
         for (index, conjunct) in conjuncts.enumerated() {
-            var residual = conjuncts
-            residual.remove(at: index)
+            var others = conjuncts
+            others.remove(at: index)
             for (path, candidates) in paths(for: conjunct) {
+                // A union finds more than its clause accepts: which is tested then.
+                let residual = if case .union = path { conjuncts } else { others }
                 plans.append(plan(path, candidates: candidates, residual: residual))
             }
         }
@@ -64,8 +67,25 @@ struct Planner {
         case .isIn(let field, let values) where field.text == PredefinedField.id.rawValue:
             let slots = slots(of: values)
             return [(.ids(slots), slots.count)]
+        case .range(_, let range) where range.isEmpty: return [(.nothing, 0)]
+        case .or(let clauses): return union(of: clauses).map { [$0] } ?? []
         default: return []
         }
+    }
+
+    /// The cheapest path of each branch together, if every branch has one.
+    private func union(of branches: [Clause]) -> (AccessPath, Int)? {
+        var paths: [AccessPath] = []
+        var candidates = 0
+        for branch in branches {
+            let known = branch.conjuncts.flatMap { self.paths(for: $0) }.filter {
+                if case .nearest = $0.0 { false } else { true }
+            }
+            guard let best = known.min(by: { $0.1 < $1.1 }) else { return nil }
+            paths.append(best.0)
+            candidates += best.1
+        }
+        return (.union(paths), candidates)
     }
 
     private func slots(of values: [Literal]) -> [Slot] {
@@ -96,7 +116,7 @@ struct Planner {
         }
         switch path {
         case .scan, .nearest: plan.candidates = tested
-        case .nothing, .ids, .box, .circle: break
+        case .nothing, .ids, .box, .circle, .union: break
         }
         plan.cost =
             Double(plan.candidates) * Cost.candidate
@@ -141,11 +161,27 @@ extension Clause {
         }
     }
 
-    /// Whether the clause looks at nothing but the place of one field.
+    /// Whether the clause, a tree perhaps, looks at nothing but places.
     var isPlaceTest: Bool {
         switch self {
         case .geobox, .geodistance: true
+        case .and(let clauses), .or(let clauses): clauses.allSatisfy(\.isPlaceTest)
+        case .not(let clause): clause.isPlaceTest
         default: false
+        }
+    }
+
+    /// A test of places on an object whose places `place` tells.
+    func evaluate(at place: (FieldPath) -> Coordinate?) -> Truth {
+        switch self {
+        case .geobox(let field, let box):
+            place(field).map { Truth(box.contains($0)) } ?? .unknown
+        case .geodistance(let clause):
+            place(clause.field).map { Truth(clause.accepts($0)) } ?? .unknown
+        case .and(let clauses): clauses.reduce(.yes) { $0 & $1.evaluate(at: place) }
+        case .or(let clauses): clauses.reduce(.no) { $0 | $1.evaluate(at: place) }
+        case .not(let clause): !clause.evaluate(at: place)
+        default: preconditionFailure("not a test of places")
         }
     }
 }

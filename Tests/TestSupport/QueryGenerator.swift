@@ -18,7 +18,7 @@ public struct QueryGenerator {
 
     public func query(on bucket: OracleBucket, _ random: inout SplitMix64) -> GeneratedQuery {
         var clauses = ClauseGenerator(objects: objects, bucket: bucket)
-        switch random.below(8) {
+        switch random.below(9) {
         case 0: return nearest(&clauses, &random)
         case 1: return finish(clauses.box(&random), order: [], &random)
         case 2: return finish(clauses.ids(&random), order: [], &random)
@@ -26,10 +26,25 @@ public struct QueryGenerator {
             let circle = clauses.distance(&random)
             let clause = ClauseGenerator.list("and", [circle, clauses.clause(depth: 2, &random)])
             return finish(clause, order: keys(clauses, &random), &random)
+        case 4:
+            let clause = union(&clauses, &random)
+            return finish(clause, order: keys(clauses, &random), &random)
         default:
             let clause = clauses.clause(depth: 1 + random.below(5), &random)
             return finish(clause, order: keys(clauses, &random), &random)
         }
+    }
+
+    /// Alternatives that an index knows each, one of them with more to be true; perhaps negated twice.
+    private func union(
+        _ clauses: inout ClauseGenerator, _ random: inout SplitMix64
+    ) -> JSONValue {
+        let both = ClauseGenerator.list(
+            "and", [clauses.box(&random), clauses.clause(depth: 2, &random)])
+        let either = ClauseGenerator.list(
+            "or", [clauses.distance(&random), both, clauses.ids(&random)])
+        guard random.oneIn(3) else { return either }
+        return ClauseGenerator.not(ClauseGenerator.not(either))
     }
 
     /// What a nearest-first walk can answer, alone or with more to be true.
