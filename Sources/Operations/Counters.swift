@@ -17,6 +17,7 @@ public final class Counters: Sendable {
     private let unknown = Method(name: "other")
     private let open = Atomic<Int>(0)
     private let accepted = Atomic<Int>(0)
+    private let refused = Atomic<Int>(0)
 
     init(methodNames: [String]) { methods = methodNames.map(Method.init) }
 
@@ -27,10 +28,15 @@ public final class Counters: Sendable {
         if failed { counter.errors.add(1, ordering: .relaxed) }
     }
 
-    /// Counts a new connection; returns how many are open with it.
-    public func connectionOpened() -> Int {
+    /// Counts a new connection, unless as many as may be are open: then it is to be refused.
+    public func admitConnection(limit: Int) -> Bool {
+        guard open.add(1, ordering: .relaxed).newValue <= limit else {
+            open.subtract(1, ordering: .relaxed)
+            refused.add(1, ordering: .relaxed)
+            return false
+        }
         accepted.add(1, ordering: .relaxed)
-        return open.add(1, ordering: .relaxed).newValue
+        return true
     }
 
     public func connectionClosed() { open.subtract(1, ordering: .relaxed) }
@@ -40,6 +46,8 @@ public final class Counters: Sendable {
         writer.integer(open.load(ordering: .relaxed))
         writer.key("accepted")
         writer.integer(accepted.load(ordering: .relaxed))
+        writer.key("refused")
+        writer.integer(refused.load(ordering: .relaxed))
         writer.raw("},\"requests\":{")
         writer.list(methods + [unknown]) { method, writer in
             writer.string(method.name)

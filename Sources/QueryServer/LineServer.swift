@@ -91,11 +91,13 @@ public struct LineServer: ServiceLifecycle.Service {
                 value: .init(low: limits.outputBytes / 4, high: limits.outputBytes / 2)
             )
             .childChannelInitializer { channel in
-                let open = service.counters.connectionOpened()
-                channel.closeFuture.whenComplete { _ in service.counters.connectionClosed() }
-                guard open <= limits.connections else {
-                    return channel.pipeline.addHandler(RefusalHandler(limits: limits))
+                guard service.counters.admitConnection(limit: limits.connections) else {
+                    return channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(
+                            RefusalHandler(limits: limits))
+                    }
                 }
+                channel.closeFuture.whenComplete { _ in service.counters.connectionClosed() }
                 let session = SessionHandler(
                     dispatcher: dispatcher, limits: limits, workers: workers, desk: desk.value)
                 sessions.add(session, channel)

@@ -159,6 +159,37 @@ import Testing
         }
     }
 
+    @Test func `Refused connections do not count, and get their answer whatever they send`()
+        async throws
+    {
+        var limits = Limits()
+        limits.connections = 2
+        try await TestService.with(limits: limits) { service in
+            try await service.call("server.ping")
+            try RawConnection.with(port: service.port) { second in
+                try second.send(FramingRules.ping())
+                #expect(try second.line() == FramingRules.pong())
+                for _ in 0..<10 {
+                    try RawConnection.with(port: service.port) { refused in
+                        try refused.send(String(repeating: FramingRules.ping(), count: 5_000))
+                        let line = try refused.line()
+                        #expect(
+                            try FramingRules.code(line) == "1429 TOO_MANY_REQUESTS id null")
+                    }
+                }
+                let stats = try JSONValue(parsing: Self.stats(second))
+                let connections = stats["result"]?["connections"]
+                #expect(connections?["open"]?.int == 2)
+                #expect(connections?["refused"]?.int == 10)
+            }
+        }
+    }
+
+    private static func stats(_ raw: RawConnection) throws -> String {
+        try raw.send(#"{"jsonrpc":"2.0","id":1,"method":"server.stats"}"# + "\n")
+        return try #require(try raw.line())
+    }
+
     @Test func `A query that takes too long is given up`() async throws {
         var limits = Limits()
         limits.queryMilliseconds = 0
