@@ -38,7 +38,7 @@ import Testing
         let bytes = Array("{\"a\":\"".utf8) + [0xFF] + Array("\"}\n{}\n".utf8)
         let content = TemporaryFile(bytes, suffix: ".ndjson")
         let found = try lines(of: RecordFile(path: content.path, format: nil))
-        #expect(found == ["1! the text is not valid UTF-8", "2: {}"])
+        #expect(found == ["1! the text is not valid UTF-8, at byte 7", "2: {}"])
     }
 
     @Test("The text passes on unchanged: spelling of numbers, _id and predefined fields")
