@@ -15,9 +15,12 @@ public final class ExportSession: Sendable {
     public init() {}
 
     /// Lets go of an export that has not been continued for so long: it keeps superseded documents.
-    public func expire(after idle: Duration) {
+    ///
+    /// - Returns: whether one is still under way, to be looked at again.
+    public func expire(after idle: Duration) -> Bool {
         underWay.withLock { current in
             if let last = current?.lastUse, ContinuousClock.now - last >= idle { current = nil }
+            return current != nil
         }
     }
 

@@ -26,8 +26,11 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     private var conversation = Conversation()
     private let export = ExportSession()
     private var context: ChannelHandlerContext?
+    private var isWatchingExport = false
     private var isReading = false
+    /// No more is taken in: the client has ended its side, or the service is stopping.
     private var inputEnded = false
+    private var clientHasEnded = false
     private var isClosing = false
     private var isRunning = false
 
@@ -52,6 +55,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         isReading = false
+        if isClosing { return }  // too late; it is read so that closing does not cut the answers
         unwrapInboundIn(data).withUnsafeReadableBytes { framer.append($0) }
         run()
     }
@@ -59,7 +63,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     func channelReadComplete(context: ChannelHandlerContext) {
         isReading = false
         context.fireChannelReadComplete()
-        run()
+        isClosing ? context.read() : run()
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -69,7 +73,8 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
-            endInput()
+            clientHasEnded = true
+            isClosing ? context.close(promise: nil) : endInput()
         } else {
             context.fireUserInboundEventTriggered(event)
         }
@@ -165,13 +170,21 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
             let answer = writer.bytes
             eventLoop.execute { self.finish(ticket, request, answer) }
         }
-        if case .success(.export) = request.call { expireExportLater(eventLoop) }
+        if case .success(.export) = request.call, !isWatchingExport {
+            isWatchingExport = true
+            watchExport(eventLoop)
+        }
     }
 
-    private func expireExportLater(_ eventLoop: any EventLoop) {
+    /// Looks after every idle time whether the export is still used, as long as there is one.
+    private func watchExport(_ eventLoop: any EventLoop) {
         let idle = limits.exportIdleMilliseconds
-        eventLoop.scheduleTask(in: .milliseconds(Int64(idle))) { [export] in
-            export.expire(after: .milliseconds(idle))
+        eventLoop.scheduleTask(in: .milliseconds(Int64(idle))) { [self] in
+            if context != nil, export.expire(after: .milliseconds(idle)) {
+                watchExport(eventLoop)
+            } else {
+                isWatchingExport = false
+            }
         }
     }
 
@@ -205,9 +218,22 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         isClosing = true
         // Behind what has been written: the client gets all its answers.
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
-            context.close(promise: nil)
+            self.close(context)
         }
     }
+
+    /// Closes; towards a client that may still be sending, its side first: to close on unread bytes
+    /// would take the answers on their way with it.
+    private func close(_ context: ChannelHandlerContext) {
+        guard !clientHasEnded else { return context.close(promise: nil) }
+        context.close(mode: .output, promise: nil)
+        context.read()
+        let channel = context.channel
+        context.eventLoop.scheduleTask(in: Self.linger) { channel.close(promise: nil) }
+    }
+
+    /// How long a stopping service waits for a client to close after its last answer.
+    private static let linger = TimeAmount.milliseconds(500)
 }
 
 /// What the connections of one event loop share, one after the other: their parser, and the buffer

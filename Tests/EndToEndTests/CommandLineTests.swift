@@ -1,5 +1,7 @@
 import Foundation
 import GRDB
+import GeoBucketClient
+import Objects
 import TestSupport
 import Testing
 
@@ -130,6 +132,33 @@ import Testing
             let again = try await service.error(
                 "bucket.export", #"{"bucket":"rows","continue":true}"#)
             #expect(again?.path == "continue")
+        }
+    }
+
+    @Test func `An export that nobody continues is let go`() async throws {
+        var limits = Limits()
+        limits.exportIdleMilliseconds = 50
+        limits.replyBytes = 2_000
+        try await TestService.with(limits: limits) { service in
+            let objects = (1...50).map {
+                #"{"_id":"id\#($0)","text":"\#(String(repeating: "x", count: 200))"}"#
+            }
+            try await service.call(
+                "object.putMany",
+                #"{"bucket":"rows","objects":[\#(objects.joined(separator: ","))]}"#)
+            for _ in 0..<20 {
+                let piece = try await service.call("bucket.export", #"{"bucket":"rows"}"#)
+                #expect(piece["more"]?.bool == true)
+            }
+            // Nothing is asked for, and some time later there is nothing to continue.
+            var refusal: RemoteFailure?
+            for _ in 0..<100 where refusal == nil {
+                try await Task.sleep(for: .milliseconds(200))
+                refusal = try await service.error(
+                    "bucket.export", #"{"bucket":"rows","continue":true}"#)
+                if refusal == nil { try await service.call("bucket.export", #"{"bucket":"rows"}"#) }
+            }
+            #expect(refusal?.path == "continue")
         }
     }
 
