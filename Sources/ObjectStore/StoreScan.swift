@@ -67,7 +67,9 @@ public struct StoreScan {
         try Schema.migrator.migrate(fresh)
         let expected = try fresh.read(Self.schema)
         let found = try Self.schema(db)
-        return expected.filter { found[$0.key] != $0.value }.map {
+        let migrations = try Schema.migrator.hasCompletedMigrations(db)
+        let missing = migrations ? [] : ["the list of applied migrations is not complete"]
+        return missing + expected.filter { found[$0.key] != $0.value }.map {
             found[$0.key] == nil ? "\($0.key) is missing" : "\($0.key) is not as it was made"
         }.sorted()
     }

@@ -24,7 +24,8 @@ struct Check: ParsableCommand {
         let found =
             "\(report.objects) objects with \(report.points) points in \(report.buckets) buckets"
         guard report.problems.isEmpty else {
-            throw CommandFailure("\(found): \(report.problems.count) problems")
+            let count = report.problems.count
+            throw CommandFailure("\(found): \(count) problem\(count == 1 ? "" : "s")")
         }
         try Console.write("\(found): no problems\n")
     }
