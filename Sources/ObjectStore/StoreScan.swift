@@ -69,9 +69,10 @@ public struct StoreScan {
         let found = try Self.schema(db)
         let migrations = try Schema.migrator.hasCompletedMigrations(db)
         let missing = migrations ? [] : ["the list of applied migrations is not complete"]
-        return missing + expected.filter { found[$0.key] != $0.value }.map {
-            found[$0.key] == nil ? "\($0.key) is missing" : "\($0.key) is not as it was made"
-        }.sorted()
+        return missing
+            + expected.filter { found[$0.key] != $0.value }.map {
+                found[$0.key] == nil ? "\($0.key) is missing" : "\($0.key) is not as it was made"
+            }.sorted()
     }
 
     private static func schema(_ db: Database) throws -> [String: String] {
