@@ -11,7 +11,6 @@ struct Execution {
     let engine: InMemoryEngine
     let snapshot: Snapshot
     let state: BucketState
-    let clause: Clause
     let order: [OrderKey]
     let plan: Plan
     let parser: JSONParser
@@ -29,7 +28,6 @@ struct Execution {
         self.engine = engine
         self.snapshot = snapshot
         self.state = state
-        self.clause = clause
         self.order = order
         self.plan = plan
         self.parser = parser
