@@ -115,7 +115,7 @@ let package = Package(
             name: "BackendContractTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
-                "GeoBucketClient", "TestSupport",
+                "InMemoryEngine", "GeoBucketClient", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -37,13 +37,15 @@ struct LimitFlags: ParsableArguments {
     var outputBytes: Int?
     @Option(help: "Bytes of documents kept in memory. (default: 268435456)")
     var documentCacheBytes: Int?
+    @Option(help: "Bytes of columns of fields kept in memory. (default: 1073741824)")
+    var memory: Int?
 
     func limits(_ settings: Settings) throws -> Limits {
         let flags: [Int?] = [
             lineBytes, replyBytes, objectBytes, pageObjects, batchRequests, clauseDepth, clauses,
             inValues, orderKeys, dataTypeBytes, queryMilliseconds, exportIdleMilliseconds,
             connections, pipelinedRequests, pipelinedBytes,
-            outputBytes, documentCacheBytes,
+            outputBytes, documentCacheBytes, memory,
         ]
         var limits = Limits()
         for (setting, flag) in zip(LimitSetting.all, flags) {
