@@ -168,7 +168,7 @@ struct Column: Sendable {
             if let known = palette.code(of: cell) { return known }
             if palette.count == 256 {
                 var shorts = PersistentArray<UInt16>()
-                codes.forEach { shorts.append(UInt16($0)) }
+                codes.withChunks { _, chunk in for code in chunk { shorts.append(UInt16(code)) } }
                 cells = .shorts(shorts, palette)
                 return code(of: cell)
             }
@@ -181,7 +181,9 @@ struct Column: Sendable {
             if let known = palette.code(of: cell) { return known }
             if palette.count == Palette.maximumCount || palette.count * 8 > codes.count {
                 var list = PersistentArray<Cell>()
-                codes.forEach { list.append(palette.cells[Int($0)]) }
+                codes.withChunks { _, chunk in
+                    for code in chunk { list.append(palette.cells[Int(code)]) }
+                }
                 cells = .wide(list)
                 uses = PersistentArray()
                 return nil
