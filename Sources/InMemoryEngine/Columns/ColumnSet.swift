@@ -59,10 +59,7 @@ struct ColumnSet: Sendable {
 
     /// Puts a value in a column whose slot still waits for one.
     mutating func fill(_ slot: Slot, with value: ColumnValue, in filling: ColumnWorks.Filling) {
-        guard let entry = entries[filling.field], entry.use === filling.use,
-            Int(slot) < entry.column.slotCount, entry.column.cell(of: slot) == .unknown
-        else { return }
-        entries[filling.field]!.set(slot, to: value)
+        entries[filling.field]?.fill(slot, with: value, filling.use)
     }
 
     /// The columns of some slots, ascending, which get the numbers from 0 on.
@@ -74,9 +71,9 @@ struct ColumnSet: Sendable {
 
     /// Ends the filling of a column; false where it has to be given up.
     mutating func finish(_ filling: ColumnWorks.Filling) -> Bool {
-        guard let entry = entries[filling.field], entry.use === filling.use else { return true }
+        guard entries[filling.field]?.use === filling.use else { return true }
         entries[filling.field]!.isReady = true
-        return entry.column.unknown == 0
+        return entries[filling.field]!.column.unknown == 0
     }
 
     /// Gives a column an order that was made of an earlier state of it.
@@ -84,7 +81,7 @@ struct ColumnSet: Sendable {
         _ index: OrderedIndex, madeOf old: Column, in filling: ColumnWorks.Filling,
         isAlive: (Slot) -> Bool
     ) {
-        guard let entry = entries[filling.field], entry.use === filling.use else { return }
+        guard entries[filling.field]?.use === filling.use else { return }
         entries[filling.field]!.install(index, madeOf: old, isAlive)
     }
 }
@@ -98,6 +95,12 @@ extension ColumnSet.Entry {
         guard index != nil, isNew || old != cell else { return }
         if !isNew { index!.remove(slot, old, in: column) }
         index!.insert(slot, cell, in: column)
+    }
+
+    fileprivate mutating func fill(_ slot: Slot, with value: ColumnValue, _ use: ColumnUse) {
+        guard self.use === use, Int(slot) < column.slotCount, column.cell(of: slot) == .unknown
+        else { return }
+        set(slot, to: value)
     }
 
     fileprivate mutating func clear(_ slot: Slot) {
