@@ -11,6 +11,7 @@ enum AccessPath {
     /// The objects of some ids.
     case ids([Slot])
     case box(FieldPath, GeoBox)
+    case polygon(FieldPath, GeoPolygon)
     /// Everything within a radius, or everything that has the field.
     case circle(DistanceClause)
     /// As `circle`, nearest first, as far as the page needs.
@@ -25,6 +26,7 @@ enum AccessPath {
         case .nothing: "nothing"
         case .ids: "ids"
         case .box: "box"
+        case .polygon: "polygon"
         case .circle: "circle"
         case .nearest: "nearest"
         case .union: "union"
@@ -34,7 +36,7 @@ enum AccessPath {
 
     var field: FieldPath? {
         switch self {
-        case .box(let field, _): field
+        case .box(let field, _), .polygon(let field, _): field
         case .circle(let clause), .nearest(let clause): clause.field
         case .nothing, .ids, .union, .scan: nil
         }

@@ -144,7 +144,7 @@ struct Execution {
             for slot in first..<max(first, state.slotCount) where state.records[slot].isAlive {
                 guard try visit(Slot(slot), body) else { return }
             }
-        case .box, .circle, .union:
+        case .box, .polygon, .circle, .union:
             var slots: [Slot] = []
             collect(plan.path, into: &slots)
             if case .union = plan.path { slots = Set(slots).sorted() }
@@ -156,7 +156,8 @@ struct Execution {
         case .nearest(let clause):
             guard let index = state.fields[clause.field] else { return }
             var walk = index.nearest(
-                to: clause.center, within: clause.radiusMeters, after: key.map(cursor))
+                to: clause.center, model: clause.model, within: clause.radiusMeters,
+                after: key.map(cursor))
             while let (slot, _) = walk.next() {
                 guard try visit(slot, body) else { return }
             }
@@ -173,9 +174,16 @@ struct Execution {
                 slots.append(slot)
                 return true
             }
+        case .polygon(let field, let polygon):
+            state.fields[field]?.visit(in: polygon) { slot, _ in
+                slots.append(slot)
+                return true
+            }
         case .circle(let clause):
             let radius = clause.radiusMeters ?? DistanceClause.maximumRadiusMeters
-            state.fields[clause.field]?.visitSlots(within: radius, of: clause.center) { slot in
+            state.fields[clause.field]?.visitSlots(
+                within: radius, of: clause.center, model: clause.model
+            ) { slot in
                 slots.append(slot)
                 return true
             }

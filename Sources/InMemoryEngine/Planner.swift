@@ -52,6 +52,9 @@ struct Planner {
         case .geobox(let field, let box):
             guard let index = state.fields[field] else { return [(.nothing, 0)] }
             return [(.box(field, box), index.estimate(in: box))]
+        case .geopolygon(let field, let polygon):
+            guard let index = state.fields[field] else { return [(.nothing, 0)] }
+            return [(.polygon(field, polygon), index.estimate(in: polygon))]
         case .geodistance(let clause):
             guard let index = state.fields[clause.field] else { return [(.nothing, 0)] }
             let within = clause.radiusMeters.map { index.estimate(within: $0, of: clause.center) }
@@ -116,7 +119,7 @@ struct Planner {
         }
         switch path {
         case .scan, .nearest: plan.candidates = tested
-        case .nothing, .ids, .box, .circle, .union: break
+        case .nothing, .ids, .box, .polygon, .circle, .union: break
         }
         plan.cost =
             Double(plan.candidates) * Cost.candidate
@@ -135,6 +138,8 @@ struct Planner {
         switch clause {
         case .geobox(let field, let box):
             return Double(state.fields[field]?.estimate(in: box) ?? 0) / objects
+        case .geopolygon(let field, let polygon):
+            return Double(state.fields[field]?.estimate(in: polygon) ?? 0) / objects
         case .geodistance(let clause):
             guard let index = state.fields[clause.field] else { return 0 }
             let within = clause.radiusMeters.map { index.estimate(within: $0, of: clause.center) }
@@ -164,7 +169,7 @@ extension Clause {
     /// Whether the clause, a tree perhaps, looks at nothing but places.
     var isPlaceTest: Bool {
         switch self {
-        case .geobox, .geodistance: true
+        case .geobox, .geopolygon, .geodistance: true
         case .and(let clauses), .or(let clauses): clauses.allSatisfy(\.isPlaceTest)
         case .not(let clause): clause.isPlaceTest
         default: false
@@ -176,6 +181,8 @@ extension Clause {
         switch self {
         case .geobox(let field, let box):
             place(field).map { Truth(box.contains($0)) } ?? .unknown
+        case .geopolygon(let field, let polygon):
+            place(field).map { Truth(polygon.contains($0)) } ?? .unknown
         case .geodistance(let clause):
             place(clause.field).map { Truth(clause.accepts($0)) } ?? .unknown
         case .and(let clauses): clauses.reduce(.yes) { $0 & $1.evaluate(at: place) }

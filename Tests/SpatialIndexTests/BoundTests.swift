@@ -15,7 +15,7 @@ import Testing
                 let center = places.place(&random)
                 let place = places.place(&random)
                 let radius = places.radiusMeters(around: center, &random)
-                let limits = ChordLimits(radiusMeters: radius)
+                let limits = ChordLimits(radiusMeters: radius, model: .sphere)
                 let chord = FloatVector(Sphere.unitVector(place))
                     .squaredChord(to: FloatVector(Sphere.unitVector(center)))
                 let isWithin = Sphere.distance(center, place).isWithin(radiusMeters: radius)
@@ -55,9 +55,9 @@ import Testing
             for lane in 0..<tree.entryCount(ofLeaf: number) {
                 let place = Leaf(base: tree.leaf(number)).entry(lane).coordinate
                 let meters = Sphere.distance(center, place).meters
-                let limits = ChordLimits(radiusMeters: meters)
+                let limits = ChordLimits(radiusMeters: meters, model: .sphere)
                 #expect(chords.nearest[number] <= limits.outside, "\(context), \(place)")
-                let less = ChordLimits.inside(radiusMeters: meters - 1e-6)
+                let less = ChordLimits.inside(radiusMeters: meters - 1e-6, .sphere)
                 #expect(chords.farthest[number] > less, "\(context), \(place)")
             }
         }
