@@ -80,7 +80,7 @@ func withBackend<Result>(
                 try await run.check(queries: 300, on: face)
                 return run.accessPaths
             }
-            for path in ["nearest", "circle", "box", "ids", "union", "scan", "nothing"] {
+            for path in ["nearest", "circle", "box", "polygon", "ids", "union", "scan", "nothing"] {
                 #expect(paths[path, default: 0] >= 10, "\(path): \(paths)")
             }
             #expect(run.nonEmpty > 150, "\(run.nonEmpty) of 300 queries found something")

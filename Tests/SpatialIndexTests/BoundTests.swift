@@ -5,20 +5,20 @@ import Testing
 @testable import SpatialIndex
 
 @Suite struct BoundTests {
-    @Test(arguments: Places.allCases)
+    @Test(arguments: Places.allCases, DistanceModel.allCases)
     func `a chord within the inner limit is within the radius, one beyond the outer is not`(
-        places: Places
+        places: Places, model: DistanceModel
     ) {
         for seed in UInt64(1)...4 {
             var random = SplitMix64(seed: seed)
             for _ in 0..<2000 {
                 let center = places.place(&random)
                 let place = places.place(&random)
-                let radius = places.radiusMeters(around: center, &random)
-                let limits = ChordLimits(radiusMeters: radius, model: .sphere)
+                let radius = places.radiusMeters(around: center, model, &random)
+                let limits = ChordLimits(radiusMeters: radius, model: model)
                 let chord = FloatVector(Sphere.unitVector(place))
                     .squaredChord(to: FloatVector(Sphere.unitVector(center)))
-                let isWithin = Sphere.distance(center, place).isWithin(radiusMeters: radius)
+                let isWithin = model.distance(center, place).isWithin(radiusMeters: radius)
                 let context = "seed \(seed), \(radius) m, \(center) to \(place)"
                 if chord <= limits.inside { #expect(isWithin, "\(context)") }
                 if chord > limits.outside { #expect(!isWithin, "\(context)") }
