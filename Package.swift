@@ -27,9 +27,11 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CGEOS", providers: [.apt(["libgeos-dev"])]),
         .target(name: "CGlibc"),
+        .target(name: "CGeographicLib", linkerSettings: [.linkedLibrary("GeographicLib")]),
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
-        .target(name: "Geodesy"),
+        .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib"]),
         .target(name: "SpatialIndex", dependencies: ["Geodesy"]),
         .target(name: "JSONText", dependencies: ["CSimdjson"]),
         .target(name: "Objects", dependencies: ["Geodesy", "JSONText"]),
@@ -106,7 +108,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport"),
-        .testTarget(name: "GeodesyTests", dependencies: ["Geodesy"]),
+        .testTarget(name: "GeodesyTests", dependencies: ["Geodesy", "TestSupport"]),
         .testTarget(
             name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex", "TestSupport"]),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"]),

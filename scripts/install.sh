@@ -11,9 +11,10 @@ case "$version" in
     "" | [0-5].* | 6.[0-2]) fail "Swift 6.3 or later is needed, this is ${version:-unknown}" ;;
 esac
 
-# The C libraries (SQLite, simdjson, zlib), a C++ library to build simdjson's shim, git for SwiftPM,
-# and Python with venv for the tests' foreign client.
-needed=(git g++ libsqlite3-dev libsimdjson-dev zlib1g-dev python3 python3-venv)
+# The C and C++ libraries (SQLite, simdjson, zlib, GEOS, GeographicLib), a C++ library to build their
+# shims, git for SwiftPM, and Python with venv for the tests' foreign client.
+needed=(git g++ libsqlite3-dev libsimdjson-dev zlib1g-dev libgeos-dev libgeographiclib-dev python3
+    python3-venv)
 missing=()
 for package in "${needed[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

@@ -129,10 +129,11 @@ extension InMemoryEngine {
         case .ids(let slots): return slots.count
         case .union, .lookup, .ordered: return nil
         case .box(let field, let box): return state.fields[field]?.count(in: box)
+        case .polygon(let field, let polygon): return state.fields[field]?.count(in: polygon)
         case .circle(let clause), .nearest(let clause):
             let index = state.fields[clause.field]
             guard let radius = clause.radiusMeters else { return index?.count }
-            return index?.count(within: radius, of: clause.center)
+            return index?.count(within: radius, of: clause.center, model: clause.model)
         }
     }
 

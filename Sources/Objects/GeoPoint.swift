@@ -35,18 +35,22 @@ public enum GeoPoint {
                     at: "\(path()).\(shortened(text))")
             }
         }
-        let latitude = try degrees(value["lat"], 90, "\(path()).lat")
-        let longitude = try degrees(value["lon"], 180, "\(path()).lon")
-        return Coordinate(latitude: latitude, longitude: longitude)
+        func member(_ name: StaticString, _ bound: Double) throws(ServiceFailure) -> Double {
+            guard let member = value[name] else {
+                throw ServiceFailure(
+                    .invalidInputData, "a GeoPoint needs \"lat\" and \"lon\", in degrees",
+                    at: "\(path()).\(name)")
+            }
+            return try degrees(member, bound, "\(path()).\(name)")
+        }
+        let latitude = try member("lat", 90)
+        return Coordinate(latitude: latitude, longitude: try member("lon", 180))
     }
 
-    private static func degrees(
-        _ value: JSONView?, _ bound: Double, _ path: @autoclosure () -> String
+    /// A value that has to be a latitude (bound 90) or a longitude (bound 180).
+    public static func degrees(
+        _ value: JSONView, _ bound: Double, _ path: @autoclosure () -> String
     ) throws(ServiceFailure) -> Double {
-        guard let value else {
-            throw ServiceFailure(
-                .invalidInputData, "a GeoPoint needs \"lat\" and \"lon\", in degrees", at: path())
-        }
         guard value.kind == .huge || value.number != nil else {
             throw ServiceFailure(
                 .invalidInputData,

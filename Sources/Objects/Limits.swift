@@ -16,6 +16,8 @@ public struct Limits: Sendable, Equatable {
     public var clauses = 1_000
     /// Values of one `in` clause.
     public var inValues = 200
+    /// Positions of all polygons of one query.
+    public var polygonPositions = 10_000
     /// Keys of one order.
     public var orderKeys = 16
     /// Bytes of one `_dataType`.

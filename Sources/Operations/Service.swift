@@ -222,6 +222,7 @@ extension Limits {
             ("lineBytes", lineBytes), ("replyBytes", replyBytes), ("objectBytes", objectBytes),
             ("pageObjects", pageObjects), ("batchRequests", batchRequests),
             ("clauseDepth", clauseDepth), ("clauses", clauses), ("inValues", inValues),
+            ("polygonPositions", polygonPositions),
             ("orderKeys", orderKeys), ("dataTypeBytes", dataTypeBytes),
             ("queryMilliseconds", queryMilliseconds), ("connections", connections),
             ("exportIdleMilliseconds", exportIdleMilliseconds),

@@ -18,6 +18,7 @@ public indirect enum Clause: Sendable, Hashable {
     /// Nil: present, whatever its type.
     case hasField(FieldPath, FieldType?)
     case geobox(FieldPath, GeoBox)
+    case geopolygon(FieldPath, GeoPolygon)
     case geodistance(DistanceClause)
     case contains(FieldPath, Literal)
     case and([Clause])
@@ -50,6 +51,7 @@ public struct DistanceClause: Sendable, Hashable {
     public var center: Coordinate
     /// Nil: everywhere.
     public var radiusMeters: Double?
+    public var model: DistanceModel
     /// The name under which the distance is reported in `_calculated`.
     public var putDistanceInto: String?
 
@@ -58,11 +60,12 @@ public struct DistanceClause: Sendable, Hashable {
 
     public init(
         field: FieldPath, center: Coordinate, radiusMeters: Double? = nil,
-        putDistanceInto: String? = nil
+        model: DistanceModel = .sphere, putDistanceInto: String? = nil
     ) {
         self.field = field
         self.center = center
         self.radiusMeters = radiusMeters
+        self.model = model
         self.putDistanceInto = putDistanceInto
     }
 }

@@ -48,27 +48,30 @@ extension Clause {
         case .contains(let field, let literal):
             return field.value(in: object).map { literal.isContained(in: $0) } ?? .unknown
         case .geobox(let field, let box):
-            guard let place = field.value(in: object).flatMap(GeoPoint.coordinate) else {
-                return .unknown
-            }
-            return Truth(box.contains(place))
+            return field.place(in: object).map { Truth(box.contains($0)) } ?? .unknown
+        case .geopolygon(let field, let polygon):
+            return field.place(in: object).map { Truth(polygon.contains($0)) } ?? .unknown
         case .geodistance(let clause):
-            guard let place = clause.field.value(in: object).flatMap(GeoPoint.coordinate) else {
-                return .unknown
-            }
-            return Truth(clause.accepts(place))
+            return clause.field.place(in: object).map { Truth(clause.accepts($0)) } ?? .unknown
         case .all, .hasField, .and, .or, .not: preconditionFailure("not such a leaf")
         }
     }
 }
 
+extension FieldPath {
+    /// The GeoPoint it names in an object; nil when there is none.
+    fileprivate func place(in object: JSONView) -> Coordinate? {
+        value(in: object).flatMap(GeoPoint.coordinate)
+    }
+}
+
 extension DistanceClause {
     /// The distance of a place from the centre, rounded to the micrometre.
-    public func distance(to place: Coordinate) -> Distance { Sphere.distance(center, place) }
+    public func distance(to place: Coordinate) -> Distance { model.distance(center, place) }
 
     public func accepts(_ place: Coordinate) -> Bool {
         guard let radiusMeters else { return true }
-        return distance(to: place).isWithin(radiusMeters: radiusMeters)
+        return model.isWithin(radiusMeters: radiusMeters, center, place)
     }
 }
 

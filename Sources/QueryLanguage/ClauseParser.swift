@@ -7,8 +7,12 @@ struct ClauseParser {
     let limits: Limits
     private var nodes = 0
     private var distanceNames: Set<String> = []
+    private var polygons: PolygonParser
 
-    init(limits: Limits) { self.limits = limits }
+    init(limits: Limits) {
+        self.limits = limits
+        polygons = PolygonParser(limits: limits)
+    }
 
     mutating func parse(_ view: JSONView, at path: String) throws(ServiceFailure) -> Clause {
         try clause(view, at: path, depth: 1)
@@ -51,9 +55,10 @@ struct ClauseParser {
         case "geobox": return try geobox(&members)
         case "geodistance": return .geodistance(try geodistance(&members))
         case "geopolygon":
-            throw ServiceFailure(
-                .queryNotSupported, "\"geopolygon\" is not supported by this version",
-                at: members.path(of: "type"))
+            let field = try field(&members)
+            let polygon = try members.required("polygon", "a GeoJSON Polygon or MultiPolygon")
+            return .geopolygon(
+                field, try polygons.parse(polygon, at: members.path(of: "polygon")))
         case "contains": return .contains(try field(&members), try literal(&members, "value"))
         case "and": return .and(try clauses(&members, depth))
         case "or": return .or(try clauses(&members, depth))
@@ -64,7 +69,7 @@ struct ClauseParser {
             throw members.failure(
                 "type",
                 "\(quoted(type)) is no type of clause; expected all, eq, range, prefix, in, "
-                    + "hasField, geobox, geodistance, contains, and, or, not")
+                    + "hasField, geobox, geodistance, geopolygon, contains, and, or, not")
         }
     }
 
@@ -223,13 +228,12 @@ struct ClauseParser {
         if let value = members.optional("radius") {
             clause.radiusMeters = try radius(value, members)
         }
-        if let model = try members.optionalString("model") {
-            guard model == "wgs84" else {
-                throw members.failure("model", "\(quoted(model)) is no model; expected \"wgs84\"")
+        if let name = try members.optionalString("model") {
+            guard let model = DistanceModel(rawValue: name) else {
+                throw members.failure(
+                    "model", "\(quoted(name)) is no model; expected \"sphere\" or \"wgs84\"")
             }
-            throw ServiceFailure(
-                .queryNotSupported, "the model \"wgs84\" is not supported by this version",
-                at: members.path(of: "model"))
+            clause.model = model
         }
         if let name = try members.optionalString("putDistanceInto") {
             try QueryParser.checkResultName(name, at: members.path(of: "putDistanceInto"))

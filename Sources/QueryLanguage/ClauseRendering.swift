@@ -16,9 +16,8 @@ extension Clause {
             range.write(to: &writer)
         case .isIn(let field, let literals):
             writer.leaf("in", field)
-            writer.raw(",\"values\":[")
-            writer.list(literals) { $0.write(to: &$1) }
-            writer.byte(UInt8(ascii: "]"))
+            writer.key("values")
+            writer.array(literals) { $0.write(to: &$1) }
         case .hasField(let field, let type):
             writer.leaf("hasField", field)
             if let type {
@@ -32,6 +31,10 @@ extension Clause {
             writer.key("sw")
             writer.point(latitude: box.south, longitude: box.west)
             writer.byte(UInt8(ascii: "}"))
+        case .geopolygon(let field, let polygon):
+            writer.leaf("geopolygon", field)
+            writer.key("polygon")
+            polygon.write(to: &writer)
         case .geodistance(let clause): clause.write(to: &writer)
         case .and(let clauses): writer.clauses("and", clauses)
         case .or(let clauses): writer.clauses("or", clauses)
@@ -59,10 +62,39 @@ extension DistanceClause {
             writer.key("radius")
             writer.double(radiusMeters)
         }
+        if model != .sphere {
+            writer.key("model")
+            writer.string(model.rawValue)
+        }
         if let putDistanceInto {
             writer.key("putDistanceInto")
             writer.string(putDistanceInto)
         }
+    }
+}
+
+extension GeoPolygon {
+    /// The polygons as a GeoJSON geometry, positions without altitude.
+    fileprivate func write(to writer: inout JSONWriter) {
+        func rings(_ rings: [[Coordinate]], _ writer: inout JSONWriter) {
+            writer.array(rings) { ring, writer in
+                writer.array(ring) { position, writer in
+                    writer.byte(UInt8(ascii: "["))
+                    writer.double(position.longitude)
+                    writer.byte(UInt8(ascii: ","))
+                    writer.double(position.latitude)
+                    writer.byte(UInt8(ascii: "]"))
+                }
+            }
+        }
+        if polygons.count == 1 {
+            writer.raw("{\"type\":\"Polygon\",\"coordinates\":")
+            rings(polygons[0], &writer)
+        } else {
+            writer.raw("{\"type\":\"MultiPolygon\",\"coordinates\":")
+            writer.array(polygons, rings)
+        }
+        writer.byte(UInt8(ascii: "}"))
     }
 }
 
@@ -141,6 +173,15 @@ extension JSONWriter {
         }
     }
 
+    /// Elements between brackets.
+    fileprivate mutating func array<Element>(
+        _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
+    ) {
+        byte(UInt8(ascii: "["))
+        list(elements, write)
+        byte(UInt8(ascii: "]"))
+    }
+
     public mutating func point(latitude: Double, longitude: Double) {
         raw("{\"_type\":\"point\",\"lat\":")
         double(latitude)
@@ -167,8 +208,7 @@ extension JSONWriter {
 
     fileprivate mutating func clauses(_ type: String, _ clauses: [Clause]) {
         string(type)
-        raw(",\"clauses\":[")
-        list(clauses) { $0.write(to: &$1) }
-        byte(UInt8(ascii: "]"))
+        key("clauses")
+        array(clauses) { $0.write(to: &$1) }
     }
 }

@@ -39,10 +39,13 @@ extension Clause {
             return "( \(field.text) IS \(type?.rawValue ?? "PRESENT") )"
         case .geobox(let field, let box):
             return "( \(field.text) IN BOX \(box.south), \(box.west), \(box.north), \(box.east) )"
+        case .geopolygon(let field, let polygon):
+            return "( \(field.text) IN POLYGON OF \(polygon.positionCount) POSITIONS )"
         case .geodistance(let clause):
             let center = "\(clause.center.latitude), \(clause.center.longitude)"
             let radius = clause.radiusMeters.map { "\($0) m" } ?? "ANY DISTANCE"
-            return "( \(clause.field.text) WITHIN \(radius) OF \(center) )"
+            let model = clause.model == .sphere ? "" : " ON \(clause.model.rawValue.uppercased())"
+            return "( \(clause.field.text) WITHIN \(radius) OF \(center)\(model) )"
         case .contains(let field, let value):
             return "( \(field.text) CONTAINS \(value.description) )"
         case .and(let clauses):

@@ -5,8 +5,8 @@ import Glibc
 /// that is surely outside.
 ///
 /// Let c be a squared chord computed in `Float` from a centre and a point (or the nearest or
-/// farthest corner of a node's box), both rounded to `Float`, and let d be what `Sphere.distance`
-/// gives for the point (or for any point in the box).
+/// farthest corner of a node's box), both rounded to `Float`, and let d be the model's distance of
+/// the point (or of any point in the box).
 ///
 /// Inequality: `c <= inside` implies `d.isWithin(radius)` (with c to the farthest corner).
 /// Inequality: `c > outside` implies `!d.isWithin(radius)` (with c to the nearest corner).
@@ -15,6 +15,7 @@ import Glibc
 /// subtractions, three squares and two sums add at most 2.5 * 2^-24 = 1.5e-7 of the chord, rounding
 /// the limit itself 3e-8 of it: 1.3e-7 + 3e-7 * chord covers all. The rounded distance is within
 /// 0.6 micrometres of the true one: 2 cover it. Chord and arc grow together up to the antipode.
+/// Another model's radius is first turned into those of two circles on the sphere.
 struct ChordLimits: Sendable {
     let inside: Float
     let outside: Float
@@ -28,15 +29,16 @@ struct ChordLimits: Sendable {
     }
 
     /// The limits of a radius in metres, 0 or more.
-    init(radiusMeters: Double) {
+    init(radiusMeters: Double, model: DistanceModel) {
         precondition(radiusMeters >= 0, "a radius of \(radiusMeters) m")
-        inside = Self.inside(radiusMeters: radiusMeters)
-        outside = Self.outside(radiusMeters: radiusMeters)
+        inside = Self.inside(radiusMeters: radiusMeters, model)
+        outside = Self.outside(radiusMeters: radiusMeters, model)
     }
 
     /// A squared chord that lies surely within the radius; -1 when none does.
-    static func inside(radiusMeters: Double) -> Float {
-        let halfAngle = (radiusMeters - slackMeters) / (2 * Sphere.radiusMeters)
+    static func inside(radiusMeters: Double, _ model: DistanceModel) -> Float {
+        let arcMeters = model.sphereRadius(within: radiusMeters)
+        let halfAngle = (arcMeters - slackMeters) / (2 * Sphere.radiusMeters)
         if halfAngle <= 0 { return -1 }
         if halfAngle >= .pi / 2 { return .infinity }
         let limit = 2 * sin(halfAngle) * (1 - relativeSlack) - absoluteSlack
@@ -44,8 +46,9 @@ struct ChordLimits: Sendable {
     }
 
     /// A squared chord beyond which all is surely outside the radius.
-    static func outside(radiusMeters: Double) -> Float {
-        let halfAngle = (radiusMeters + slackMeters) / (2 * Sphere.radiusMeters)
+    static func outside(radiusMeters: Double, _ model: DistanceModel) -> Float {
+        let arcMeters = model.sphereRadius(containing: radiusMeters)
+        let halfAngle = (arcMeters + slackMeters) / (2 * Sphere.radiusMeters)
         if halfAngle >= .pi / 2 { return .infinity }
         let limit = 2 * sin(halfAngle) * (1 + relativeSlack) + absoluteSlack
         return Float(limit * limit)

@@ -33,14 +33,22 @@ public struct LinearScan: PointSet {
     }
 
     public func visit(
-        within radiusMeters: Double, of center: Coordinate,
+        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere,
         _ body: (Slot, Distance) throws -> Bool
     ) rethrows {
         for (slot, coordinate) in points {
-            let distance = Sphere.distance(center, coordinate)
+            let distance = model.distance(center, coordinate)
             if distance.isWithin(radiusMeters: radiusMeters) {
                 guard try body(slot, distance) else { return }
             }
+        }
+    }
+
+    public func visit(
+        in polygon: GeoPolygon, _ body: (Slot, Coordinate) throws -> Bool
+    ) rethrows {
+        for (slot, coordinate) in points where polygon.contains(coordinate) {
+            guard try body(slot, coordinate) else { return }
         }
     }
 
@@ -48,17 +56,24 @@ public struct LinearScan: PointSet {
         points.values.count { box.contains($0) }
     }
 
-    public func count(within radiusMeters: Double, of center: Coordinate) -> Int {
+    public func count(
+        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere
+    ) -> Int {
         points.values.count {
-            Sphere.distance(center, $0).isWithin(radiusMeters: radiusMeters)
+            model.distance(center, $0).isWithin(radiusMeters: radiusMeters)
         }
     }
 
+    public func count(in polygon: GeoPolygon) -> Int {
+        points.values.count { polygon.contains($0) }
+    }
+
     public func nearest(
-        to center: Coordinate, within radiusMeters: Double?, after: NearestCursor?
+        to center: Coordinate, model: DistanceModel = .sphere, within radiusMeters: Double?,
+        after: NearestCursor?
     ) -> SortedWalk {
         var found: [NearestCursor] = []
-        visit(within: radiusMeters ?? .infinity, of: center) { slot, distance in
+        visit(within: radiusMeters ?? .infinity, of: center, model: model) { slot, distance in
             let place = NearestCursor(distance: distance, slot: slot)
             if after.map({ $0 < place }) ?? true { found.append(place) }
             return true

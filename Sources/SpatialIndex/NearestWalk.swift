@@ -8,14 +8,16 @@ import Geodesy
 /// A best-first search: `open` holds nodes and points by a lower bound of their squared chord,
 /// `found` the points whose exact distance is known. A found point is next when every open bound
 /// lies surely beyond its distance; an open node that may hold an equally distant point is opened
-/// first, so ties come in the order of slots.
+/// first, so ties come in the order of slots. Distances on the ellipsoid differ from the chords'
+/// by up to half a percent: there the points of a ring of that width wait in `found`.
 ///
 /// - Complexity: O((k + log n) log n) for k points on spread-out data. Beginning behind a cursor
 ///   opens the nodes that its circle cuts, and none that lie wholly nearer.
 /// - Reference: Hjaltason and Samet, "Distance Browsing in Spatial Databases", TODS 24(2), 1999.
 /// - Note: It walks the index as it was when it began and keeps that state alive.
 public struct NearestWalk: DistanceWalk {
-    private let origin: Sphere.Origin
+    private let origin: DistanceModel.Origin
+    private let model: DistanceModel
     private let center: FloatVector
     private let radiusMeters: Double
     private let after: NearestCursor?
@@ -34,16 +36,20 @@ public struct NearestWalk: DistanceWalk {
     /// For how many points the exact distance has been computed.
     public private(set) var visitedPoints = 0
 
-    init(index: PointIndex, center: Coordinate, radiusMeters: Double?, after: NearestCursor?) {
-        self.origin = Sphere.Origin(center)
+    init(
+        index: PointIndex, center: Coordinate, model: DistanceModel, radiusMeters: Double?,
+        after: NearestCursor?
+    ) {
+        self.origin = DistanceModel.Origin(center, model)
+        self.model = model
         let vector = FloatVector(Sphere.unitVector(center))
         self.center = vector
         self.radiusMeters = radiusMeters ?? .infinity
         self.after = after
-        self.beyond = radiusMeters.map { ChordLimits(radiusMeters: $0).outside } ?? .infinity
+        self.beyond = radiusMeters.map { ChordLimits.outside(radiusMeters: $0, model) } ?? .infinity
         // A micrometre less: points exactly at the cursor's distance may be still to come.
         self.nearer =
-            after.map { ChordLimits.inside(radiusMeters: $0.distance.meters - 1e-6) } ?? -1
+            after.map { ChordLimits.inside(radiusMeters: $0.distance.meters - 1e-6, model) } ?? -1
         self.tiers = index.tiers
         self.delta = index.delta
         self.stamps = index.stamps
@@ -116,7 +122,7 @@ public struct NearestWalk: DistanceWalk {
         found.insert(
             Found(
                 micrometers: distance.micrometers, slot: slot,
-                beyond: ChordLimits.outside(radiusMeters: distance.meters)))
+                beyond: ChordLimits.outside(radiusMeters: distance.meters, model)))
     }
 
     private mutating func openDelta(_ candidate: Open, _ selection: Selection?) {

@@ -11,10 +11,10 @@ extension PointIndex {
     /// Calls `body` for each point within the radius, in no particular order, until it returns
     /// false.
     public func visit(
-        within radiusMeters: Double, of center: Coordinate,
+        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere,
         _ body: (Slot, Distance) throws -> Bool
     ) rethrows {
-        let circle = CircleRegion(center: center, radiusMeters: radiusMeters)
+        let circle = CircleRegion(center: center, radiusMeters: radiusMeters, model: model)
         try search(circle) { slot, latitude, longitude in
             let place = Coordinate(latitude: latitude, longitude: longitude)
             return try body(slot, circle.origin.distance(to: place))
@@ -24,10 +24,19 @@ extension PointIndex {
     /// Calls `body` for each slot whose point lies within the radius, without its distance: the
     /// exact formula is evaluated only for points at the circle's edge.
     public func visitSlots(
-        within radiusMeters: Double, of center: Coordinate, _ body: (Slot) throws -> Bool
+        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere,
+        _ body: (Slot) throws -> Bool
     ) rethrows {
-        try search(CircleRegion(center: center, radiusMeters: radiusMeters)) { slot, _, _ in
-            try body(slot)
+        let circle = CircleRegion(center: center, radiusMeters: radiusMeters, model: model)
+        try search(circle) { slot, _, _ in try body(slot) }
+    }
+
+    /// Calls `body` for each point in the polygon, in no particular order, until it returns false.
+    public func visit(
+        in polygon: GeoPolygon, _ body: (Slot, Coordinate) throws -> Bool
+    ) rethrows {
+        try search(PolygonRegion(polygon)) { slot, latitude, longitude in
+            try body(slot, Coordinate(latitude: latitude, longitude: longitude))
         }
     }
 
@@ -35,9 +44,14 @@ extension PointIndex {
     public func count(in box: GeoBox) -> Int { count(in: BoxRegion(box)) }
 
     /// How many points lie within the radius.
-    public func count(within radiusMeters: Double, of center: Coordinate) -> Int {
-        count(in: CircleRegion(center: center, radiusMeters: radiusMeters))
+    public func count(
+        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere
+    ) -> Int {
+        count(in: CircleRegion(center: center, radiusMeters: radiusMeters, model: model))
     }
+
+    /// How many points lie in the polygon.
+    public func count(in polygon: GeoPolygon) -> Int { count(in: PolygonRegion(polygon)) }
 
     /// About how many points lie in the box, 0 through `count`.
     ///
@@ -47,16 +61,27 @@ extension PointIndex {
     /// About how many points lie within the radius, 0 through `count`.
     ///
     /// - Complexity: O(tiers): at most 48 groups of nodes of each are opened.
-    public func estimate(within radiusMeters: Double, of center: Coordinate) -> Int {
-        estimate(in: CircleRegion(center: center, radiusMeters: radiusMeters))
+    public func estimate(
+        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere
+    ) -> Int {
+        estimate(in: CircleRegion(center: center, radiusMeters: radiusMeters, model: model))
+    }
+
+    /// About how many points lie in the polygon's boxes, 0 through `count`.
+    ///
+    /// - Complexity: that of an estimate in a box, for each of them.
+    public func estimate(in polygon: GeoPolygon) -> Int {
+        min(count, polygon.boxes.reduce(0) { $0 + estimate(in: $1) })
     }
 
     /// A walk over the points within the radius (`nil`: everywhere), nearest first, that begins
     /// right behind `after`.
     public func nearest(
-        to center: Coordinate, within radiusMeters: Double? = nil, after: NearestCursor? = nil
+        to center: Coordinate, model: DistanceModel = .sphere, within radiusMeters: Double? = nil,
+        after: NearestCursor? = nil
     ) -> NearestWalk {
-        NearestWalk(index: self, center: center, radiusMeters: radiusMeters, after: after)
+        NearestWalk(
+            index: self, center: center, model: model, radiusMeters: radiusMeters, after: after)
     }
 }
 
@@ -116,7 +141,7 @@ extension PointIndex {
         return total
     }
 
-    private func estimate<R: Region>(in region: R) -> Int {
+    private func estimate<R: MeasurableRegion>(in region: R) -> Int {
         var total = 0.0
         for entry in delta where region.judge(entry).touched != 0 { total += 1 }
         for record in tiers {

@@ -32,7 +32,7 @@ public protocol DistanceWalk: Sendable {
 /// Points by place: which lie in this box or circle, and which are nearest.
 ///
 /// Every slot has at most one point. A point lies within a radius exactly when
-/// `Sphere.distance(center, point).isWithin(radiusMeters:)`; radii are metres, 0 or more.
+/// `model.distance(center, point).isWithin(radiusMeters:)`; radii are metres, 0 or more.
 /// `PointIndex` answers fast, `LinearScan` obviously; both answer the same.
 public protocol PointSet: Sendable {
     /// The walk `nearest` begins.
@@ -62,18 +62,25 @@ public protocol PointSet: Sendable {
     /// Calls `body` for each point within the radius, in no particular order, until it returns
     /// false.
     func visit(
-        within radiusMeters: Double, of center: Coordinate,
+        within radiusMeters: Double, of center: Coordinate, model: DistanceModel,
         _ body: (Slot, Distance) throws -> Bool) rethrows
+
+    /// Calls `body` for each point in the polygon, in no particular order, until it returns false.
+    func visit(in polygon: GeoPolygon, _ body: (Slot, Coordinate) throws -> Bool) rethrows
 
     /// How many points lie in the box.
     func count(in box: GeoBox) -> Int
 
     /// How many points lie within the radius.
-    func count(within radiusMeters: Double, of center: Coordinate) -> Int
+    func count(within radiusMeters: Double, of center: Coordinate, model: DistanceModel) -> Int
+
+    /// How many points lie in the polygon.
+    func count(in polygon: GeoPolygon) -> Int
 
     /// A walk over the points within the radius (`nil`: everywhere), nearest first, that begins
     /// right behind `after`.
     func nearest(
-        to center: Coordinate, within radiusMeters: Double?, after: NearestCursor?
+        to center: Coordinate, model: DistanceModel, within radiusMeters: Double?,
+        after: NearestCursor?
     ) -> Walk
 }

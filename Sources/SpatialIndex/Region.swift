@@ -13,23 +13,26 @@ protocol Region {
 
     /// Judges a point outside the trees; `contains` decides what is touched but not inside.
     func judge(_ entry: Entry) -> Lanes
+}
 
+/// A region whose share of a node is cheap to tell.
+protocol MeasurableRegion: Region {
     /// About which part of a node's points lie in the region, 0…1, for a node that is touched.
     func share(of box: NodeBox) -> Double
 }
 
 /// The points within a radius of a centre.
-struct CircleRegion: Region {
-    let origin: Sphere.Origin
+struct CircleRegion: MeasurableRegion {
+    let origin: DistanceModel.Origin
     let radiusMeters: Double
     let center: FloatVector
     let limits: ChordLimits
 
-    init(center: Coordinate, radiusMeters: Double) {
-        self.origin = Sphere.Origin(center)
+    init(center: Coordinate, radiusMeters: Double, model: DistanceModel) {
+        self.origin = DistanceModel.Origin(center, model)
         self.radiusMeters = radiusMeters
         self.center = FloatVector(Sphere.unitVector(center))
-        self.limits = ChordLimits(radiusMeters: radiusMeters)
+        self.limits = ChordLimits(radiusMeters: radiusMeters, model: model)
     }
 
     @inline(__always)
@@ -69,7 +72,7 @@ struct CircleRegion: Region {
 }
 
 /// The points in a rectangle of degrees.
-struct BoxRegion: Region {
+struct BoxRegion: MeasurableRegion {
     private let box: GeoBox
     private let first: ClosedRange<Double>
     private let second: ClosedRange<Double>

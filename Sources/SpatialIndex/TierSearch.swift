@@ -110,13 +110,13 @@ extension TierTree {
     }
 
     /// About how many entries lie in the region, opening at most `budget` groups.
-    func estimate<R: Region>(_ region: R, budget: inout Int) -> Double {
+    func estimate<R: MeasurableRegion>(_ region: R, budget: inout Int) -> Double {
         estimate(region, group: 0, level: levels - 1, budget: &budget)
     }
 
     // Level by level down from the group: a child in part of the region counts by its share once
     // the budget is spent.
-    private func estimate<R: Region>(
+    private func estimate<R: MeasurableRegion>(
         _ region: R, group number: Int, level: Int, budget: inout Int
     ) -> Double {
         budget -= 1

@@ -19,6 +19,8 @@ struct LimitFlags: ParsableArguments {
     var clauses: Int?
     @Option(help: "Values of one \"in\" clause. (default: 200)")
     var inValues: Int?
+    @Option(help: "Positions of all polygons of one query. (default: 10000)")
+    var polygonPositions: Int?
     @Option(help: "Keys of one order. (default: 16)")
     var orderKeys: Int?
     @Option(help: "Bytes of one dataType. (default: 200)")
@@ -43,7 +45,8 @@ struct LimitFlags: ParsableArguments {
     func limits(_ settings: Settings) throws -> Limits {
         let flags: [Int?] = [
             lineBytes, replyBytes, objectBytes, pageObjects, batchRequests, clauseDepth, clauses,
-            inValues, orderKeys, dataTypeBytes, queryMilliseconds, exportIdleMilliseconds,
+            inValues, polygonPositions, orderKeys, dataTypeBytes, queryMilliseconds,
+            exportIdleMilliseconds,
             connections, pipelinedRequests, pipelinedBytes,
             outputBytes, documentCacheBytes, memory,
         ]

@@ -103,6 +103,8 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "clauseDepth", path: \.clauseDepth, range: 1...200),
         LimitSetting(name: "clauses", path: \.clauses, range: 1...1_000_000),
         LimitSetting(name: "inValues", path: \.inValues, range: 1...1_000_000),
+        LimitSetting(
+            name: "polygonPositions", path: \.polygonPositions, range: 4...1_000_000),
         LimitSetting(name: "orderKeys", path: \.orderKeys, range: 1...1_000),
         LimitSetting(name: "dataTypeBytes", path: \.dataTypeBytes, range: 1...10_000),
         LimitSetting(name: "queryMilliseconds", path: \.queryMilliseconds, range: 1...86_400_000),

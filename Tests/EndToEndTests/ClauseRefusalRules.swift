@@ -72,6 +72,15 @@ import Testing
         (#""type":"geobox","field":"f","box":{"ne":\#(p),"sw":\#(p),"nw":\#(p)}"#, ".box.nw"),
         (#""type":"geobox","field":"f","box":{"ne":\#(point(1, 3)),"sw":\#(point(2, 1))}"#, ".box"),
         (#""type":"geobox","field":"f","box":{"ne":\#(p),"sw":\#(p)},"model":"x""#, ".model"),
+        // geopolygon
+        (#""type":"geopolygon","polygon":{}"#, ".field"),
+        (#""type":"geopolygon","field":"f""#, ".polygon"),
+        (#""type":"geopolygon","field":"f","polygon":[]"#, ".polygon"),
+        (#""type":"geopolygon","field":"f","polygon":{}"#, ".polygon.type"),
+        (
+            #""type":"geopolygon","field":"f","polygon":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]},"x":1"#,
+            ".x"
+        ),
         // geodistance
         (#""type":"geodistance","center":\#(p),"radius":1"#, ".field"),
         (#""type":"geodistance","field":"f","radius":1"#, ".center"),
@@ -122,6 +131,7 @@ import Testing
         ),
         (#""type":"geodistance","field":"f","center":\#(p),"model":"flat""#, ".model"),
         (#""type":"geodistance","field":"f","center":\#(p),"model":null"#, ".model"),
+        (#""type":"geodistance","field":"f","center":\#(p),"model":"WGS84""#, ".model"),
         (#""type":"geodistance","field":"f","center":\#(p),"unit":"km""#, ".unit"),
         // contains
         (#""type":"contains","value":1"#, ".field"), (#""type":"contains","field":"f""#, ".value"),
@@ -208,22 +218,6 @@ import Testing
                     try await service.text("bucket.count", #"{"bucket":"b1"\#(query)}"#)
                         == #"{"count":2}"#)
             }
-        }
-    }
-
-    @Test func `What this version does not support is said so`() async throws {
-        let ring = "[[0,0],[1,0],[1,1],[0,0]]"
-        try await TestService.with { service async throws in
-            let polygon =
-                #"{"type":"geopolygon","field":"f","polygon":{"type":"Polygon","coordinates":[\#(ring)]}}"#
-            #expect(
-                try await service.queryOutcome(polygon).hasPrefix(
-                    "QUERY_NOT_SUPPORTED bucketQuery.clause"))
-            let wgs84 =
-                #"{"type":"geodistance","field":"f","center":\#(Self.p),"radius":1,"model":"wgs84"}"#
-            #expect(
-                try await service.queryOutcome(wgs84)
-                    == "QUERY_NOT_SUPPORTED bucketQuery.clause.model")
         }
     }
 

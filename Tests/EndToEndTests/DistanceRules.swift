@@ -4,10 +4,12 @@ import Testing
 /// Distances: their values, where they are reported, and the radius.
 @Suite struct DistanceRules {
     private static func clause(
-        _ center: String, radius: String? = nil, into name: String? = "d", field: String = "p"
+        _ center: String, radius: String? = nil, into name: String? = "d", field: String = "p",
+        model: String? = nil
     ) -> String {
         #"{"type":"geodistance","field":"\#(field)","center":\#(center)"#
             + (radius.map { ",\"radius\":\($0)" } ?? "")
+            + (model.map { ",\"model\":\"\($0)\"" } ?? "")
             + (name.map { ",\"putDistanceInto\":\"\($0)\"" } ?? "") + "}"
     }
 
@@ -42,6 +44,67 @@ import Testing
         }
     }
 
+    /// Two places and their distance on the ellipsoid. The first is Karney's example, Wellington to
+    /// Salamanca (documentation of GeographicLib's `geod_inverse`); then a degree of the equator,
+    /// quarter and half of a meridian, antipodes.
+    static let ellipsoid: [(Double, Double, Double, Double, String)] = [
+        (-41.32, 174.81, 40.96, -5.5, "19959679.267354"), (0, 0, 0, 1, "111319.490793"),
+        (0, 179.5, 0, -179.5, "111319.490793"), (0, 180, 0, -180, "0.0"),
+        (90, 0, 0, 12, "10001965.729313"), (90, 0, -90, 0, "20003931.458625"),
+        (0, 0, 0, 180, "20003931.458625"), (10, 20, -10, -160, "20003931.458625"),
+    ]
+
+    @Test func `With the model wgs84 distances are geodesics on the ellipsoid`() async throws {
+        try await TestService.with { service in
+            for (index, (fromLat, fromLon, toLat, toLon, distance)) in Self.ellipsoid.enumerated() {
+                let bucket = "b1-\(index)"
+                try await service.store(["o1": "\"p\":\(point(toLat, toLon))"], in: bucket)
+                let clause = Self.clause(point(fromLat, fromLon), model: "wgs84")
+                let text = try await service.text(
+                    "bucket.query", queryParams(clause, "", #""fields":[]"#, bucket))
+                #expect(
+                    text.hasSuffix(#"[{"_id":"o1","_calculated":{"d":\#(distance)}}]}"#),
+                    "\(text) \(distance)")
+            }
+        }
+    }
+
+    @Test
+    func `The model decides who is nearest, within the radius, and which pages a key continues`()
+        async throws
+    {
+        // A degree of the meridian is shorter than one of the equator on the ellipsoid alone.
+        try await TestService.with { service in
+            try await service.store([
+                "east": "\"p\":\(point(0, 1))", "north": "\"p\":\(point(1.001, 0))",
+            ])
+            let order = #""orderBy":"_calculated.d""#
+            for (model, ids, within) in [
+                (nil, ["east", "north"], ["east"]), ("sphere", ["east", "north"], ["east"]),
+                ("wgs84", ["north", "east"], ["north"]),
+            ] as [(String?, [String], [String])] {
+                let center = point(0, 0)
+                #expect(
+                    try await service.ids(Self.clause(center, model: model), order: order) == ids)
+                let near = Self.clause(center, radius: "111250", model: model)
+                #expect(try await service.ids(near, order: order) == within, "\(model ?? "none")")
+                #expect(try await service.count(near) == 1)
+            }
+            let sphere = Self.clause(point(0, 0), model: "sphere")
+            let page = try await service.query(sphere, order: order, more: #""bestEffortLimit":1"#)
+            let key = #""paginationKey":"\#(try #require(page.nextPaginationKey))""#
+            let unnamed = Self.clause(point(0, 0))
+            #expect(try await service.ids(unnamed, order: order, more: key) == ["north"])
+            let other = Self.clause(point(0, 0), model: "wgs84")
+            #expect(
+                try await service.queryOutcome(other, order: order, more: key)
+                    == "INVALID_INPUT_DATA paginationKey")
+            #expect(
+                try await service.query(other)["queryDescription"]?.string
+                    == "WHERE ( p WITHIN ANY DISTANCE OF 0.0, 0.0 ON WGS84 )")
+        }
+    }
+
     /// Places all over, with the poles, the antimeridian, twins and antipodes among them.
     private static func places(seed: UInt64, _ count: Int) -> [(Double, Double)] {
         var random = SplitMix64(seed: seed)
@@ -57,9 +120,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...3 as ClosedRange<UInt64>)
+    @Test(arguments: 1...3 as ClosedRange<UInt64>, ["sphere", "wgs84"])
     func `A radius equal to a reported distance includes it, a micrometre less does not`(
-        _ seed: UInt64
+        _ seed: UInt64, _ model: String
     ) async throws {
         try await TestService.with { service in
             try await service.store(
@@ -68,15 +131,16 @@ import Testing
                 })
             let center = point(35.5, 139.5)
             let order = #""orderBy":"_calculated.d""#
-            let all = try await service.query(Self.clause(center), order: order)
+            let all = try await service.query(Self.clause(center, model: model), order: order)
             let found = try #require(all["results"]?.array)
             #expect(found.count == 120)
             let distances = found.compactMap { $0["_calculated"]?["d"]?.double }
             #expect(distances == distances.sorted())
             for (index, distance) in distances.enumerated() where distance > 0 {
                 let within = distances.filter { $0 <= distance }.count
-                let clause = Self.clause(center, radius: "\(distance)")
-                #expect(try await service.count(clause) == within, "seed \(seed) \(distance)")
+                let clause = Self.clause(center, radius: "\(distance)", model: model)
+                #expect(
+                    try await service.count(clause) == within, "seed \(seed) \(model) \(distance)")
                 if index % 10 == 0 {
                     #expect(
                         try await service.ids(clause, order: order)
@@ -85,8 +149,9 @@ import Testing
                 let less = "\((distance * 1e6 - 1).rounded() / 1e6)"
                 guard less != "0.0" else { continue }
                 let below = distances.filter { $0 < distance }.count
-                let short = Self.clause(center, radius: less)
-                #expect(try await service.count(short) == below, "seed \(seed) \(distance)")
+                let short = Self.clause(center, radius: less, model: model)
+                #expect(
+                    try await service.count(short) == below, "seed \(seed) \(model) \(distance)")
             }
         }
     }

@@ -24,8 +24,8 @@ import Testing
             ),
             (
                 "bucket.query",
-                #"{"bucket":"b1","bucketQuery":{"clause":{"type":"geopolygon","field":"f","polygon":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}}}"#,
-                -32_602, "QUERY_NOT_SUPPORTED", "bucketQuery.clause.type"
+                #"{"bucket":"b1","bucketQuery":{"aggregations":[{"type":"COUNT","putAggregationInto":"n"}]},"paginationKey":"k"}"#,
+                -32_602, "QUERY_NOT_SUPPORTED", "paginationKey"
             ),
             ("bucket.count", #"{"bucket":"-"}"#, -32_602, "INVALID_BUCKET", "bucket"),
             ("object.get", #"{"bucket":"b1","id":"x"}"#, -32_602, "INVALID_OBJECT_ID", "id"),

@@ -5,20 +5,20 @@ import Testing
 @testable import SpatialIndex
 
 @Suite struct BoundTests {
-    @Test(arguments: Places.allCases)
+    @Test(arguments: Places.allCases, DistanceModel.allCases)
     func `a chord within the inner limit is within the radius, one beyond the outer is not`(
-        places: Places
+        places: Places, model: DistanceModel
     ) {
         for seed in UInt64(1)...4 {
             var random = SplitMix64(seed: seed)
             for _ in 0..<2000 {
                 let center = places.place(&random)
                 let place = places.place(&random)
-                let radius = places.radiusMeters(around: center, &random)
-                let limits = ChordLimits(radiusMeters: radius)
+                let radius = places.radiusMeters(around: center, model, &random)
+                let limits = ChordLimits(radiusMeters: radius, model: model)
                 let chord = FloatVector(Sphere.unitVector(place))
                     .squaredChord(to: FloatVector(Sphere.unitVector(center)))
-                let isWithin = Sphere.distance(center, place).isWithin(radiusMeters: radius)
+                let isWithin = model.distance(center, place).isWithin(radiusMeters: radius)
                 let context = "seed \(seed), \(radius) m, \(center) to \(place)"
                 if chord <= limits.inside { #expect(isWithin, "\(context)") }
                 if chord > limits.outside { #expect(!isWithin, "\(context)") }
@@ -55,9 +55,9 @@ import Testing
             for lane in 0..<tree.entryCount(ofLeaf: number) {
                 let place = Leaf(base: tree.leaf(number)).entry(lane).coordinate
                 let meters = Sphere.distance(center, place).meters
-                let limits = ChordLimits(radiusMeters: meters)
+                let limits = ChordLimits(radiusMeters: meters, model: .sphere)
                 #expect(chords.nearest[number] <= limits.outside, "\(context), \(place)")
-                let less = ChordLimits.inside(radiusMeters: meters - 1e-6)
+                let less = ChordLimits.inside(radiusMeters: meters - 1e-6, .sphere)
                 #expect(chords.farthest[number] > less, "\(context), \(place)")
             }
         }

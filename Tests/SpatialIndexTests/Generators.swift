@@ -74,8 +74,10 @@ enum Places: String, CaseIterable, Sendable {
     }
 
     /// A radius from nothing to everything, and exactly or just under the distance of a point.
-    func radiusMeters(around center: Coordinate, _ random: inout SplitMix64) -> Double {
-        let exact = Sphere.distance(center, place(&random)).meters
+    func radiusMeters(
+        around center: Coordinate, _ model: DistanceModel, _ random: inout SplitMix64
+    ) -> Double {
+        let exact = model.distance(center, place(&random)).meters
         switch random.below(7) {
         case 0: return 0
         case 1: return 20_015_115

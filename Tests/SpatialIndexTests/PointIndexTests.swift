@@ -39,20 +39,22 @@ private let seeds: [UInt64] = Array(1...24)
         }
     }
 
-    @Test(arguments: Places.allCases)
-    func `a walk resumed behind any point goes on with the next`(places: Places) {
+    @Test(arguments: Places.allCases, DistanceModel.allCases)
+    func `a walk resumed behind any point goes on with the next`(
+        places: Places, model: DistanceModel
+    ) {
         for seed in seeds.prefix(2) {
             var random = SplitMix64(seed: seed)
             var history = History(places: places)
             history.run(steps: 400, &random)
             let center = places.place(&random)
-            let all = Array(walk(history.scan.nearest(to: center, within: nil, after: nil)))
+            let all = walk(history.scan.nearest(to: center, model: model, within: nil, after: nil))
             for (number, cursor) in all.enumerated() where number % 7 == 0 {
-                let rest = Array(
-                    walk(history.index.nearest(to: center, within: nil, after: cursor)).prefix(20))
+                let rest = walk(history.index.nearest(to: center, model: model, after: cursor))
+                    .prefix(20)
                 #expect(
-                    rest == Array(all[(number + 1)...].prefix(20)),
-                    "seed \(seed), \(places), behind \(cursor)")
+                    rest == all[(number + 1)...].prefix(20),
+                    "seed \(seed), \(places), \(model), behind \(cursor)")
             }
         }
     }
@@ -162,15 +164,26 @@ func compare(
         #expect(visited(index, box) == inBox, "\(context), \(box)")
         #expect(index.count(in: box) == inBox.count, "\(context), \(box)")
         #expect((0...index.count).contains(index.estimate(in: box)), "\(context), \(box)")
-        let center = places.place(&random)
-        let radius = places.radiusMeters(around: center, &random)
-        let inCircle = walk(scan.nearest(to: center, within: radius, after: nil))
-        let here = "\(context), \(radius) m of \(center)"
-        #expect(walk(index.nearest(to: center, within: radius, after: nil)) == inCircle, "\(here)")
-        #expect(visited(index, radius, center) == inCircle, "\(here)")
-        #expect(index.count(within: radius, of: center) == inCircle.count, "\(here)")
-        #expect((0...index.count).contains(index.estimate(within: radius, of: center)), "\(here)")
+        for model in DistanceModel.allCases {
+            compareCircle(index, scan, places, model, &random, context)
+        }
     }
+}
+
+private func compareCircle(
+    _ index: PointIndex, _ scan: LinearScan, _ places: Places, _ model: DistanceModel,
+    _ random: inout SplitMix64, _ context: String
+) {
+    let center = places.place(&random)
+    let radius = places.radiusMeters(around: center, model, &random)
+    let inCircle = walk(scan.nearest(to: center, model: model, within: radius, after: nil))
+    let here = "\(context), \(radius) m of \(center), \(model)"
+    let found = walk(index.nearest(to: center, model: model, within: radius, after: nil))
+    #expect(found == inCircle, "\(here)")
+    #expect(visited(index, radius, center, model) == inCircle, "\(here)")
+    #expect(index.count(within: radius, of: center, model: model) == inCircle.count, "\(here)")
+    let estimate = index.estimate(within: radius, of: center, model: model)
+    #expect((0...index.count).contains(estimate), "\(here)")
 }
 
 func walk<Walk: DistanceWalk>(_ start: Walk) -> [NearestCursor] {
@@ -192,10 +205,10 @@ private func visited<Points: PointSet>(_ points: Points, _ box: GeoBox) -> [Slot
 }
 
 private func visited(
-    _ index: PointIndex, _ radiusMeters: Double, _ center: Coordinate
+    _ index: PointIndex, _ radiusMeters: Double, _ center: Coordinate, _ model: DistanceModel
 ) -> [NearestCursor] {
     var found: [NearestCursor] = []
-    index.visit(within: radiusMeters, of: center) { slot, distance in
+    index.visit(within: radiusMeters, of: center, model: model) { slot, distance in
         found.append(NearestCursor(distance: distance, slot: slot))
         return true
     }

@@ -35,7 +35,7 @@ public struct ClauseGenerator {
 
     private mutating func leaf(_ random: inout SplitMix64) -> JSONValue {
         let field = random.pick(ObjectGenerator.paths)
-        switch random.below(12) {
+        switch random.below(14) {
         case 0, 1: return Self.leaf("eq", field, [("value", literal(field, &random))])
         case 2, 3: return range(field, &random)
         case 4: return prefix(field, &random)
@@ -45,7 +45,8 @@ public struct ClauseGenerator {
         case 6: return hasField(field, &random)
         case 7: return contains(field, &random)
         case 8, 9: return box(&random)
-        case 10: return distance(&random)
+        case 10, 11: return distance(&random)
+        case 12: return polygon(&random)
         default: return random.oneIn(8) ? .object(["type": .string("all")]) : ids(&random)
         }
     }
@@ -54,9 +55,11 @@ public struct ClauseGenerator {
         into name: Bool? = nil, _ random: inout SplitMix64
     ) -> JSONValue {
         let field = random.pick(ObjectGenerator.geoPaths)
-        let center = center(&random)
+        let model = random.pick([nil, nil, "sphere", "wgs84", "wgs84"])
+        let center = center(model, &random)
         var members: [(String, JSONValue)] = [("center", center)]
-        if !random.oneIn(4) { members.append(("radius", radius(field, center, &random))) }
+        if let model { members.append(("model", .string(model))) }
+        if !random.oneIn(4) { members.append(("radius", radius(field, members, &random))) }
         if name ?? random.oneIn(2) {
             members.append(("putDistanceInto", .string("d\(distanceNames)")))
             distanceNames += 1
@@ -74,6 +77,13 @@ public struct ClauseGenerator {
             "sw": .point(south, random.oneIn(8) ? -180 : west),
         ])
         return Self.leaf("geobox", random.pick(ObjectGenerator.geoPaths), [("box", box)])
+    }
+
+    public func polygon(_ random: inout SplitMix64) -> JSONValue {
+        let places = objects.oraclePlaces.map { ($0.latitude, $0.longitude) }
+        let polygon = PolygonGenerator(places: places).polygon(&random)
+        return Self.leaf(
+            "geopolygon", random.pick(ObjectGenerator.geoPaths), [("polygon", polygon.geometry)])
     }
 
     public func ids(_ random: inout SplitMix64) -> JSONValue {
@@ -172,24 +182,25 @@ public struct ClauseGenerator {
     private func place(_ random: inout SplitMix64) -> JSONValue { parsed(objects.point(&random)) }
 
     /// A centre from which no distance lies so near a boundary of rounding that arithmetic decides.
-    private func center(_ random: inout SplitMix64) -> JSONValue {
+    private func center(_ model: String?, _ random: inout SplitMix64) -> JSONValue {
         while true {
             let candidate =
                 random.oneIn(2)
                 ? place(&random)
                 : .point(35 + random.number(-3...3), 139 + random.number(-3...3))
             let center = OraclePlace(candidate)!
-            if objects.oraclePlaces.allSatisfy({ !OracleDistance(center, $0).isNearRounding }) {
-                return candidate
+            let isClear = objects.oraclePlaces.allSatisfy {
+                !OracleDistance(center, $0, model: model).isNearRounding
             }
+            if isClear { return candidate }
         }
     }
 
     /// Often exactly a distance that occurs, so that the edge is met, or a micrometre beside it.
     private func radius(
-        _ field: String, _ center: JSONValue, _ random: inout SplitMix64
+        _ field: String, _ members: [(String, JSONValue)], _ random: inout SplitMix64
     ) -> JSONValue {
-        let clause = Self.leaf("geodistance", field, [("center", center)])
+        let clause = Self.leaf("geodistance", field, members)
         if let object = random.pickOne(bucket.objects),
             let distance = OracleClause.distance(clause, object.document.field(field)),
             distance > 1, distance < 20_015_115_000_000

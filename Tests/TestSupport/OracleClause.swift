@@ -40,6 +40,11 @@ public enum OracleClause {
             let box = clause["box"]!
             return OraclePlace(value)?.isIn(
                 southWest: OraclePlace(box["sw"])!, northEast: OraclePlace(box["ne"])!)
+        case "geopolygon":
+            let polygon = OraclePolygon(clause["polygon"]!)
+            return OraclePlace(value).map {
+                polygon.contains(latitude: $0.latitude, longitude: $0.longitude)
+            }
         case "geodistance":
             guard let distance = distance(clause, value) else { return nil }
             guard let radius = clause["radius"]?.double else { return true }
@@ -51,7 +56,8 @@ public enum OracleClause {
     /// The distance that a `geodistance` measures to a value, in micrometres.
     static func distance(_ clause: JSONValue, _ value: JSONValue?) -> Int64? {
         OraclePlace(value).map {
-            OracleDistance(OraclePlace(clause["center"])!, $0).micrometers
+            OracleDistance(OraclePlace(clause["center"])!, $0, model: clause["model"]?.string)
+                .micrometers
         }
     }
 

@@ -38,24 +38,48 @@ struct OraclePlace: Hashable {
     typealias Wide = Double
 #endif
 
-/// A great-circle distance, computed apart from the product's: the angle between two directions
-/// from its sine and cosine, in the widest arithmetic at hand.
-///
-/// The same function of two places as the haversine formula, and as well conditioned near 180° as
-/// near 0: with 64 bits of significand the error stays below 1e-11 m.
-struct OracleDistance {
+/// A distance, computed apart from the product's.
+public struct OracleDistance {
     let meters: Wide
 
-    init(_ a: OraclePlace, _ b: OraclePlace) {
+    /// How far the product's arithmetic may be off before it rounds.
+    private let tolerance: Wide
+
+    /// - Parameter model: `wgs84`; anything else is the sphere.
+    init(_ a: OraclePlace, _ b: OraclePlace, model: String?) {
+        if model == "wgs84" {
+            meters = OracleGeodesic(a, b).meters
+            tolerance = 2e-8
+        } else {
+            meters = Self.greatCircle(a, b)
+            tolerance = 1e-9 + meters * 6e-16
+        }
+    }
+
+    /// The distance between two places in degrees.
+    public init(
+        from a: (latitude: Double, longitude: Double),
+        to b: (latitude: Double, longitude: Double), model: String
+    ) {
+        self.init(
+            OraclePlace(.point(a.latitude, a.longitude))!,
+            OraclePlace(.point(b.latitude, b.longitude))!, model: model)
+    }
+
+    /// The angle between two directions from its sine and cosine, in the widest arithmetic at hand.
+    ///
+    /// The same function of two places as the haversine formula, and as well conditioned near 180°
+    /// as near 0: with 64 bits of significand the error stays below 1e-11 m.
+    private static func greatCircle(_ a: OraclePlace, _ b: OraclePlace) -> Wide {
         let degree = Wide.pi / 180
         let (latitudeA, latitudeB) = (Wide(a.latitude) * degree, Wide(b.latitude) * degree)
         let turn = (Wide(b.longitude) - Wide(a.longitude)) * degree
-        let (sineA, cosineA) = Self.sineAndCosine(a.latitude, latitudeA)
-        let (sineB, cosineB) = Self.sineAndCosine(b.latitude, latitudeB)
+        let (sineA, cosineA) = sineAndCosine(a.latitude, latitudeA)
+        let (sineB, cosineB) = sineAndCosine(b.latitude, latitudeB)
         let east = cosineB * sin(turn)
         let north = cosineA * sineB - sineA * cosineB * cos(turn)
         let along = sineA * sineB + cosineA * cosineB * cos(turn)
-        meters = 6_371_000 * atan2((east * east + north * north).squareRoot(), along)
+        return 6_371_000 * atan2((east * east + north * north).squareRoot(), along)
     }
 
     /// The cosine of 90° is 0, though not that of the nearest number to π/2.
@@ -64,12 +88,12 @@ struct OracleDistance {
     }
 
     /// The distance rounded to the micrometre.
-    var micrometers: Int64 { Int64((meters * 1e6).rounded()) }
+    public var micrometers: Int64 { Int64((meters * 1e6).rounded()) }
 
-    /// Whether arithmetic with 53 bits may round to the next micrometre.
-    var isNearRounding: Bool {
+    /// Whether the product's arithmetic may round to the next micrometre.
+    public var isNearRounding: Bool {
         let scaled = meters * 1e6
         let fromBoundary = abs(scaled - scaled.rounded(.down) - 0.5) / 1e6
-        return fromBoundary < 1e-9 + meters * 6e-16
+        return fromBoundary < tolerance
     }
 }

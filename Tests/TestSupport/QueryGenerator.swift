@@ -18,10 +18,11 @@ public struct QueryGenerator {
 
     public func query(on bucket: OracleBucket, _ random: inout SplitMix64) -> GeneratedQuery {
         var clauses = ClauseGenerator(objects: objects, bucket: bucket)
-        switch random.below(9) {
+        switch random.below(10) {
         case 0: return nearest(&clauses, &random)
         case 1: return finish(clauses.box(&random), order: [], &random)
         case 2: return finish(clauses.ids(&random), order: [], &random)
+        case 9: return finish(clauses.polygon(&random), order: keys(clauses, &random), &random)
         case 3:
             let circle = clauses.distance(&random)
             let clause = ClauseGenerator.list("and", [circle, clauses.clause(depth: 2, &random)])

@@ -22,7 +22,7 @@ extension Execution {
         case .ordered(let field, let descending):
             try forEachOrdered(field, descending, after: key, first, body)
         case .nearest: preconditionFailure("a nearest-first walk has no batches")
-        case .ids, .box, .circle, .lookup, .union:
+        case .ids, .box, .polygon, .circle, .lookup, .union:
             var slots: [Slot] = []
             collect(plan.path, into: &slots)
             if case .union = plan.path { slots = slots.sortedWithoutRepeats() }
@@ -38,7 +38,8 @@ extension Execution {
     ) throws(ServiceFailure) {
         guard let index = state.fields[clause.field] else { return }
         var walk = index.nearest(
-            to: clause.center, within: clause.radiusMeters, after: key.map(cursor))
+            to: clause.center, model: clause.model, within: clause.radiusMeters,
+            after: key.map(cursor))
         let selection = self.selection
         while let (slot, distance) = walk.next(of: selection) {
             guard try body(&self, slot, distance) else { break }
@@ -151,7 +152,14 @@ extension Execution {
             }
         case .circle(let clause):
             let radius = clause.radiusMeters ?? DistanceClause.maximumRadiusMeters
-            state.fields[clause.field]?.visitSlots(within: radius, of: clause.center) { slot in
+            state.fields[clause.field]?.visitSlots(
+                within: radius, of: clause.center, model: clause.model
+            ) { slot in
+                slots.append(slot)
+                return true
+            }
+        case .polygon(let field, let polygon):
+            state.fields[field]?.visit(in: polygon) { slot, _ in
                 slots.append(slot)
                 return true
             }

@@ -64,6 +64,7 @@ extension SlotTest {
     var knownCount: Int? {
         switch self {
         case .box(let box, let index): return index.estimate(in: box)
+        case .polygon(let polygon, let index): return index.estimate(in: polygon)
         case .circle(let clause, let index):
             guard let radius = clause.radiusMeters else { return index.count }
             return index.estimate(within: radius, of: clause.center)

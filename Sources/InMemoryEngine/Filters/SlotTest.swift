@@ -9,6 +9,7 @@ indirect enum SlotTest: Sendable {
     case cell(CellTest, Column)
     case box(GeoBox, PointIndex)
     case circle(DistanceClause, PointIndex)
+    case polygon(GeoPolygon, PointIndex)
     case and([SlotTest])
     case or([SlotTest])
     case not(SlotTest)
@@ -26,6 +27,8 @@ indirect enum SlotTest: Sendable {
             self = state.fields[field].map { .box(box, $0) } ?? .constant(.unknown)
         case .geodistance(let clause):
             self = state.fields[clause.field].map { .circle(clause, $0) } ?? .constant(.unknown)
+        case .geopolygon(let field, let polygon):
+            self = state.fields[field].map { .polygon(polygon, $0) } ?? .constant(.unknown)
         case .and(let clauses):
             guard let tests = Self.tests(clauses, on: state, &missing) else { return nil }
             self = .and(tests)
@@ -61,6 +64,7 @@ indirect enum SlotTest: Sendable {
         case .cell(let test, _): test.isCheap ? 4 : 30
         case .box: 12
         case .circle: 60
+        case .polygon: 200
         case .and(let tests), .or(let tests): tests.reduce(2) { $0 + $1.cost }
         case .not(let test): 1 + test.cost
         }
@@ -123,6 +127,11 @@ indirect enum SlotTest: Sendable {
             for (place, slot) in slots.enumerated() {
                 truths[place] =
                     index.position(of: slot).map { Truth(clause.accepts($0)) } ?? .unknown
+            }
+        case .polygon(let polygon, let index):
+            for (place, slot) in slots.enumerated() {
+                truths[place] =
+                    index.position(of: slot).map { Truth(polygon.contains($0)) } ?? .unknown
             }
         case .and(let tests): combine(tests, slots, truths, from: .yes, &)
         case .or(let tests): combine(tests, slots, truths, from: .no, |)

@@ -59,6 +59,7 @@ enum AccessPath {
     /// The objects of some ids.
     case ids([Slot])
     case box(FieldPath, GeoBox)
+    case polygon(FieldPath, GeoPolygon)
     /// Everything within a radius, or everything that has the field.
     case circle(DistanceClause)
     /// As `circle`, nearest first, as far as the page needs.
@@ -77,6 +78,7 @@ enum AccessPath {
         case .nothing: "nothing"
         case .ids: "ids"
         case .box: "box"
+        case .polygon: "polygon"
         case .circle: "circle"
         case .nearest: "nearest"
         case .lookup: "lookup"
@@ -88,7 +90,9 @@ enum AccessPath {
 
     var field: FieldPath? {
         switch self {
-        case .box(let field, _), .lookup(let field, _, _), .ordered(let field, _): field
+        case .box(let field, _), .polygon(let field, _), .lookup(let field, _, _),
+            .ordered(let field, _):
+            field
         case .circle(let clause), .nearest(let clause): clause.field
         case .nothing, .ids, .union, .scan: nil
         }
@@ -99,7 +103,7 @@ enum AccessPath {
         switch self {
         case .nothing, .ids, .scan, .union: true
         case .lookup(_, _, let isOneValue): isOneValue
-        case .box, .circle, .nearest, .ordered: false
+        case .box, .polygon, .circle, .nearest, .ordered: false
         }
     }
 }

@@ -86,6 +86,9 @@ struct Planner {
         case .geobox(let field, let box):
             guard let index = state.fields[field] else { return [(.nothing, 0)] }
             return [(.box(field, box), index.estimate(in: box))]
+        case .geopolygon(let field, let polygon):
+            guard let index = state.fields[field] else { return [(.nothing, 0)] }
+            return [(.polygon(field, polygon), index.estimate(in: polygon))]
         case .geodistance(let clause):
             guard let index = state.fields[clause.field] else { return [(.nothing, 0)] }
             let within = clause.radiusMeters.map { index.estimate(within: $0, of: clause.center) }
@@ -214,7 +217,7 @@ struct Planner {
         switch plan.path {
         case .scan: perCandidate = Cost.scanned
         case .nearest, .ordered: perCandidate = Cost.walked
-        case .nothing, .ids, .box, .circle, .lookup, .union: perCandidate = Cost.candidate
+        case .nothing, .ids, .box, .polygon, .circle, .lookup, .union: perCandidate = Cost.candidate
         }
         if stopsEarly(plan), let pageObjects {
             candidates = min(candidates, Double(pageObjects + 1) / share)
@@ -258,7 +261,7 @@ extension Clause {
     /// The share of objects thought to satisfy the clause, where nothing in memory tells.
     fileprivate var guessedShare: Double {
         switch self {
-        case .all, .geobox, .geodistance: 1
+        case .all, .geobox, .geodistance, .geopolygon: 1
         case .eq, .prefix, .contains: 0.1
         case .isIn, .range: 0.25
         case .hasField: 0.9

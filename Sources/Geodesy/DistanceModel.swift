@@ -1,0 +1,77 @@
+/// How the distance between two places is measured.
+///
+///     DistanceModel.wgs84.distance(a, b)
+public enum DistanceModel: String, Sendable, Hashable, CaseIterable {
+    /// Great circles on a sphere of radius 6,371,000 m.
+    case sphere
+    /// Geodesics on the WGS 84 ellipsoid.
+    case wgs84
+
+    /// The distance, rounded to the nearest micrometre.
+    public func distance(_ a: Coordinate, _ b: Coordinate) -> Distance {
+        switch self {
+        case .sphere: Sphere.distance(a, b)
+        case .wgs84: WGS84.distance(a, b)
+        }
+    }
+
+    /// `distance(a, b).isWithin(radiusMeters:)`, most times without computing it.
+    public func isWithin(radiusMeters: Double, _ a: Coordinate, _ b: Coordinate) -> Bool {
+        if self == .wgs84 {
+            let arc = Sphere.meters(a, b)
+            if arc <= sphereRadius(within: radiusMeters) { return true }
+            if arc > sphereRadius(containing: radiusMeters) { return false }
+        }
+        return distance(a, b).isWithin(radiusMeters: radiusMeters)
+    }
+
+    /// The radius in metres of a circle on the sphere that holds all places of a circle.
+    ///
+    /// Inequality: `distance(a, b).isWithin(radiusMeters: r)` implies that
+    /// `Sphere.distance(a, b).isWithin(radiusMeters: sphereRadius(containing: r))`.
+    public func sphereRadius(containing radiusMeters: Double) -> Double {
+        switch self {
+        case .sphere: radiusMeters
+        case .wgs84: (radiusMeters + Self.slackMeters) / WGS84.sphereRatio.lowerBound
+        }
+    }
+
+    /// The radius in metres of a circle on the sphere that lies within a circle; negative when
+    /// there is none.
+    ///
+    /// Inequality: `Sphere.distance(a, b).isWithin(radiusMeters: sphereRadius(within: r))` implies
+    /// that `distance(a, b).isWithin(radiusMeters: r)`.
+    public func sphereRadius(within radiusMeters: Double) -> Double {
+        switch self {
+        case .sphere: radiusMeters
+        case .wgs84: (radiusMeters - Self.slackMeters) / WGS84.sphereRatio.upperBound
+        }
+    }
+
+    // Both distances are rounded, by half a micrometre each.
+    private static let slackMeters = 2e-6
+}
+
+extension DistanceModel {
+    /// One end of many distances: keeps what depends on it alone.
+    ///
+    /// `Origin(a, model).distance(to: b)` is `model.distance(a, b)`, bit for bit.
+    public struct Origin: Sendable {
+        private let model: DistanceModel
+        private let sphere: Sphere.Origin
+
+        /// Prepares to measure from this place.
+        public init(_ place: Coordinate, _ model: DistanceModel) {
+            self.model = model
+            sphere = Sphere.Origin(place)
+        }
+
+        /// The distance to `other`, rounded to the nearest micrometre.
+        public func distance(to other: Coordinate) -> Distance {
+            switch model {
+            case .sphere: sphere.distance(to: other)
+            case .wgs84: WGS84.distance(sphere.place, other)
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Geodesy
+import JSONText
+import Objects
+
+/// A GeoJSON geometry of type Polygon or MultiPolygon (RFC 7946) to a `GeoPolygon`, or the first
+/// fault with its path.
+///
+/// Of a position the first two numbers count, longitude and latitude; further ones, such as an
+/// altitude, have to be numbers and are left aside.
+struct PolygonParser {
+    /// How many more positions the query may have.
+    private var positions: Int
+    private let limit: Int
+
+    init(limits: Limits) {
+        limit = limits.polygonPositions
+        positions = limit
+    }
+
+    mutating func parse(_ view: JSONView, at path: String) throws(ServiceFailure) -> GeoPolygon {
+        var members = try MemberReader(view, at: path)
+        let type = try members.string("type")
+        guard let isSeveral = ["Polygon": false, "MultiPolygon": true][type] else {
+            throw members.failure(
+                "type", "\(quoted(type)) is no area; expected \"Polygon\" or \"MultiPolygon\"")
+        }
+        let coordinates = try members.required("coordinates", "an array of rings of positions")
+        try members.finish(as: "a polygon")
+        do {
+            return try polygon(coordinates, isSeveral: isSeveral)
+        } catch {
+            throw error.inside(members.path(of: "coordinates"))
+        }
+    }
+
+    // From here on the paths of faults begin at `coordinates`.
+
+    private mutating func polygon(
+        _ view: JSONView, isSeveral: Bool
+    ) throws(ServiceFailure) -> GeoPolygon {
+        var polygons: [[[Coordinate]]] = []
+        if isSeveral {
+            polygons = try elements(of: view, "an array of polygons") {
+                parser, view throws(ServiceFailure) in try parser.rings(view)
+            }
+        } else {
+            polygons = [try rings(view)]
+        }
+        do throws(InvalidPolygon) {
+            return try GeoPolygon(polygons)
+        } catch {
+            let indices = [isSeveral ? error.polygon : nil, error.ring].compactMap(\.self)
+            throw ServiceFailure(
+                .invalidInputData, "the polygon is not valid: \(error.reason)",
+                at: indices.map { "[\($0)]" }.joined())
+        }
+    }
+
+    private mutating func rings(_ view: JSONView) throws(ServiceFailure) -> [[Coordinate]] {
+        try elements(of: view, "an array of rings") { parser, view throws(ServiceFailure) in
+            try parser.elements(of: view, "a ring: an array of positions") {
+                parser, view throws(ServiceFailure) in
+                try parser.position(view)
+            }
+        }
+    }
+
+    private mutating func elements<Element>(
+        of view: JSONView, _ expected: String,
+        _ read: (inout PolygonParser, JSONView) throws(ServiceFailure) -> Element
+    ) throws(ServiceFailure) -> [Element] {
+        guard view.kind == .array else {
+            throw ServiceFailure(.invalidInputData, "expected \(expected)", at: "")
+        }
+        var elements: [Element] = []
+        elements.reserveCapacity(view.count)
+        for (index, element) in zip(0..., view.elements) {
+            do {
+                elements.append(try read(&self, element))
+            } catch {
+                throw error.inside("[\(index)]")
+            }
+        }
+        return elements
+    }
+
+    private mutating func position(_ view: JSONView) throws(ServiceFailure) -> Coordinate {
+        var numbers = view.elements
+        guard let longitude = numbers.next(), let latitude = numbers.next() else {
+            throw ServiceFailure(
+                .invalidInputData, "expected a position: [longitude, latitude] in degrees", at: "")
+        }
+        positions -= 1
+        guard positions >= 0 else {
+            throw ServiceFailure(
+                .invalidInputData, "more than \(limit) positions in the polygons of one query",
+                at: "")
+        }
+        for (index, number) in zip(2..., numbers) where number.number == nil {
+            throw ServiceFailure(.invalidInputData, "expected a number", at: "[\(index)]")
+        }
+        return Coordinate(
+            latitude: try GeoPoint.degrees(latitude, 90, "[1]"),
+            longitude: try GeoPoint.degrees(longitude, 180, "[0]"))
+    }
+}
+
+extension ServiceFailure {
+    /// The failure with its path continued to the front.
+    fileprivate func inside(_ outer: String) -> ServiceFailure {
+        ServiceFailure(reason, message, at: outer + (path ?? ""))
+    }
+}

@@ -1,0 +1,39 @@
+import Geodesy
+
+/// The points in a polygon.
+struct PolygonRegion: Region {
+    private let polygon: GeoPolygon
+    private let boxes: [BoxRegion]
+
+    init(_ polygon: GeoPolygon) {
+        self.polygon = polygon
+        boxes = polygon.boxes.map(BoxRegion.init)
+    }
+
+    // The polygon itself is asked about nodes that its boxes touch.
+    func nodes(_ group: UnsafeMutableRawPointer) -> Lanes {
+        var rest = boxes.reduce(UInt16(0)) { $0 | $1.nodes(group).touched }
+        var (touched, inside) = (UInt16(0), UInt16(0))
+        while rest != 0 {
+            let lane = rest.trailingZeroBitCount
+            rest &= rest - 1
+            let node = NodeBox(group: group, lane: lane)
+            let overlap = polygon.overlap(
+                south: Double(node.south), west: Double(node.west), north: Double(node.north),
+                east: Double(node.east))
+            if overlap != .none { touched |= 1 << UInt16(lane) }
+            if overlap == .whole { inside |= 1 << UInt16(lane) }
+        }
+        return Lanes(touched: touched, inside: inside)
+    }
+
+    func points(_ leaf: UnsafeMutableRawPointer) -> Lanes {
+        Lanes(touched: boxes.reduce(0) { $0 | $1.points(leaf).touched }, inside: 0)
+    }
+
+    func contains(latitude: Double, longitude: Double) -> Bool {
+        polygon.contains(Coordinate(latitude: latitude, longitude: longitude))
+    }
+
+    func judge(_ entry: Entry) -> Lanes { Lanes(touched: 1, inside: 0) }
+}
