@@ -41,6 +41,7 @@ public final class EmbeddedBackend: Backend {
         self.engine = engine
         writer = Writer(store: store, engine: engine, limits: limits, logger: logger, now: now)
         poke.connect(writer)
+        engine.want(ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))
     }
 
     /// Waits for the writes that were submitted, then closes the store.

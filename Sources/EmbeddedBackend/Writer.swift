@@ -57,7 +57,22 @@ final class Writer: Sendable {
     }
 
     /// Lets the engine put in place what was made beside the writes, in turn with them.
-    func maintain() { queue.async { self.engine.maintain() } }
+    func maintain() {
+        queue.async {
+            self.engine.maintain()
+            self.rememberColumns()
+        }
+    }
+
+    /// Writes down which columns there are, so that a start can have them made again.
+    private func rememberColumns() {
+        guard let columns = engine.takeChangedColumns() else { return }
+        do {
+            try store.set(ColumnCatalogue.setting, to: ColumnCatalogue.encode(columns))
+        } catch {
+            logger.warning("the columns are not remembered", metadata: ["reason": "\(error)"])
+        }
+    }
 
     /// Returns when everything submitted so far has been answered.
     func drain() { queue.sync {} }

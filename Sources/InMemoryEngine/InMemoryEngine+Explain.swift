@@ -13,7 +13,8 @@ extension InMemoryEngine {
         let key = try pageKey(of: request)
         let snapshot = self.snapshot
         let state = snapshot.bucket(request.bucket) ?? BucketState()
-        let plans = planner(for: request.query, in: state).plans()
+        let planner = planner(for: request.query, in: state)
+        let plans = planner.plans()
         let planned = ContinuousClock.now
         writer.byte(UInt8(ascii: "{"))
         write(plans[0], to: &writer)
@@ -29,6 +30,11 @@ extension InMemoryEngine {
             write(plan, to: &writer)
             writer.byte(UInt8(ascii: "}"))
         }
+        writer.raw("],\"summary\":[")
+        writer.list(plans[0].summary(passedOver: plans.dropFirst())) { $1.string($0) }
+        writer.byte(UInt8(ascii: "]"))
+        writer.raw(",\"wouldHelp\":[")
+        writer.list(planner.missing.map(\.text).sorted()) { $1.string($0) }
         writer.byte(UInt8(ascii: "]"))
         if analyze {
             try self.analyze(
@@ -47,6 +53,8 @@ extension InMemoryEngine {
         }
         writer.key("estimatedCandidates")
         writer.integer(plan.candidates)
+        writer.key("estimatedDocuments")
+        writer.integer(plan.documents)
         writer.key("estimatedMicroseconds")
         writer.integer(Int(plan.cost.rounded(.up)))
     }

@@ -118,6 +118,16 @@ public final class InMemoryEngine: Sendable {
         }
     }
 
+    /// Has columns made, as queries would have.
+    public func want(_ columns: [ColumnName]) {
+        for (bucket, names) in Dictionary(grouping: columns, by: \.bucket) {
+            works.want(names.map(\.field), of: bucket)
+        }
+    }
+
+    /// The columns there are or will be, if they are others than at the last call.
+    public func takeChangedColumns() -> [ColumnName]? { works.takeChangedPlaces().map(Array.init) }
+
     /// Whether nothing is being made beside the writer.
     public var isSettled: Bool { works.isIdle }
 
@@ -238,7 +248,7 @@ private struct Successor {
     /// Gives up columns until they fit: those that no query has used of late, then any.
     mutating func evictColumns(_ works: ColumnWorks, over budget: Int) {
         let places = works.places
-        func entry(_ place: ColumnWorks.Place) -> ColumnSet.Entry? {
+        func entry(_ place: ColumnName) -> ColumnSet.Entry? {
             (touched[place.bucket] ?? buckets[place.bucket]?.state)?.columns.entries[place.field]
         }
         var bytes = places.reduce(0) { $0 + (entry($1)?.memoryBytes ?? 0) }
@@ -295,7 +305,7 @@ private struct Successor {
         modify(bucket) { state in
             guard !state.columns.finish(filling) else { return }
             state.columns.remove(filling.field)
-            works.forget(ColumnWorks.Place(bucket: bucket, field: filling.field), refused: true)
+            works.forget(ColumnName(bucket: bucket, field: filling.field), refused: true)
         }
     }
 

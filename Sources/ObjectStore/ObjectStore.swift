@@ -117,6 +117,31 @@ public final class ObjectStore: Sendable {
         }
     }
 
+    /// What was set under a name.
+    public func setting(_ name: String) throws(StoreFailure) -> [UInt8]? {
+        do {
+            return try pool.unsafeRead { db in
+                try SQLStatement(db, "SELECT value FROM setting WHERE name = ?1")
+                    .bind(1, name).first { Array($0.bytes(0)!) }
+            }
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
+    }
+
+    /// Keeps a value, of at least one byte, under a name.
+    public func set(_ name: String, to value: [UInt8]) throws(StoreFailure) {
+        do {
+            try pool.writeWithoutTransaction { db in
+                try SQLStatement(
+                    db, "INSERT OR REPLACE INTO setting (name, value) VALUES (?1, ?2)"
+                ).bind(1, name).bind(2, blob: value).run()
+            }
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
+    }
+
     /// The present state of an object by its creation number, or nil when it is gone.
     public func document(
         creation: ChangeNumber

@@ -25,7 +25,8 @@ extension OrderKey {
 }
 
 extension Clause {
-    var description: String {
+    /// The clause in the manner of a WHERE clause, for people to read.
+    public var description: String {
         switch self {
         case .all: return "( 1 = 1 )"
         case .eq(let field, let value): return "( \(field.text) = \(value.description) )"

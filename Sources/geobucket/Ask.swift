@@ -60,7 +60,7 @@ struct Ask: AsyncParsableCommand {
         try await server.connect { connection in
             if explain {
                 let plan = try await connection.call("bucket.explain", request.params(after: nil))
-                return try Console.write(plan + [UInt8(ascii: "\n")])
+                return try Console.write(format == .table ? try Self.summary(of: plan) : plan)
             }
             var writer = format.writer(options)
             let wanted = all ? Int.max : limit
@@ -73,6 +73,13 @@ struct Ask: AsyncParsableCommand {
             if hasMore, limit == nil {
                 Console.error("more objects match: --all or --limit brings them", prefix: "")
             }
+        }
+    }
+
+    /// The sentences of a plan, a line each.
+    private static func summary(of plan: [UInt8]) throws -> [UInt8] {
+        try JSONParser.reading(plan) { view in
+            view["summary"]?.elements.flatMap { Array($0.utf8 ?? .init(start: nil, count: 0)) + [UInt8(ascii: "\n")] } ?? []
         }
     }
 

@@ -5,18 +5,24 @@ import Objects
 import SpatialIndex
 import Synchronization
 
+/// A field of a bucket that has a column, or is to have one.
+public struct ColumnName: Hashable, Sendable {
+    public let bucket: BucketName
+    public let field: FieldPath
+
+    public init(bucket: BucketName, field: FieldPath) {
+        self.bucket = bucket
+        self.field = field
+    }
+}
+
 /// Columns and orders that queries have asked for, and the making of them beside the writer.
 ///
 /// A column begins empty on the writer's thread, which from then on keeps it up; the documents are
 /// read here, and their values handed to the writer in batches for the slots that still wait. An
 /// order is made here of a snapshot's column; the writer adds what has changed since.
 final class ColumnWorks: Sendable {
-    struct Place: Hashable {
-        let bucket: BucketName
-        let field: FieldPath
-    }
-
-    /// What the writer is to do.
+        /// What the writer is to do.
     enum Step {
         case begin(BucketName, [FieldPath])
         case fill(BucketName, [Filling], rows: [Row])
@@ -37,9 +43,10 @@ final class ColumnWorks: Sendable {
     }
 
     private struct State {
-        var columns: Set<Place> = []
-        var orders: Set<Place> = []
-        var refused: [Place: ContinuousClock.Instant] = [:]
+        var columns: Set<ColumnName> = []
+        var orders: Set<ColumnName> = []
+        var refused: [ColumnName: ContinuousClock.Instant] = [:]
+        var hasChanged = false
         var steps: [Step] = []
         var running = 0
     }
@@ -69,12 +76,13 @@ final class ColumnWorks: Sendable {
         let isNew = state.withLock { state in
             let now = ContinuousClock.now
             let new = fields.filter { field in
-                let place = Place(bucket: bucket, field: field)
+                let place = ColumnName(bucket: bucket, field: field)
                 if let until = state.refused[place], now < until { return false }
                 return state.columns.insert(place).inserted
             }
             guard !new.isEmpty else { return false }
             state.steps.append(.begin(bucket, Array(new)))
+            state.hasChanged = true
             return true
         }
         if isNew { due() }
@@ -84,7 +92,7 @@ final class ColumnWorks: Sendable {
     func wantOrder(of field: FieldPath, in state: BucketState, of bucket: BucketName) {
         guard let entry = state.columns.entries[field] else { return }
         let isNew = self.state.withLock { works in
-            guard works.orders.insert(Place(bucket: bucket, field: field)).inserted else {
+            guard works.orders.insert(ColumnName(bucket: bucket, field: field)).inserted else {
                 return false
             }
             works.running += 1
@@ -121,7 +129,16 @@ final class ColumnWorks: Sendable {
     func filled() { room.signal() }
 
     /// The columns that were asked for and not refused.
-    var places: Set<Place> { state.withLock { $0.columns } }
+    var places: Set<ColumnName> { state.withLock { $0.columns } }
+
+    /// The columns that are worth remembering, if they are others than at the last call.
+    func takeChangedPlaces() -> Set<ColumnName>? {
+        state.withLock { state in
+            guard state.hasChanged else { return nil }
+            state.hasChanged = false
+            return state.columns
+        }
+    }
 
     /// Lets everything of a bucket be asked for again.
     func forget(_ bucket: BucketName) {
@@ -129,11 +146,12 @@ final class ColumnWorks: Sendable {
     }
 
     /// Lets a column be asked for again; one that did not fit not at once.
-    func forget(_ place: Place, refused: Bool) {
+    func forget(_ place: ColumnName, refused: Bool) {
         state.withLock { state in
             state.columns.remove(place)
             state.orders.remove(place)
             state.refused[place] = refused ? .now + Self.refusal : nil
+            state.hasChanged = true
         }
     }
 

@@ -1,0 +1,53 @@
+import QueryLanguage
+
+extension Plan {
+    /// The plan in sentences, for people.
+    func summary(passedOver others: some Sequence<Plan>) -> [String] {
+        var lines = ["\(path.sentence), about \(candidates) candidates"]
+        if !filterClauses.isEmpty {
+            let list = filterClauses.map(\.description).joined(separator: " AND ")
+            lines.append("of those, by points and columns: \(list)")
+        }
+        if documentFilter != .all {
+            lines.append(
+                "of those, by reading about \(documents) documents: \(documentFilter.description)")
+        }
+        switch ordering {
+        case .found: lines.append("in order as found: a page stops when it is full")
+        case .ranked: lines.append("then put in order, the best of a page kept")
+        case .documents:
+            lines.append("then put in order by values read from about \(documents) documents")
+        }
+        lines.append("about \(Self.duration(cost))")
+        let passed = others.map { "\($0.path.name) (\(Self.duration($0.cost)))" }
+        if !passed.isEmpty { lines.append("passed over: " + passed.joined(separator: ", ")) }
+        return lines
+    }
+
+    private static func duration(_ microseconds: Double) -> String {
+        microseconds < 1_000
+            ? "\(Int(microseconds.rounded(.up))) µs"
+            : "\(Int((microseconds / 1_000).rounded(.up))) ms"
+    }
+}
+
+extension AccessPath {
+    fileprivate var sentence: String {
+        let name = field?.text ?? ""
+        switch self {
+        case .nothing: return "nothing can match"
+        case .ids(let slots): return "the \(slots.count) objects of the ids"
+        case .box: return "the points of \(name) in the box"
+        case .polygon: return "the points of \(name) in the polygon"
+        case .circle(let clause) where clause.radiusMeters == nil: return "all points of \(name)"
+        case .circle: return "the points of \(name) within the radius"
+        case .nearest: return "the points of \(name), nearest first"
+        case .lookup: return "a range of the order of \(name)"
+        case .ordered(_, let descending):
+            return "all objects in the order of \(name), \(descending ? "downwards" : "upwards")"
+        case .union(let paths):
+            return "together: " + paths.map(\.sentence).joined(separator: "; ")
+        case .scan: return "all objects in the order of creation"
+        }
+    }
+}
