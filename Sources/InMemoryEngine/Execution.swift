@@ -14,6 +14,7 @@ struct Execution {
     let order: [OrderKey]
     let plan: Plan
     let parser: JSONParser
+    private let effort: Effort
     private let deadline: ContinuousClock.Instant
     private let distances: [String: DistanceClause]
 
@@ -23,7 +24,7 @@ struct Execution {
 
     init(
         engine: InMemoryEngine, snapshot: Snapshot, state: BucketState, clause: Clause,
-        order: [OrderKey], plan: Plan, parser: JSONParser
+        order: [OrderKey], plan: Plan, parser: JSONParser, effort: Effort = .any
     ) {
         self.engine = engine
         self.snapshot = snapshot
@@ -31,6 +32,7 @@ struct Execution {
         self.order = order
         self.plan = plan
         self.parser = parser
+        self.effort = effort
         deadline = .now + .milliseconds(engine.limits.queryMilliseconds)
         distances = Dictionary(
             clause.distanceClauses.compactMap { clause in
@@ -192,12 +194,19 @@ struct Execution {
 
     private mutating func visit(_ slot: Slot, _ body: Visitor) throws(ServiceFailure) -> Bool {
         visited += 1
-        if visited & 127 == 0, ContinuousClock.now > deadline {
+        if visited & 127 == 0 { try checkTime() }
+        return try body(&self, slot)
+    }
+
+    private func checkTime() throws(ServiceFailure) {
+        if effort.isStopped {
+            throw ServiceFailure(.temporarilyUnavailable, "the query was stopped")
+        }
+        if ContinuousClock.now > deadline {
             throw ServiceFailure(
                 .queryTimeout,
                 "the query took longer than \(engine.limits.queryMilliseconds) ms")
         }
-        return try body(&self, slot)
     }
 
     /// The place in a nearest-first walk behind the object a page key names.
