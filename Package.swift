@@ -115,6 +115,12 @@ let package = Package(
         .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
         .testTarget(name: "WireProtocolTests", dependencies: ["WireProtocol", "TestSupport"]),
         .testTarget(
+            name: "QueryServerTests",
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "Backend", "Operations", "QueryServer",
+                "TestSupport", .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
             name: "QueryLanguageTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
         .testTarget(

@@ -6,7 +6,8 @@ import QueryLanguage
 ///
 /// Reads see one state from beginning to end, and it holds every write that was answered before
 /// they began. They run on the caller's thread. A write is durable and visible before its
-/// completion is called; writes take effect in the order in which they were submitted.
+/// completion is called; writes take effect, and their completions are called, in the order in
+/// which they were submitted. A read whose `Effort` is stopped ends soon, with a failure.
 public protocol Backend: Sendable {
     /// What `server.info` calls the store.
     var storeName: String { get }
@@ -46,13 +47,6 @@ public protocol Backend: Sendable {
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void)
 
     func statistics() -> BackendStatistics
-}
-
-/// How much work a caller's thread can take.
-public enum Effort: Sendable {
-    /// Some tens of microseconds: on a thread that others wait for.
-    case light
-    case any
 }
 
 /// One page to be read.

@@ -45,7 +45,7 @@ extension InMemoryEngine {
         return try parsers.withParser { parser throws(ServiceFailure) in
             var execution = Execution(
                 engine: self, snapshot: snapshot, state: state, clause: query.clause,
-                order: query.order, plan: plan, parser: parser)
+                order: query.order, plan: plan, parser: parser, effort: effort)
             let page = try execution.page(after: key, objects: pageObjects(query))
             return try write(page, execution, request, into: &writer)
         }
@@ -62,7 +62,7 @@ extension InMemoryEngine {
         if effort == .light, plan.cost > Self.lightCost { return nil }
         wish(for: plan, planner, in: bucket)
         var count = 0
-        try forEachMatch(clause, plan, state, snapshot) { _ in count += 1 }
+        try forEachMatch(clause, plan, state, snapshot, effort) { _ in count += 1 }
         return count
     }
 
@@ -139,12 +139,12 @@ extension InMemoryEngine {
 
     private func forEachMatch(
         _ clause: Clause, _ plan: Plan, _ state: BucketState, _ snapshot: Snapshot,
-        _ body: (Slot) -> Void
+        _ effort: Effort = .any, _ body: (Slot) -> Void
     ) throws(ServiceFailure) {
         try parsers.withParser { parser throws(ServiceFailure) in
             var execution = Execution(
                 engine: self, snapshot: snapshot, state: state, clause: clause, order: [],
-                plan: plan, parser: parser)
+                plan: plan, parser: parser, effort: effort)
             try execution.forEachMatch(body)
         }
     }

@@ -131,7 +131,7 @@ struct GeoJSONFeature {
 }
 
 /// The members of an object in the making.
-private struct Members {
+private struct Members: ~Copyable {
     var writer = JSONWriter(reserving: 512)
 
     init() { writer.byte(UInt8(ascii: "{")) }
@@ -140,13 +140,13 @@ private struct Members {
         if writer.count > 1 { writer.byte(UInt8(ascii: ",")) }
     }
 
-    mutating func begin(_ name: some Sequence<UInt8>) {
+    mutating func begin(_ name: [UInt8]) {
         separate()
         writer.string(name)
         writer.byte(UInt8(ascii: ":"))
     }
 
-    mutating func begin(_ name: String) { begin(name.utf8) }
+    mutating func begin(_ name: String) { begin(Array(name.utf8)) }
 
     mutating func copy(_ member: JSONView.Member) {
         separate()

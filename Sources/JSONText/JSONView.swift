@@ -166,6 +166,12 @@ extension UnsafeBufferPointer<UInt8> {
     }
 
     @inlinable
+    public func elementsEqualBytes(_ other: StaticString) -> Bool {
+        elementsEqualBytes(
+            UnsafeBufferPointer(start: other.utf8Start, count: other.utf8CodeUnitCount))
+    }
+
+    @inlinable
     public func elementsEqualBytes(_ other: [UInt8]) -> Bool {
         other.withUnsafeBufferPointer { elementsEqualBytes($0) }
     }

@@ -6,7 +6,7 @@ public enum GeoPoint {
     /// Whether a value claims to be a GeoPoint: an object whose `_type` is `"point"`.
     public static func isClaimed(by value: JSONView) -> Bool {
         guard value.kind == .object, let type = value["_type"]?.utf8 else { return false }
-        return type.elementsEqualBytes(name)
+        return type.elementsEqualBytes("point")
     }
 
     /// The coordinate of a value that is a GeoPoint in a stored document, else nil.
@@ -28,7 +28,10 @@ public enum GeoPoint {
         }
         for member in value.members {
             let name = member.name
-            guard ["_type", "lat", "lon"].contains(where: { name.elementsEqual($0.utf8) }) else {
+            guard
+                name.elementsEqualBytes("lat") || name.elementsEqualBytes("lon")
+                    || name.elementsEqualBytes("_type")
+            else {
                 let text = String(decoding: name, as: UTF8.self)
                 throw ServiceFailure(
                     .invalidInputData, "a GeoPoint has no member \(quoted(text))",
@@ -65,8 +68,6 @@ public enum GeoPoint {
         }
         return degrees
     }
-
-    private static let name = Array("point".utf8)
 }
 
 /// A GeoPoint and the path it stands at in its object.

@@ -110,7 +110,7 @@ public final class Service: Sendable {
     ) throws(ServiceFailure) -> Bool {
         let start = writer.count
         writer.raw("{\"queryDescription\":")
-        writer.string(query.description)
+        query.writeDescription(to: &writer)
         if !query.counts.isEmpty {
             return try aggregate(query, in: bucket, effort: effort, into: &writer)
         }
@@ -179,17 +179,18 @@ public final class Service: Sendable {
 
     // MARK: Writes
 
-    /// Queues a write; the completion has the result as JSON.
+    /// Queues a write; the completion is called on a thread of the backend's choice.
     public func submit(
-        _ write: Write, completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
+        _ write: Write,
+        completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
-        backend.submit(write) { result in
-            completion(result.map { Self.result(of: write, $0) })
-        }
+        backend.submit(write, completion: completion)
     }
 
-    private static func result(of write: Write, _ answer: WriteAnswer) -> [UInt8] {
-        var writer = JSONWriter()
+    /// Appends the result of a write.
+    public static func write(
+        _ answer: WriteAnswer, to write: Write, into writer: inout JSONWriter
+    ) {
         switch (write, answer) {
         case (.putMany, .stored(let stored)):
             writer.raw("{\"objects\":[")
@@ -211,7 +212,6 @@ public final class Service: Sendable {
             writer.integer(count)
             writer.byte(UInt8(ascii: "}"))
         }
-        return writer.bytes
     }
 }
 

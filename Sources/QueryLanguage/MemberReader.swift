@@ -10,7 +10,8 @@ import Objects
 public struct MemberReader {
     public let path: String
     private let object: JSONView?
-    private var known: [StaticString] = []
+    /// The members that were asked for, a bit for each of the first 64.
+    private var taken: UInt64 = 0
 
     public init(_ view: JSONView, at path: String) throws(ServiceFailure) {
         guard view.kind == .object else {
@@ -28,7 +29,7 @@ public struct MemberReader {
 
     /// The path of a member of this object.
     public func path(of name: some CustomStringConvertible) -> String {
-        path.isEmpty ? "\(name)" : "\(path).\(name)"
+        path.isEmpty ? name.description : path + "." + name.description
     }
 
     public func failure(_ name: StaticString, _ message: String) -> ServiceFailure {
@@ -36,8 +37,14 @@ public struct MemberReader {
     }
 
     public mutating func optional(_ name: StaticString) -> JSONView? {
-        known.append(name)
-        return object?[name]
+        guard let object else { return nil }
+        var found: JSONView?
+        for (index, member) in zip(0..., object.members)
+        where member.name.elementsEqualBytes(name) {
+            taken |= 1 << index
+            found = member.value  // of duplicates the last
+        }
+        return found
     }
 
     public mutating func required(
@@ -101,21 +108,14 @@ public struct MemberReader {
         return value
     }
 
-    /// Refuses the first member that nobody asked for.
-    public func finish(as what: String) throws(ServiceFailure) {
-        guard let object else { return }
-        for member in object.members {
-            let name = member.name
-            let isKnown = known.contains {
-                name.elementsEqualBytes(
-                    UnsafeBufferPointer(start: $0.utf8Start, count: $0.utf8CodeUnitCount))
-            }
-            guard isKnown else {
-                let text = String(decoding: name, as: UTF8.self)
-                throw ServiceFailure(
-                    .invalidInputData, "\(what) has no member \(quoted(text))",
-                    at: path(of: shortened(text)))
-            }
+    /// Refuses the first member that nobody asked for; there are never 64 to ask for.
+    public func finish(as what: @autoclosure () -> String) throws(ServiceFailure) {
+        guard let object, object.count > 64 || taken != (1 << object.count) &- 1 else { return }
+        for (index, member) in zip(0..., object.members) where taken & 1 << index == 0 {
+            let text = String(decoding: member.name, as: UTF8.self)
+            throw ServiceFailure(
+                .invalidInputData, "\(what()) has no member \(quoted(text))",
+                at: path(of: shortened(text)))
         }
     }
 }

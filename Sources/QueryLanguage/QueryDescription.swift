@@ -1,83 +1,152 @@
+import JSONText
 import Objects
 
 extension Query {
-    /// The query in words for `queryDescription`, in the manner of a WHERE clause; cut when long.
-    public var description: String {
-        var text = "WHERE \(clause.description)"
+    /// Appends the query in words, in the manner of a WHERE clause, as a JSON string.
+    public func writeDescription(to writer: inout JSONWriter) {
+        var text = JSONWriter()
+        text.raw("WHERE ")
+        clause.describe(to: &text)
         if !order.isEmpty {
-            text += " ORDER BY " + order.map(\.description).joined(separator: ", ")
+            text.raw(" ORDER BY ")
+            text.joined(order, ", ") { $0.describe(to: &$1) }
         }
-        let limit = 1_000
-        guard text.utf8.count > limit else { return text }
-        return String(text.unicodeScalars.prefix(limit)) + "…"
+        if text.count > Self.descriptionBytes {
+            text.truncate(to: text.withBytes(Self.cut))
+            text.raw("…")
+        }
+        text.withBytes { writer.string($0) }
+    }
+
+    /// A longer description is cut.
+    private static let descriptionBytes = 1_000
+
+    /// Where the last whole code point within the limit ends.
+    private static func cut(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+        var end = descriptionBytes
+        while text[end] & 0xC0 == 0x80 { end -= 1 }
+        return end
     }
 }
 
 extension OrderKey {
-    fileprivate var description: String {
-        let name =
-            switch source {
-            case .field(let field): field.text
-            case .distance(let name): "_calculated.\(name)"
-            }
-        return descending ? "\(name) DESC" : "\(name) ASC"
+    fileprivate func describe(to text: inout JSONWriter) {
+        switch source {
+        case .field(let field): text.raw(field.utf8)
+        case .distance(let name):
+            text.raw("_calculated.")
+            text.raw(Array(name.utf8))
+        }
+        descending ? text.raw(" DESC") : text.raw(" ASC")
     }
 }
 
 extension Clause {
     /// The clause in the manner of a WHERE clause, for people to read.
     public var description: String {
+        var text = JSONWriter()
+        describe(to: &text)
+        return String(decoding: text.bytes, as: UTF8.self)
+    }
+
+    fileprivate func describe(to text: inout JSONWriter) {
+        text.raw("( ")
         switch self {
-        case .all: return "( 1 = 1 )"
-        case .eq(let field, let value): return "( \(field.text) = \(value.description) )"
-        case .range(let field, let range): return "( \(range.description(of: field.text)) )"
+        case .all: text.raw("1 = 1")
+        case .eq(let field, let value): text.comparison(field, " = ", value)
+        case .range(let field, let range): range.describe(field, to: &text)
         case .prefix(let field, let prefix):
-            return "( \(field.text) STARTS WITH \(Literal.string(prefix).description) )"
+            text.comparison(field, " STARTS WITH ", .string(prefix))
         case .isIn(let field, let values):
-            let list = values.map(\.description).joined(separator: ", ")
-            return "( \(field.text) IN ( \(list) ) )"
+            text.raw(field.utf8)
+            text.raw(" IN ( ")
+            text.joined(values, ", ") { $0.write(to: &$1) }
+            text.raw(" )")
         case .hasField(let field, let type):
-            return "( \(field.text) IS \(type?.rawValue ?? "PRESENT") )"
+            text.raw(field.utf8)
+            text.raw(" IS ")
+            text.raw(Array((type?.rawValue ?? "PRESENT").utf8))
         case .geobox(let field, let box):
-            return "( \(field.text) IN BOX \(box.south), \(box.west), \(box.north), \(box.east) )"
+            text.raw(field.utf8)
+            text.raw(" IN BOX ")
+            text.joined([box.south, box.west, box.north, box.east], ", ") { $1.double($0) }
         case .geopolygon(let field, let polygon):
-            return "( \(field.text) IN POLYGON OF \(polygon.positionCount) POSITIONS )"
-        case .geodistance(let clause):
-            let center = "\(clause.center.latitude), \(clause.center.longitude)"
-            let radius = clause.radiusMeters.map { "\($0) m" } ?? "ANY DISTANCE"
-            let model = clause.model == .sphere ? "" : " ON \(clause.model.rawValue.uppercased())"
-            return "( \(clause.field.text) WITHIN \(radius) OF \(center)\(model) )"
-        case .contains(let field, let value):
-            return "( \(field.text) CONTAINS \(value.description) )"
-        case .and(let clauses):
-            return "( \(clauses.map(\.description).joined(separator: " AND ")) )"
-        case .or(let clauses):
-            return "( \(clauses.map(\.description).joined(separator: " OR ")) )"
-        case .not(let clause): return "( NOT \(clause.description) )"
+            text.raw(field.utf8)
+            text.raw(" IN POLYGON OF ")
+            text.integer(polygon.positionCount)
+            text.raw(" POSITIONS")
+        case .geodistance(let clause): clause.describe(to: &text)
+        case .contains(let field, let value): text.comparison(field, " CONTAINS ", value)
+        case .and(let clauses): text.joined(clauses, " AND ") { $0.describe(to: &$1) }
+        case .or(let clauses): text.joined(clauses, " OR ") { $0.describe(to: &$1) }
+        case .not(let clause):
+            text.raw("NOT ")
+            clause.describe(to: &text)
+        }
+        text.raw(" )")
+    }
+}
+
+extension DistanceClause {
+    fileprivate func describe(to text: inout JSONWriter) {
+        text.raw(field.utf8)
+        text.raw(" WITHIN ")
+        if let radiusMeters {
+            text.double(radiusMeters)
+            text.raw(" m")
+        } else {
+            text.raw("ANY DISTANCE")
+        }
+        text.raw(" OF ")
+        text.double(center.latitude)
+        text.raw(", ")
+        text.double(center.longitude)
+        if model != .sphere {
+            text.raw(" ON ")
+            text.raw(Array(model.rawValue.uppercased().utf8))
         }
     }
 }
 
 extension LiteralRange {
-    fileprivate func description(of field: String) -> String {
+    fileprivate func describe(_ field: FieldPath, to text: inout JSONWriter) {
         switch self {
         case .numbers(let lower, let upper):
-            Self.bounds(
-                field, lower.map { (.number($0.value), $0.included) },
-                upper.map { (.number($0.value), $0.included) })
+            if let lower {
+                text.comparison(field, lower.included ? " >= " : " > ", .number(lower.value))
+            }
+            if lower != nil, upper != nil { text.raw(" AND ") }
+            if let upper {
+                text.comparison(field, upper.included ? " <= " : " < ", .number(upper.value))
+            }
         case .strings(let lower, let upper):
-            Self.bounds(
-                field, lower.map { (.string($0.value), $0.included) },
-                upper.map { (.string($0.value), $0.included) })
+            if let lower {
+                text.comparison(field, lower.included ? " >= " : " > ", .string(lower.value))
+            }
+            if lower != nil, upper != nil { text.raw(" AND ") }
+            if let upper {
+                text.comparison(field, upper.included ? " <= " : " < ", .string(upper.value))
+            }
         }
     }
+}
 
-    private static func bounds(
-        _ field: String, _ lower: (value: Literal, included: Bool)?,
-        _ upper: (value: Literal, included: Bool)?
-    ) -> String {
-        let low = lower.map { "\(field) \($0.included ? ">=" : ">") \($0.value.description)" }
-        let high = upper.map { "\(field) \($0.included ? "<=" : "<") \($0.value.description)" }
-        return [low, high].compactMap(\.self).joined(separator: " AND ")
+extension JSONWriter {
+    fileprivate mutating func comparison(
+        _ field: FieldPath, _ relation: StaticString, _ value: Literal
+    ) {
+        raw(field.utf8)
+        raw(relation)
+        value.write(to: &self)
+    }
+
+    fileprivate mutating func joined<Element>(
+        _ elements: [Element], _ separator: StaticString,
+        _ write: (Element, inout JSONWriter) -> Void
+    ) {
+        for (index, element) in zip(0..., elements) {
+            if index > 0 { raw(separator) }
+            write(element, &self)
+        }
     }
 }

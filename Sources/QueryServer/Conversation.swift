@@ -4,133 +4,142 @@ import JSONText
 import Objects
 import WireProtocol
 
-/// The requests of one connection in their order, and their answers in the same order; no sockets.
+/// The requests of one connection in their order, and the lines their answers make; no sockets.
+///
+///     conversation.append(bytes)
+///     switch conversation.next(parser) { case .read(let request): … }
+///     conversation.answer(request, into: &output) { writer in … }
 ///
 /// Reads run one after the other and after every write before them. Writes are queued one behind
-/// the other without waiting, so a client that pipelines gets them committed together. What it
-/// decides is told as actions; what was done is told back to it.
+/// the other without waiting, so a client that pipelines gets them committed together. What is
+/// under way is therefore one read, or writes, which a backend answers in the order in which they
+/// were submitted: answers come in the order of the requests, and each goes straight to the output.
 ///
 /// Not thread-safe: it lives on its connection's event loop.
 struct Conversation {
     /// What whoever holds the conversation has to do next.
     enum Action {
-        /// Answer a read and call `answered`.
-        case read(Request, Ticket)
-        /// Submit a write and call `answered` when it is done.
-        case write(Request, Write, Ticket)
+        /// Run a read and `answer`.
+        case read(Request)
+        /// Submit a write and `answer` when it is done.
+        case write(Request, Write)
         /// Nothing until something is answered or more is received.
         case wait
     }
 
-    /// Names a request under way.
-    struct Ticket: Sendable {
-        fileprivate let line: Int
-        fileprivate let part: Int
-        fileprivate let isWrite: Bool
-    }
-
-    /// The answers to one line; they go out one by one, in order, as soon as they are there.
+    /// What is left to do for one line.
     private struct Line {
         let isBatch: Bool
         /// Bytes of the line itself.
         let bytes: Int
-        var parts: [Part]
-        var nextPart = 0
+        var unanswered: Int
         var hasOutput = false
     }
 
-    private enum Part {
-        case pending
-        /// Done: an answer, or nil for a notification, which gets none.
-        case done([UInt8]?)
-    }
-
-    private var waiting: Deque<(request: Request, line: Int, part: Int)> = []
+    private let limits: Limits
+    private var framer: LineFramer
+    /// Requests that have not been begun yet.
+    private var waiting: Deque<Request> = []
+    /// Lines that have not been answered yet; answers belong to the first.
     private var lines: Deque<Line> = []
-    private var firstLine = 0
+    private var unansweredBytes = 0
     private var writesUnderWay = 0
     private var readUnderWay = false
-    private(set) var output = JSONWriter()
 
-    /// Lines that have not been answered yet.
-    var unansweredLines: Int { lines.count }
-
-    /// Bytes of the lines that have not been answered yet.
-    private(set) var unansweredBytes = 0
-
-    /// Requests that have not been begun yet.
-    var hasWaiting: Bool { !waiting.isEmpty }
-
-    /// - Parameter bytes: how long the line is.
-    mutating func receive(_ message: Message, bytes: Int) {
-        let requests: [Request]
-        let isBatch: Bool
-        switch message {
-        case .single(let request): (requests, isBatch) = ([request], false)
-        case .batch(let batch): (requests, isBatch) = (batch, true)
-        }
-        let line = firstLine + lines.count
-        lines.append(
-            Line(
-                isBatch: isBatch, bytes: bytes,
-                parts: Array(repeating: .pending, count: requests.count)))
-        unansweredBytes += bytes
-        for (part, request) in requests.enumerated() {
-            waiting.append((request, line, part))
-        }
+    init(limits: Limits) {
+        self.limits = limits
+        framer = LineFramer(limit: limits.lineBytes)
     }
 
+    /// Whether every request has been answered.
+    var isDone: Bool { lines.isEmpty }
+
+    /// Whether another line may be begun.
+    var takesLines: Bool {
+        waiting.isEmpty && lines.count < limits.pipelinedRequests
+            && unansweredBytes < limits.pipelinedBytes
+    }
+
+    /// Takes bytes that came from the client.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) { framer.append(bytes) }
+
     /// The next thing to do; each action has to be carried out.
-    mutating func next() -> Action {
-        guard let (request, line, part) = waiting.first else { return .wait }
+    mutating func next(_ parser: RequestParser) -> Action {
+        while takesLines, let event = framer.next() {
+            if let action = take(event, parser) { return action }
+        }
+        guard let request = waiting.first, let action = begin(request) else { return .wait }
+        waiting.removeFirst()
+        return action
+    }
+
+    /// Takes a line in; the action when it is one request that can be begun at once.
+    private mutating func take(_ event: LineFramer.Event, _ parser: RequestParser) -> Action? {
+        let message: Message
+        var bytes = 0
+        switch event {
+        case .tooLong: message = .single(Request(failed: .lineTooLong(limit: limits.lineBytes)))
+        case .line(let range):
+            bytes = range.count
+            message = framer.buffer.withUnsafeBufferPointer {
+                parser.parse(UnsafeBufferPointer(rebasing: $0[range]))
+            }
+        }
+        unansweredBytes += bytes
+        switch message {
+        case .single(let request):
+            lines.append(Line(isBatch: false, bytes: bytes, unanswered: 1))
+            if let action = begin(request) { return action }
+            waiting.append(request)
+        case .batch(let requests):
+            lines.append(Line(isBatch: true, bytes: bytes, unanswered: requests.count))
+            waiting.append(contentsOf: requests)
+        }
+        return nil
+    }
+
+    /// Nil when the request has to wait for what is under way.
+    private mutating func begin(_ request: Request) -> Action? {
+        guard !readUnderWay else { return nil }
         if case .success(let call) = request.call,
             case .write(let write) = Dispatcher.kind(of: call)
         {
-            guard !readUnderWay else { return .wait }
-            waiting.removeFirst()
             writesUnderWay += 1
-            return .write(request, write, Ticket(line: line, part: part, isWrite: true))
+            return .write(request, write)
         }
-        guard !readUnderWay, writesUnderWay == 0 else { return .wait }
-        waiting.removeFirst()
+        guard writesUnderWay == 0 else { return nil }
         readUnderWay = true
-        return .read(request, Ticket(line: line, part: part, isWrite: false))
+        return .read(request)
     }
 
-    /// Takes the answer to a request; what is ready, in order, goes to `output`.
+    /// Appends the next answer, and what stands around it in its line; notifications get none.
     ///
-    /// - Parameter answer: without its line break; dropped when the request was a notification.
-    mutating func answered(_ ticket: Ticket, _ request: Request, _ answer: [UInt8]) {
-        if ticket.isWrite { writesUnderWay -= 1 } else { readUnderWay = false }
-        lines[ticket.line - firstLine].parts[ticket.part] = .done(
-            request.id == nil ? nil : answer)
-        while !lines.isEmpty, writeFirstLine() {
-            unansweredBytes -= lines.removeFirst().bytes
-            firstLine += 1
-        }
-    }
-
-    /// Writes what is there of the first line's answers; true when that was the last of them.
-    private mutating func writeFirstLine() -> Bool {
-        while lines[0].nextPart < lines[0].parts.count {
-            guard case .done(let answer) = lines[0].parts[lines[0].nextPart] else { return false }
-            lines[0].parts[lines[0].nextPart] = .done(nil)
-            lines[0].nextPart += 1
-            guard let answer else { continue }
-            if lines[0].isBatch { output.byte(UInt8(ascii: lines[0].hasOutput ? "," : "[")) }
+    /// - Parameter body: appends the answer to what is under way; false when it has none yet.
+    /// - Returns: what `body` returned; with false nothing has been appended.
+    @discardableResult
+    mutating func answer(
+        _ request: Request, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Bool
+    ) -> Bool {
+        let start = output.count
+        if lines[0].isBatch { output.byte(UInt8(ascii: lines[0].hasOutput ? "," : "[")) }
+        let isAnswered = body(&output)
+        if isAnswered, request.id != nil {
             lines[0].hasOutput = true
-            output.raw(answer)
+        } else {
+            output.truncate(to: start)
         }
-        if lines[0].hasOutput {
-            if lines[0].isBatch { output.byte(UInt8(ascii: "]")) }
-            output.byte(UInt8(ascii: "\n"))
-        }
+        guard isAnswered else { return false }
+        if readUnderWay { readUnderWay = false } else { writesUnderWay -= 1 }
+        lines[0].unanswered -= 1
+        if lines[0].unanswered == 0 { endLine(&output) }
         return true
     }
 
-    mutating func takeOutput() -> [UInt8] {
-        let bytes = output.bytes
-        output = JSONWriter()  // the bytes go away with the one who took them
-        return bytes
+    private mutating func endLine(_ output: inout JSONWriter) {
+        let line = lines.removeFirst()
+        unansweredBytes -= line.bytes
+        guard line.hasOutput else { return }
+        if line.isBatch { output.byte(UInt8(ascii: "]")) }
+        output.byte(UInt8(ascii: "\n"))
     }
 }

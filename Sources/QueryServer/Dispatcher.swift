@@ -74,13 +74,13 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// The answer to a write that is done.
-    func answer(_ request: Request, _ result: Result<[UInt8], ServiceFailure>) -> [UInt8] {
-        var writer = JSONWriter()
-        switch result {
-        case .success(let bytes):
+    /// Appends the answer to a write that is done.
+    func answer(_ finished: FinishedWrite, into writer: inout JSONWriter) {
+        let request = finished.request
+        switch finished.result {
+        case .success(let answer):
             _ = AnswerWriter.result(id: request.id ?? [], to: &writer) { writer in
-                writer.raw(bytes)
+                Service.write(answer, to: finished.write, into: &writer)
                 return true
             }
             count(request, failed: false)
@@ -88,7 +88,6 @@ struct Dispatcher: Sendable {
             AnswerWriter.failure(failure(reason), id: request.id, to: &writer)
             count(request, failed: true)
         }
-        return writer.bytes
     }
 
     private func run(
@@ -131,11 +130,6 @@ struct Dispatcher: Sendable {
     }
 
     private func count(_ request: Request, failed: Bool) {
-        service.counters.count(method: request.method.map(Self.place), failed: failed)
+        service.counters.count(method: request.method?.rawValue, failed: failed)
     }
-
-    private static func place(of method: MethodName) -> Int { places[method]! }
-
-    private static let places = Dictionary(
-        uniqueKeysWithValues: zip(MethodName.allCases, 0...))
 }

@@ -38,7 +38,7 @@ public struct LineServer: ServiceLifecycle.Service {
     }
 
     /// The names under which requests are counted.
-    public static var methodNames: [String] { MethodName.allCases.map(\.rawValue) }
+    public static var methodNames: [String] { MethodName.allCases.map { "\($0.text)" } }
 
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -79,7 +79,8 @@ public struct LineServer: ServiceLifecycle.Service {
         let limits = service.limits
         let loop = group.next()
         // Made here, used by the connections of this one loop alone.
-        let desk = NIOLoopBoundBox.makeBoxSendingValue(LoopDesk(limits: limits), eventLoop: loop)
+        let desk = NIOLoopBoundBox.makeBoxSendingValue(
+            LoopDesk(limits: limits, eventLoop: loop), eventLoop: loop)
         return try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -22,8 +22,10 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     private let limits: Limits
     private let workers: NIOThreadPool
     private let desk: LoopDesk
-    private var framer: LineFramer
-    private var conversation = Conversation()
+    private var conversation: Conversation
+    private var finishedWrites: [FinishedWrite] = []
+    /// Tells the read that runs on a worker thread that nobody wants its answer any more.
+    private var stop: StopSignal?
     private let export = ExportSession()
     private var context: ChannelHandlerContext?
     private var isWatchingExport = false
@@ -39,7 +41,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         self.limits = limits
         self.workers = workers
         self.desk = desk
-        framer = LineFramer(limit: limits.lineBytes)
+        conversation = Conversation(limits: limits)
     }
 
     // MARK: Events of the channel
@@ -47,6 +49,11 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        stop?.stop()
+        context.fireChannelInactive()
+    }
 
     func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
@@ -56,7 +63,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         isReading = false
         if isClosing { return }  // too late; it is read so that closing does not cut the answers
-        unwrapInboundIn(data).withUnsafeReadableBytes { framer.append($0) }
+        unwrapInboundIn(data).withUnsafeReadableBytes { conversation.append($0) }
         run()
     }
 
@@ -91,89 +98,85 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         run()
     }
 
+    /// Takes the answer to a write; `run` has to follow.
+    func receive(_ finished: FinishedWrite) { finishedWrites.append(finished) }
+
     // MARK: Work
 
     /// Does all that can be done now: requests, then answers out, then perhaps more input.
-    private func run() {
+    func run() {
         guard !isRunning, let context else { return }
         isRunning = true
         defer { isRunning = false }
+        let channel = context.channel
+        for finished in finishedWrites {
+            conversation.answer(finished.request, into: &desk.output) { writer in
+                dispatcher.answer(finished, into: &writer)
+                return true
+            }
+        }
+        finishedWrites.removeAll()
         var hasMore = true
-        while hasMore, context.channel.isWritable {
+        while hasMore, channel.isWritable {
             hasMore = step(context)
-            if conversation.output.count > limits.outputBytes / 2 { flush(context) }
+            if desk.output.count > limits.outputBytes / 2 { flush(context) }
         }
         flush(context)
         if hasMore {
             return  // until the client reads its answers
         } else if inputEnded {
             closeIfDone(context)
-        } else if wantsInput(context) {
+        } else if !isReading, conversation.takesLines, channel.isWritable, channel.isActive {
             isReading = true
             context.read()
         }
     }
 
-    /// Begins one request, or takes one line in; false when there is nothing to do.
+    /// Begins one request; false when there is none that can be begun.
     private func step(_ context: ChannelHandlerContext) -> Bool {
-        switch conversation.next() {
-        case .read(let request, let ticket):
-            desk.scratch.removeAll()
-            if dispatcher.answer(request, export: export, effort: .light, into: &desk.scratch) {
-                conversation.answered(ticket, request, desk.scratch.bytes)
-            } else {
-                offload(request, ticket, context)
+        switch conversation.next(desk.parser) {
+        case .read(let request):
+            let isAnswered = conversation.answer(request, into: &desk.output) { writer in
+                dispatcher.answer(request, export: export, effort: .light, into: &writer)
+            }
+            if !isAnswered { offload(request, context) }
+            return true
+        case .write(let request, let write):
+            let answers = desk.writeAnswers
+            dispatcher.service.submit(write) { [self] result in
+                let finished = FinishedWrite(request: request, write: write, result: result)
+                answers.put(.init(session: self, answer: finished))
             }
             return true
-        case .write(let request, let write, let ticket):
-            submit(write, request, ticket, context)
-            return true
-        case .wait:
-            return takesLines && takeLine()
-        }
-    }
-
-    private func takeLine() -> Bool {
-        switch framer.next() {
-        case .line(let range):
-            let message = framer.buffer.withUnsafeBufferPointer {
-                desk.parser.parse(UnsafeBufferPointer(rebasing: $0[range]))
-            }
-            conversation.receive(message, bytes: range.count)
-            return true
-        case .tooLong:
-            conversation.receive(.lineTooLong(limit: limits.lineBytes), bytes: 0)
-            return true
-        case nil: return false
-        }
-    }
-
-    private func submit(
-        _ write: Write, _ request: Request, _ ticket: Conversation.Ticket,
-        _ context: ChannelHandlerContext
-    ) {
-        let eventLoop = context.eventLoop
-        dispatcher.service.submit(write) { [self] result in
-            let answer = dispatcher.answer(request, result)
-            eventLoop.execute { self.finish(ticket, request, answer) }
+        case .wait: return false
         }
     }
 
     /// Runs a read on a worker thread.
-    private func offload(
-        _ request: Request, _ ticket: Conversation.Ticket, _ context: ChannelHandlerContext
-    ) {
+    private func offload(_ request: Request, _ context: ChannelHandlerContext) {
         let eventLoop = context.eventLoop
+        let stop = StopSignal()
+        self.stop = stop
         workers.submit { [self] _ in
             var writer = JSONWriter()
-            _ = dispatcher.answer(request, export: export, effort: .any, into: &writer)
+            _ = dispatcher.answer(request, export: export, effort: .until(stop), into: &writer)
             let answer = writer.bytes
-            eventLoop.execute { self.finish(ticket, request, answer) }
+            eventLoop.execute { self.finish(request, answer) }
         }
         if case .success(.export) = request.call, !isWatchingExport {
             isWatchingExport = true
             watchExport(eventLoop)
         }
+    }
+
+    private func finish(_ request: Request, _ answer: [UInt8]) {
+        stop = nil
+        guard context != nil else { return }
+        conversation.answer(request, into: &desk.output) { writer in
+            writer.raw(answer)
+            return true
+        }
+        run()
     }
 
     /// Looks after every idle time whether the export is still used, as long as there is one.
@@ -188,33 +191,19 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         }
     }
 
-    private func finish(_ ticket: Conversation.Ticket, _ request: Request, _ answer: [UInt8]) {
-        conversation.answered(ticket, request, answer)
-        run()
-    }
-
     private func flush(_ context: ChannelHandlerContext) {
-        guard conversation.output.count > 0 else { return }
-        let bytes = conversation.takeOutput()
-        context.writeAndFlush(
-            wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
+        guard desk.output.count > 0 else { return }
+        var buffer = context.channel.allocator.buffer(capacity: desk.output.count)
+        desk.output.withBytes { _ = buffer.writeBytes(UnsafeRawBufferPointer($0)) }
+        desk.output.removeAll(keeping: Self.keptOutput)
+        context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
     }
 
-    private func wantsInput(_ context: ChannelHandlerContext) -> Bool {
-        !isReading && context.channel.isActive && context.channel.isWritable
-            && takesLines
-    }
-
-    /// Whether another line may be begun.
-    private var takesLines: Bool {
-        !conversation.hasWaiting && conversation.unansweredLines < limits.pipelinedRequests
-            && conversation.unansweredBytes < limits.pipelinedBytes
-    }
+    /// Bytes of the buffer for answers that are kept when it is empty.
+    private static let keptOutput = 1 << 20
 
     private func closeIfDone(_ context: ChannelHandlerContext) {
-        guard !isClosing, !conversation.hasWaiting, conversation.unansweredLines == 0 else {
-            return
-        }
+        guard !isClosing, conversation.isDone else { return }
         isClosing = true
         // Behind what has been written: the client gets all its answers.
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
@@ -234,19 +223,4 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     /// How long a stopping service waits for a client to close after its last answer.
     private static let linger = TimeAmount.milliseconds(500)
-}
-
-/// What the connections of one event loop share, one after the other: their parser, and the buffer
-/// in which an answer is made before it joins its connection's output.
-final class LoopDesk {
-    let parser: RequestParser
-    var scratch = JSONWriter()
-
-    init(limits: Limits) { parser = RequestParser(limits: limits) }
-}
-
-extension Message {
-    static func lineTooLong(limit: Int) -> Message {
-        .single(Request(failed: .lineTooLong(limit: limit)))
-    }
 }

@@ -22,22 +22,57 @@ public enum MethodCall: Sendable {
     case putMany(BucketName, [(id: ObjectID?, document: WrittenDocument)])
 }
 
-/// The methods by their names on the wire.
-public enum MethodName: String, Sendable, CaseIterable {
-    case info = "server.info"
-    case ping = "server.ping"
-    case statistics = "server.stats"
-    case listBuckets = "bucket.list"
-    case count = "bucket.count"
-    case query = "bucket.query"
-    case explain = "bucket.explain"
-    case export = "bucket.export"
-    case deleteBucket = "bucket.delete"
-    case deleteWhere = "bucket.deleteWhere"
-    case create = "object.create"
-    case put = "object.put"
-    case patch = "object.patch"
-    case get = "object.get"
-    case delete = "object.delete"
-    case putMany = "object.putMany"
+/// The methods; the raw value is a method's place among them.
+public enum MethodName: Int, Sendable, CaseIterable {
+    case info
+    case ping
+    case statistics
+    case listBuckets
+    case count
+    case query
+    case explain
+    case export
+    case deleteBucket
+    case deleteWhere
+    case create
+    case put
+    case patch
+    case get
+    case delete
+    case putMany
+
+    /// The method of this name on the wire.
+    init?(utf8: UnsafeBufferPointer<UInt8>) {
+        var place = 0
+        while let method = Self(rawValue: place) {
+            if utf8.elementsEqualBytes(method.text) {
+                self = method
+                return
+            }
+            place += 1
+        }
+        return nil
+    }
+
+    /// The name on the wire.
+    public var text: StaticString {
+        switch self {
+        case .info: "server.info"
+        case .ping: "server.ping"
+        case .statistics: "server.stats"
+        case .listBuckets: "bucket.list"
+        case .count: "bucket.count"
+        case .query: "bucket.query"
+        case .explain: "bucket.explain"
+        case .export: "bucket.export"
+        case .deleteBucket: "bucket.delete"
+        case .deleteWhere: "bucket.deleteWhere"
+        case .create: "object.create"
+        case .put: "object.put"
+        case .patch: "object.patch"
+        case .get: "object.get"
+        case .delete: "object.delete"
+        case .putMany: "object.putMany"
+        }
+    }
 }

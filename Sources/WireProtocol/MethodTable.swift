@@ -12,7 +12,7 @@ struct MethodTable {
         _ method: MethodName, _ params: inout MemberReader
     ) throws(ServiceFailure) -> MethodCall {
         let call = try read(method, &params)
-        try params.finish(as: method.rawValue)
+        try params.finish(as: "\(method.text)")
         return call
     }
 

@@ -66,21 +66,22 @@ public struct RequestParser {
             return Request(failed: .invalidRequest("a request is a JSON object"))
         }
         let id = view["id"]
-        if let id, ![.string, .number, .huge, .null].contains(id.kind) {
+        if let kind = id?.kind, kind == .bool || kind == .array || kind == .object {
             return Request(failed: .invalidRequest("\"id\" has to be a string, a number or null"))
         }
         let idText = id.map { Array($0.text) }
-        guard view["jsonrpc"]?.utf8?.elementsEqual("2.0".utf8) == true else {
+        guard view["jsonrpc"]?.utf8?.elementsEqualBytes("2.0") == true else {
             return Request(failed: .invalidRequest("\"jsonrpc\" has to be \"2.0\""), id: idText)
         }
-        guard let name = view["method"]?.string else {
+        guard let name = view["method"]?.utf8 else {
             return Request(failed: .invalidRequest("\"method\" has to be a string"), id: idText)
         }
         let params = view["params"]
         if let params, params.kind != .object, params.kind != .array {
             return Request(failed: .invalidRequest("\"params\" has to be an object"), id: idText)
         }
-        guard let method = MethodName(rawValue: name) else {
+        guard let method = MethodName(utf8: name) else {
+            let name = String(decoding: name, as: UTF8.self)
             return Request(id: idText, method: nil, call: .failure(.methodNotFound(name)))
         }
         do throws(ServiceFailure) {

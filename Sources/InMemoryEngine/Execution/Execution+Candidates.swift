@@ -51,11 +51,11 @@ extension Execution {
     /// The filter of a walk: it lets nothing through any more when the time is over.
     private var selection: NearestWalk.Selection? {
         guard !plan.filter.isEmpty else { return nil }
-        let (filter, deadline) = (plan.filter, deadline)
+        let (filter, deadline, effort) = (plan.filter, deadline, effort)
         var (calls, isOver) = (0, false)
         return { slots in
             calls += 1
-            if calls & 255 == 0, ContinuousClock.now > deadline { isOver = true }
+            if calls & 255 == 0 { isOver = effort.isStopped || ContinuousClock.now > deadline }
             return isOver ? 0 : filter.select(slots)
         }
     }

@@ -15,6 +15,7 @@ struct Execution {
     let plan: Plan
     let parser: JSONParser
     let distances: [DistanceClause]
+    let effort: Effort
     let deadline: ContinuousClock.Instant
 
     var visited = 0
@@ -23,7 +24,7 @@ struct Execution {
 
     init(
         engine: InMemoryEngine, snapshot: Snapshot, state: BucketState, clause: Clause,
-        order: [OrderKey], plan: Plan, parser: JSONParser
+        order: [OrderKey], plan: Plan, parser: JSONParser, effort: Effort = .any
     ) {
         self.engine = engine
         self.snapshot = snapshot
@@ -31,6 +32,7 @@ struct Execution {
         self.order = order
         self.plan = plan
         self.parser = parser
+        self.effort = effort
         deadline = .now + .milliseconds(engine.limits.queryMilliseconds)
         distances = clause.distanceClauses.filter { $0.putDistanceInto != nil }
     }
@@ -234,6 +236,9 @@ struct Execution {
     }
 
     func checkTime() throws(ServiceFailure) {
+        if effort.isStopped {
+            throw ServiceFailure(.temporarilyUnavailable, "the query was stopped")
+        }
         guard ContinuousClock.now <= deadline else {
             throw ServiceFailure(
                 .queryTimeout,
