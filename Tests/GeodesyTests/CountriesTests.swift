@@ -26,7 +26,8 @@ import Testing
                     }
                 }
             }
-            let name = feature["properties"]?["NAME"]?.string ?? "a country"
+            let name =
+                (feature["properties"]?["NAME"] ?? feature["properties"]?["name"])?.string ?? "?"
             guard let polygon = try? GeoPolygon(polygons) else {
                 refused.append(name)
                 continue
@@ -50,7 +51,7 @@ import Testing
             }
         }
         #expect(features.count > 100 && inside > 1_000)
-        // At 1:110,000,000 the border of Sudan crosses itself by a hair.
-        #expect(refused.count <= 1, "\(refused)")
+        // At 1:110,000,000 a few borders touch or cross themselves by a hair, Sudan's among them.
+        #expect(refused.count <= 3, "\(refused)")
     }
 }
