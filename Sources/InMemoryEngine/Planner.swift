@@ -19,6 +19,8 @@ struct Planner {
     private enum Cost {
         /// A candidate out of the index or the slots.
         static let candidate = 0.04
+        /// A candidate held against a polygon.
+        static let polygon = 0.25
         /// A document fetched and parsed.
         static let document = 1.2
         /// A clause tested on a parsed document.
@@ -121,8 +123,10 @@ struct Planner {
         case .scan, .nearest: plan.candidates = tested
         case .nothing, .ids, .box, .polygon, .circle, .union: break
         }
+        var polygons = placeFilters.count { if case .geopolygon = $0 { true } else { false } }
+        if case .polygon = path { polygons += 1 }
         plan.cost =
-            Double(plan.candidates) * Cost.candidate
+            Double(plan.candidates) * (Cost.candidate + Double(polygons) * Cost.polygon)
             + Double(tested) * (plan.readsDocuments ? documentCost(residual) : 0)
             + (isOrdered ? 0 : Double(tested) * Cost.sorting)
         return plan
