@@ -5,7 +5,14 @@ let package = Package(
     name: "geobucket",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "geobucket", targets: ["geobucket"])
+        .executable(name: "geobucket", targets: ["geobucket"]),
+        // What the package in Benchmarks/ calls in process.
+        .library(
+            name: "GeoBucketEngine",
+            targets: [
+                "Geodesy", "SpatialIndex", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "EmbeddedBackend",
+            ]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -117,7 +124,7 @@ let package = Package(
             name: "BackendContractTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
-                "GeoBucketClient", "TestSupport",
+                "InMemoryEngine", "GeoBucketClient", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -5,7 +5,8 @@ public typealias ChangeNumber = UInt64
 
 /// What a durable write did to one bucket: what an engine derives its state from.
 public enum Change: Sendable {
-    case upsert(ObjectChange)
+    /// With the document as clients read it.
+    case upsert(ObjectChange, document: [UInt8])
     case delete(bucket: BucketName, creation: ChangeNumber)
     case deleteBucket(BucketName)
 }

@@ -20,16 +20,19 @@ public final class EmbeddedBackend: Backend {
 
     /// Opens or makes the store and reads what the engine needs of it.
     ///
-    /// - Parameter now: milliseconds since 1970; the system's clock unless a test says otherwise.
+    /// - Parameters:
+    ///   - tuning: when the engine makes columns.
+    ///   - now: milliseconds since 1970; the system's clock unless a test says otherwise.
     public init(
         path: String, limits: Limits, logger: Logger,
+        tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(),
         now: @escaping @Sendable () -> Int64 = systemMilliseconds
     ) throws(StoreFailure) {
         let store = try ObjectStore(path: path)
         let poke = WriterPoke()
         let engine = InMemoryEngine(
             limits: limits, secret: store.secret, source: StoredDocuments(store: store),
-            mergeReady: { poke.fire() })
+            tuning: tuning, due: { poke.fire() })
         try store.scan { scan in
             try engine.load(
                 buckets: scan.buckets, change: try scan.lastChange(), scan.forEachObject)
@@ -44,6 +47,11 @@ public final class EmbeddedBackend: Backend {
     public func close() throws(StoreFailure) {
         writer.drain()
         try store.close()
+    }
+
+    /// Returns when everything submitted has been answered and nothing is being made beside it.
+    public func settle() {
+        repeat { writer.drain() } while !engine.isSettled
     }
 
     public func buckets(in scope: BucketScope) -> [BucketSummary] { engine.buckets(in: scope) }
@@ -124,6 +132,17 @@ private struct StoredDocuments: DocumentSource {
     ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? {
         do {
             return try store.document(creation: creation)
+        } catch {
+            throw ServiceFailure(error)
+        }
+    }
+
+    func forEachDocument(
+        in bucket: BucketName, about objects: Int,
+        _ body: (ChangeNumber, [UInt8]) -> Void
+    ) throws(ServiceFailure) {
+        do {
+            try store.forEachDocument(in: bucket, about: objects, body)
         } catch {
             throw ServiceFailure(error)
         }

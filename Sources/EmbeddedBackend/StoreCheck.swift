@@ -57,5 +57,9 @@ public enum StoreCheck {
         func document(
             creation: ChangeNumber
         ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? { nil }
+
+        func forEachDocument(
+            in bucket: BucketName, about objects: Int, _ body: (ChangeNumber, [UInt8]) -> Void
+        ) throws(ServiceFailure) {}
     }
 }

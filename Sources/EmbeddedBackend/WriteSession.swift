@@ -11,7 +11,6 @@ import QueryLanguage
 /// is written. A failure of the store ends the whole transaction.
 final class WriteSession {
     private(set) var changes: [Change] = []
-    private(set) var documents: [(creation: ChangeNumber, change: ChangeNumber, text: [UInt8])] = []
     private(set) var lastChange: ChangeNumber
 
     private let transaction: StoreTransaction
@@ -175,8 +174,8 @@ final class WriteSession {
             .upsert(
                 ObjectChange(
                     bucket: bucket, id: metadata.id, creation: creation, change: change,
-                    points: document.points)))
-        documents.append((creation, change, metadata.document(around: document.text)))
+                    points: document.points),
+                document: metadata.document(around: document.text)))
     }
 
     private func nextChange() -> ChangeNumber {

@@ -56,8 +56,8 @@ final class Writer: Sendable {
         if isFirst { queue.async { self.run() } }
     }
 
-    /// Puts finished merges of the index in place, in turn with the writes.
-    func installMerges() { queue.async { self.engine.installMerges() } }
+    /// Lets the engine put in place what was made beside the writes, in turn with them.
+    func maintain() { queue.async { self.engine.maintain() } }
 
     /// Returns when everything submitted so far has been answered.
     func drain() { queue.sync {} }
@@ -94,8 +94,7 @@ final class Writer: Sendable {
                 try sweepTombstones(transaction, time)
                 return (answers, session)
             }
-            engine.apply(
-                session.changes, upTo: session.lastChange, documents: session.documents)
+            engine.apply(session.changes, upTo: session.lastChange)
             for (pending, answer) in zip(group, answers) { pending.completion(answer) }
         } catch {
             // One write may be to blame for all: each gets its own transaction.
@@ -126,5 +125,5 @@ final class WriterPoke: Sendable {
 
     func connect(_ writer: Writer) { target.withLock { $0.writer = writer } }
 
-    func fire() { target.withLock { $0.writer }?.installMerges() }
+    func fire() { target.withLock { $0.writer }?.maintain() }
 }

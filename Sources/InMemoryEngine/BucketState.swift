@@ -11,6 +11,7 @@ import SpatialIndex
 struct BucketState: Sendable {
     private(set) var records = PersistentArray<SlotRecord>()
     private(set) var fields: [FieldPath: PointIndex] = [:]
+    var columns = ColumnSet()
     /// Objects alive.
     private(set) var count = 0
     private var ids = IDArena()
@@ -54,7 +55,9 @@ struct BucketState: Sendable {
         return Slot(next - 1)
     }
 
-    mutating func apply(_ change: ObjectChange) {
+    /// - Returns: the object's slot.
+    @discardableResult
+    mutating func apply(_ change: ObjectChange) -> Slot {
         let slot: Slot
         if let known = self.slot(created: change.creation) {
             slot = known
@@ -70,11 +73,22 @@ struct BucketState: Sendable {
         for point in change.points {
             fields[point.field, default: PointIndex()].set(point.coordinate, for: slot)
         }
+        return slot
+    }
+
+    /// Begins columns that are to be filled.
+    mutating func beginColumns(_ fields: [FieldPath]) -> [ColumnWorks.Filling] {
+        let holes =
+            count == records.count ? [] : (0..<records.count).filter { !records[$0].isAlive }
+        return fields.compactMap {
+            columns.add($0, slots: records.count, holes: holes.map { Slot($0) })
+        }
     }
 
     mutating func delete(created creation: ChangeNumber) {
         guard let slot = slot(created: creation) else { return }
         removeID(of: slot)
+        columns.clear(slot)
         records[Int(slot)].change = 0
         count -= 1
         for field in Array(fields.keys) {
@@ -134,6 +148,8 @@ struct BucketState: Sendable {
             fresh.fields[field] = PointIndex(bulk: points)
         }
         fresh.addAllIDs()
+        fresh.columns = columns.keeping(
+            (0..<records.count).filter { records[$0].isAlive }.map { Slot($0) })
         self = fresh
     }
 

@@ -60,6 +60,8 @@ struct IDTable: Sendable {
         }
     }
 
+    var memoryBytes: Int { cells.count * 4 }
+
     private var mask: Int { cells.count - 1 }
 
     private static func hash(_ id: Bytes) -> Int {

@@ -13,16 +13,16 @@ extension InMemoryEngine {
         let key = try pageKey(of: request)
         let snapshot = self.snapshot
         let state = snapshot.bucket(request.bucket) ?? BucketState()
-        let plans = plans(for: request.query, in: state)
+        let plans = planner(for: request.query, in: state).plans()
         let planned = ContinuousClock.now
         writer.byte(UInt8(ascii: "{"))
         write(plans[0], to: &writer)
-        writer.raw(",\"placeFilters\":[")
-        writer.list(plans[0].placeFilters) { $0.write(to: &$1) }
+        writer.raw(",\"filters\":[")
+        writer.list(plans[0].filterClauses) { $0.write(to: &$1) }
         writer.raw("],\"documentFilter\":")
         plans[0].documentFilter.write(to: &writer)
         writer.key("order")
-        writer.string(plans[0].isOrdered ? "as found" : "sorted")
+        writer.string(plans[0].ordering.name)
         writer.raw(",\"alternatives\":[")
         writer.list(plans.dropFirst()) { plan, writer in
             writer.byte(UInt8(ascii: "{"))

@@ -38,8 +38,10 @@ extension InMemoryEngine {
         let key = try pageKey(of: request)
         let snapshot = self.snapshot
         guard let state = snapshot.bucket(request.bucket) else { return PageEnd(objects: 0) }
-        let plan = plans(for: query, in: state)[0]
+        let planner = planner(for: query, in: state)
+        let plan = planner.plans()[0]
         if effort == .light, plan.cost > Self.lightCost { return nil }
+        wish(for: plan, planner, in: request.bucket)
         return try parsers.withParser { parser throws(ServiceFailure) in
             var execution = Execution(
                 engine: self, snapshot: snapshot, state: state, clause: query.clause,
@@ -58,6 +60,7 @@ extension InMemoryEngine {
         let plan = planner.plans()[0]
         if let count = countWithoutVisiting(plan, state) { return count }
         if effort == .light, plan.cost > Self.lightCost { return nil }
+        wish(for: plan, planner, in: bucket)
         var count = 0
         try forEachMatch(clause, plan, state, snapshot) { _ in count += 1 }
         return count
@@ -94,11 +97,22 @@ extension InMemoryEngine {
         }
     }
 
-    func plans(for query: Query, in state: BucketState) -> [Plan] {
+    func planner(for query: Query, in state: BucketState) -> Planner {
         Planner(
             state: state, clause: query.clause, order: query.order,
-            pageObjects: pageObjects(query)
-        ).plans()
+            pageObjects: pageObjects(query))
+    }
+
+    /// Has made, for queries to come, what would have made this one cheaper.
+    private func wish(for plan: Plan, _ planner: Planner, in bucket: BucketName) {
+        guard planner.state.count >= tuning.smallestBucket else { return }
+        if !planner.missing.isEmpty, plan.documents >= tuning.documentsForColumn {
+            works.want(planner.missing, of: bucket)
+        }
+        guard plan.candidates >= tuning.candidatesForOrder else { return }
+        for field in planner.wantedOrders(beyond: plan, gain: tuning.gainForOrder) {
+            works.wantOrder(of: field, in: planner.state, of: bucket)
+        }
     }
 
     func pageObjects(_ query: Query) -> Int {
@@ -106,12 +120,14 @@ extension InMemoryEngine {
     }
 
     private func countWithoutVisiting(_ plan: Plan, _ state: BucketState) -> Int? {
-        guard plan.placeFilters.isEmpty, case .all = plan.documentFilter else { return nil }
+        guard plan.filter.isEmpty, case .all = plan.documentFilter else {
+            return plan.countedMatches
+        }
         switch plan.path {
         case .nothing: return 0
         case .scan: return state.count
         case .ids(let slots): return slots.count
-        case .union: return nil
+        case .union, .lookup, .ordered: return nil
         case .box(let field, let box): return state.fields[field]?.count(in: box)
         case .polygon(let field, let polygon): return state.fields[field]?.count(in: polygon)
         case .circle(let clause), .nearest(let clause):

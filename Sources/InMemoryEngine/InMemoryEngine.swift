@@ -20,21 +20,39 @@ public final class InMemoryEngine: Sendable {
     private let source: any DocumentSource
     private let current: Mutex<Snapshot>
     private let merges: BackgroundMerges
+    let works: ColumnWorks
+    let tuning: Tuning
+
+    /// When columns and their orders are worth making.
+    public struct Tuning: Sendable {
+        /// Objects of a bucket, at least.
+        public var smallestBucket = 64
+        /// Documents that a query would read for want of a column.
+        public var documentsForColumn = 64
+        /// Candidates that a query would look at for want of an order.
+        public var candidatesForOrder = 4_096
+        /// How many times cheaper an order would have to make it.
+        public var gainForOrder = 4.0
+
+        public init() {}
+    }
 
     /// - Parameters:
     ///   - secret: authenticates page keys; the same after a restart.
     ///   - source: where documents come from that are not cached.
-    ///   - mergeReady: called on some thread when a background merge waits for `installMerges`.
+    ///   - due: called on some thread when `maintain` has something to do.
     public init(
-        limits: Limits, secret: [UInt8], source: any DocumentSource,
-        mergeReady: @escaping @Sendable () -> Void = {}
+        limits: Limits, secret: [UInt8], source: any DocumentSource, tuning: Tuning = Tuning(),
+        due: @escaping @Sendable () -> Void = {}
     ) {
         self.limits = limits
         self.source = source
         keys = PageKeyCodec(secret: secret)
         cache = DocumentCache(capacityBytes: limits.documentCacheBytes)
         current = Mutex(Snapshot(change: 0, buckets: [:], objects: 0, points: 0))
-        merges = BackgroundMerges(ready: mergeReady)
+        merges = BackgroundMerges(ready: due)
+        works = ColumnWorks(source: source, due: due)
+        self.tuning = tuning
     }
 
     var snapshot: Snapshot { current.withLock { $0 } }
@@ -67,27 +85,41 @@ public final class InMemoryEngine: Sendable {
     }
 
     /// Makes committed changes visible, all at once.
-    ///
-    /// - Parameter documents: the new documents as clients read them.
-    public func apply(
-        _ changes: [Change], upTo change: ChangeNumber,
-        documents: [(creation: ChangeNumber, change: ChangeNumber, text: [UInt8])]
-    ) {
+    public func apply(_ changes: [Change], upTo change: ChangeNumber) {
         var next = Successor(snapshot)
-        for change in changes { next.apply(change, cache: cache) }
-        next.install(merges.finished())
-        for document in documents {
-            cache.put(document.text, creation: document.creation, change: document.change)
+        parsers.withParser { parser in
+            for change in changes {
+                switch change {
+                case .upsert(let object, let document):
+                    next.upsert(object, document, parser)
+                    cache.put(document, creation: object.creation, change: object.change)
+                case .delete(let bucket, let creation):
+                    next.delete(creation, in: bucket)
+                    cache.remove(creation: creation)
+                case .deleteBucket(let name):
+                    next.deleteBucket(name, cache: cache)
+                    works.forget(name)
+                }
+            }
         }
+        next.install(merges.finished())
         finish(next, change: change)
     }
 
-    /// Puts finished background merges in place.
-    public func installMerges() {
+    /// Puts in place what was made beside the writer: merged tiers, columns, orders.
+    public func maintain() {
         var next = Successor(snapshot)
         next.install(merges.finished())
+        let begun = next.take(works)
+        next.evictColumns(works, over: limits.memoryBytes)
         finish(next, change: snapshot.change)
+        for (bucket, fillings, objects) in begun {
+            works.fill(fillings, of: bucket, objects: objects)
+        }
     }
+
+    /// Whether nothing is being made beside the writer.
+    public var isSettled: Bool { works.isIdle }
 
     private func finish(_ next: Successor, change: ChangeNumber) {
         let published = next.snapshot(change: change)
@@ -150,21 +182,120 @@ private struct Successor {
         points = base.points
     }
 
-    mutating func apply(_ change: Change, cache: DocumentCache) {
-        switch change {
-        case .upsert(let object): modify(object.bucket) { $0.apply(object) }
-        case .delete(let bucket, let creation):
-            modify(bucket) { $0.delete(created: creation) }
-            cache.remove(creation: creation)
-        case .deleteBucket(let name):
-            modify(name) { state in
-                for slot in 0..<state.slotCount where state.records[slot].isAlive {
-                    cache.remove(creation: state.records[slot].creation)
-                }
-                state = BucketState()
+    mutating func upsert(_ object: ObjectChange, _ document: [UInt8], _ parser: JSONParser) {
+        modify(object.bucket) { state in
+            let slot = state.apply(object)
+            guard !state.columns.isEmpty, let view = try? parser.parse(document) else { return }
+            for field in state.columns.entries.keys {
+                state.columns.set(slot, to: ColumnValue(field.value(in: view)), in: field)
             }
-            touched[name] = nil
-            buckets[name] = nil
+        }
+    }
+
+    mutating func delete(_ creation: ChangeNumber, in bucket: BucketName) {
+        modify(bucket) { $0.delete(created: creation) }
+    }
+
+    mutating func deleteBucket(_ name: BucketName, cache: DocumentCache) {
+        modify(name) { state in
+            for slot in 0..<state.slotCount where state.records[slot].isAlive {
+                cache.remove(creation: state.records[slot].creation)
+            }
+            state = BucketState()
+        }
+        touched[name] = nil
+        buckets[name] = nil
+    }
+
+    /// Does the steps that wait; tells which columns have begun and are to be filled.
+    mutating func take(
+        _ works: ColumnWorks
+    ) -> [(bucket: BucketName, fillings: [ColumnWorks.Filling], objects: Int)] {
+        var begun: [(bucket: BucketName, fillings: [ColumnWorks.Filling], objects: Int)] = []
+        for step in works.takeSteps() {
+            switch step {
+            case .begin(let bucket, let fields):
+                let fillings = begin(fields, of: bucket, works)
+                if !fillings.isEmpty { begun.append((bucket, fillings, count(of: bucket))) }
+            case .fill(let bucket, let fillings, let rows):
+                fill(fillings, of: bucket, rows)
+                works.filled()
+            case .finish(let bucket, let fillings):
+                for filling in fillings { finish(filling, of: bucket, works) }
+            case .order(let bucket, let filling, let index, let column):
+                guard exists(bucket) else { continue }
+                modify(bucket) { state in
+                    let records = state.records
+                    state.columns.install(index, madeOf: column, in: filling) {
+                        records[Int($0)].isAlive
+                    }
+                }
+            }
+        }
+        return begun
+    }
+
+    /// Gives up columns until they fit: those that no query has used of late, then any.
+    mutating func evictColumns(_ works: ColumnWorks, over budget: Int) {
+        let places = works.places
+        func entry(_ place: ColumnWorks.Place) -> ColumnSet.Entry? {
+            (touched[place.bucket] ?? buckets[place.bucket]?.state)?.columns.entries[place.field]
+        }
+        var bytes = places.reduce(0) { $0 + (entry($1)?.memoryBytes ?? 0) }
+        for isLastResort in [false, true] {
+            for place in places where bytes > budget {
+                guard let entry = entry(place), isLastResort || !entry.use.takeChance() else {
+                    continue
+                }
+                bytes -= entry.memoryBytes
+                modify(place.bucket) { $0.columns.remove(place.field) }
+                works.forget(place, refused: isLastResort)
+            }
+        }
+    }
+
+    private func exists(_ name: BucketName) -> Bool {
+        touched[name] != nil || buckets[name] != nil
+    }
+
+    private func count(of name: BucketName) -> Int {
+        (touched[name] ?? buckets[name]?.state)?.count ?? 0
+    }
+
+    private mutating func begin(
+        _ fields: [FieldPath], of bucket: BucketName, _ works: ColumnWorks
+    ) -> [ColumnWorks.Filling] {
+        guard exists(bucket) else {
+            works.forget(bucket)
+            return []
+        }
+        var fillings: [ColumnWorks.Filling] = []
+        modify(bucket) { fillings = $0.beginColumns(fields) }
+        return fillings
+    }
+
+    private mutating func fill(
+        _ fillings: [ColumnWorks.Filling], of bucket: BucketName, _ rows: [ColumnWorks.Row]
+    ) {
+        guard exists(bucket) else { return }
+        modify(bucket) { state in
+            for row in rows {
+                guard let slot = state.slot(created: row.creation) else { continue }
+                for (filling, value) in zip(fillings, row.values) {
+                    state.columns.fill(slot, with: value, in: filling)
+                }
+            }
+        }
+    }
+
+    private mutating func finish(
+        _ filling: ColumnWorks.Filling, of bucket: BucketName, _ works: ColumnWorks
+    ) {
+        guard exists(bucket) else { return }
+        modify(bucket) { state in
+            guard !state.columns.finish(filling) else { return }
+            state.columns.remove(filling.field)
+            works.forget(ColumnWorks.Place(bucket: bucket, field: filling.field), refused: true)
         }
     }
 

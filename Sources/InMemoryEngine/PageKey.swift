@@ -10,6 +10,14 @@ struct PageKey: Equatable {
     var sortKey: SortKey
     var creation: ChangeNumber
     var id: ObjectID
+
+    /// The sort values by the order they are of.
+    func values(of order: [OrderKey]) -> [SortValue] {
+        guard let values = sortKey.values(descending: order.map(\.descending)) else {
+            preconditionFailure("an authentic key without the values of its order")
+        }
+        return values
+    }
 }
 
 /// Page keys as clients hold them: opaque, bound to bucket, clause and order, and authenticated.
@@ -19,7 +27,7 @@ struct PageKey: Equatable {
 struct PageKeyCodec: Sendable {
     private let secret: SymmetricKey
 
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
     private static let digestBytes = 16
     private static let codeBytes = 16
 

@@ -36,6 +36,8 @@ public struct Limits: Sendable, Equatable {
     public var outputBytes = 4 * 1_048_576
     /// Bytes of documents kept in memory.
     public var documentCacheBytes = 256 * 1_048_576
+    /// Bytes of columns, and of their orders, kept in memory.
+    public var memoryBytes = 1_024 * 1_048_576
 
     public init() {}
 }

@@ -103,7 +103,7 @@ extension UnsafeBufferPointer<UInt8> {
     /// Whether the bytes occur in a row; of UTF-8, whether the code points do.
     ///
     /// - Complexity: O(count), whatever the part: the C library's two-way search.
-    func containsBytes(_ part: [UInt8]) -> Bool {
+    public func containsBytes(_ part: [UInt8]) -> Bool {
         guard !part.isEmpty else { return true }
         guard let base = baseAddress else { return false }
         return gb_memmem(base, count, part, part.count) != nil
@@ -113,28 +113,33 @@ extension UnsafeBufferPointer<UInt8> {
 extension LiteralRange {
     func contains(_ value: JSONView) -> Truth {
         switch self {
-        case .numbers(let lower, let upper):
-            guard let number = value.number else { return .unknown }
-            return Truth(Self.isWithin(number, lower, upper, <))
-        case .strings(let lower, let upper):
-            guard let utf8 = value.utf8.map({ Array($0) }) else { return .unknown }
-            return Truth(Self.isWithin(utf8, lower, upper) { $0.lexicographicallyPrecedes($1) })
+        case .numbers: value.number.map { Truth(contains(number: $0)) } ?? .unknown
+        case .strings: value.utf8.map { Truth(contains(string: $0)) } ?? .unknown
         }
     }
 
-    private static func isWithin<Value: Hashable>(
-        _ value: Value, _ lower: Limit<Value>?, _ upper: Limit<Value>?,
-        _ precedes: (Value, Value) -> Bool
-    ) -> Bool {
+    /// Whether a number lies within; none does within limits of strings.
+    public func contains(number: JSONNumber) -> Bool {
+        guard case .numbers(let lower, let upper) = self else { return false }
+        if let lower, number < lower.value || !lower.included && number == lower.value {
+            return false
+        }
+        if let upper, upper.value < number || !upper.included && number == upper.value {
+            return false
+        }
+        return true
+    }
+
+    /// Whether a string, as UTF-8, lies within; none does within limits of numbers.
+    public func contains(string: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard case .strings(let lower, let upper) = self else { return false }
         if let lower {
-            if precedes(value, lower.value) || (!lower.included && value == lower.value) {
-                return false
-            }
+            let isBelow = string.lexicographicallyPrecedes(lower.value)
+            if isBelow || !lower.included && string.elementsEqualBytes(lower.value) { return false }
         }
         if let upper {
-            if precedes(upper.value, value) || (!upper.included && value == upper.value) {
-                return false
-            }
+            let isAbove = upper.value.lexicographicallyPrecedes(string)
+            if isAbove || !upper.included && string.elementsEqualBytes(upper.value) { return false }
         }
         return true
     }

@@ -1,12 +1,11 @@
 import Geodesy
 import JSONText
-import Objects
 
 /// Values of any type as bytes whose order is the order of the values.
 ///
 ///     var key = SortKey()
-///     key.append(view["price"], descending: false)
-///     key.append(view["name"], descending: true)
+///     key.append(SortValue(view["price"]), descending: false)
+///     key.append(SortValue(view["name"]), descending: true)
 ///     a.bytes.lexicographicallyPrecedes(b.bytes)       // a comes first
 ///
 /// Types order null, booleans, numbers, strings, GeoPoints, arrays and objects; a missing value is
@@ -27,60 +26,32 @@ public struct SortKey: Sendable, Hashable, Comparable {
         static let string: UInt8 = 4
         static let point: UInt8 = 5
         static let container: UInt8 = 6
+        static let distance: UInt8 = 7
         /// Above every tag, and above every tag's complement.
         static let missing: UInt8 = 255
     }
 
-    /// Appends the key of a field's value, or of its absence.
-    public mutating func append(_ value: JSONView?, descending: Bool) {
-        guard let value else {
-            bytes.append(Tag.missing)
-            return
-        }
+    public mutating func append(_ value: SortValue, descending: Bool) {
         let start = bytes.count
-        switch value.kind {
+        switch value {
         case .null: bytes.append(Tag.null)
-        case .bool: bytes += [Tag.bool, value.bool! ? 1 : 0]
-        case .number: append(value.number!)
-        case .string: append(value.utf8!)
-        case .array: bytes.append(Tag.container)
-        case .object:
-            if let place = GeoPoint.coordinate(of: value) {
-                bytes.append(Tag.point)
-                append(place.latitude)
-                append(place.canonicalLongitude)
-            } else {
-                bytes.append(Tag.container)
-            }
-        case .huge: preconditionFailure("no stored document holds a number out of range")
+        case .bool(let bool): bytes += [Tag.bool, bool ? 1 : 0]
+        case .number(let floor, let rest):
+            bytes.append(Tag.number)
+            append(floor)
+            bytes += [UInt8(rest >> 8), UInt8(rest & 255)]
+        case .string(let utf8): append(string: utf8)
+        case .point(let latitude, let longitude):
+            bytes.append(Tag.point)
+            append(latitude)
+            append(longitude)
+        case .container: bytes.append(Tag.container)
+        case .distance(let distance):
+            bytes.append(Tag.distance)
+            append(bigEndian: UInt64(distance.micrometers))
+        case .missing: return bytes.append(Tag.missing)
         }
-        if descending { complement(from: start) }
-    }
-
-    /// Appends the key of a distance, or of its absence.
-    public mutating func append(_ distance: Distance?, descending: Bool) {
-        guard let distance else {
-            bytes.append(Tag.missing)
-            return
-        }
-        let start = bytes.count
-        bytes.append(Tag.number)
-        append(bigEndian: UInt64(distance.micrometers))
-        if descending { complement(from: start) }
-    }
-
-    /// The distance that an ascending key begins with, or nil where it begins with something else.
-    public var distance: Distance? {
-        guard bytes.count >= 9, bytes[0] == Tag.number else { return nil }
-        let micrometers = bytes[1..<9].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return Int64(exactly: micrometers).map(Distance.init(micrometers:))
-    }
-
-    private mutating func append(_ number: JSONNumber) {
-        bytes.append(Tag.number)
-        let (floor, rest) = number.floored
-        append(floor)
-        bytes += [UInt8(rest >> 8), UInt8(rest & 255)]
+        if descending { for place in start..<bytes.count { bytes[place] = ~bytes[place] } }
     }
 
     /// The order of finite doubles as the order of unsigned integers; -0.0 is 0.0.
@@ -90,7 +61,7 @@ public struct SortKey: Sendable, Hashable, Comparable {
     }
 
     /// A zero byte in the text is 00 FF, the end is 00 00: so a prefix comes before what it begins.
-    private mutating func append(_ utf8: UnsafeBufferPointer<UInt8>) {
+    private mutating func append(string utf8: [UInt8]) {
         bytes.append(Tag.string)
         for unit in utf8 {
             bytes.append(unit)
@@ -103,7 +74,61 @@ public struct SortKey: Sendable, Hashable, Comparable {
         withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    private mutating func complement(from start: Int) {
-        for index in start..<bytes.count { bytes[index] = ~bytes[index] }
+    // MARK: Back again
+
+    /// The values of a key of so many parts; nil for bytes that no such key has.
+    public func values(descending: [Bool]) -> [SortValue]? {
+        var rest = bytes[...]
+        var values: [SortValue] = []
+        for isDescending in descending {
+            guard let value = Self.value(&rest, isDescending) else { return nil }
+            values.append(value)
+        }
+        return rest.isEmpty ? values : nil
+    }
+
+    private static func value(_ rest: inout ArraySlice<UInt8>, _ descending: Bool) -> SortValue? {
+        let flip: UInt8 = descending ? 255 : 0
+        func next() -> UInt8? { rest.popFirst().map { $0 ^ flip } }
+        func word() -> UInt64? {
+            guard rest.count >= 8 else { return nil }
+            return (0..<8).reduce(0) { value, _ in value << 8 | UInt64(next()!) }
+        }
+        func double() -> Double? {
+            word().map { Double(bitPattern: $0 >> 63 == 1 ? $0 & ~(1 << 63) : ~$0) }
+        }
+        guard let first = rest.first else { return nil }
+        if first == Tag.missing {
+            rest.removeFirst()
+            return .missing
+        }
+        switch next()! {
+        case Tag.null: return .null
+        case Tag.bool: return next().map { .bool($0 == 1) }
+        case Tag.number:
+            guard let floor = double(), let high = next(), let low = next() else { return nil }
+            return .number(floor: floor, rest: UInt16(high) << 8 | UInt16(low))
+        case Tag.string:
+            var utf8: [UInt8] = []
+            while let unit = next() {
+                guard unit == 0 else {
+                    utf8.append(unit)
+                    continue
+                }
+                guard let after = next() else { return nil }
+                if after == 0 { return .string(utf8) }
+                utf8.append(0)
+            }
+            return nil
+        case Tag.point:
+            guard let latitude = double(), let longitude = double() else { return nil }
+            return .point(latitude: latitude, longitude: longitude)
+        case Tag.container: return .container
+        case Tag.distance:
+            return word().flatMap { Int64(exactly: $0) }.map {
+                .distance(Distance(micrometers: $0))
+            }
+        default: return nil
+        }
     }
 }

@@ -73,8 +73,16 @@ public struct NearestWalk: DistanceWalk {
         open.restoreOrder()
     }
 
+    /// Keeps, in their order and at the front, those of some slots that are wanted, and says how many
+    /// they are.
+    public typealias Selection = (UnsafeMutableBufferPointer<Slot>) -> Int
+
     /// The next point, or `nil` when there is none left.
-    public mutating func next() -> (slot: Slot, distance: Distance)? {
+    public mutating func next() -> (slot: Slot, distance: Distance)? { next(of: nil) }
+
+    /// The next point whose slot is wanted: points that are not are dropped up to sixteen at a time,
+    /// before their distances are computed.
+    public mutating func next(of selection: Selection?) -> (slot: Slot, distance: Distance)? {
         while true {
             if let nearest = found.first {
                 guard let candidate = open.first, candidate.bound <= nearest.beyond else {
@@ -85,8 +93,8 @@ public struct NearestWalk: DistanceWalk {
             guard let candidate = open.popFirst() else { return nil }
             switch candidate.level {
             case Open.point, Open.deltaPoint: measure(candidate)
-            case Open.leaf: openLeaf(candidate)
-            case Open.deltaBatch: openDelta(candidate)
+            case Open.leaf: openLeaf(candidate, selection)
+            case Open.deltaBatch: openDelta(candidate, selection)
             default: openNodes(candidate)
             }
         }
@@ -117,19 +125,26 @@ public struct NearestWalk: DistanceWalk {
                 beyond: ChordLimits.outside(radiusMeters: distance.meters, model)))
     }
 
-    private mutating func openDelta(_ candidate: Open) {
+    private mutating func openDelta(_ candidate: Open, _ selection: Selection?) {
         visitedNodes += 1
         let first = Int(candidate.number)
-        for number in first..<min(first + Open.batch, delta.count) {
-            let chord = delta[number].vector.squaredChord(to: center)
-            if chord <= beyond && chord > nearer {
-                open.insert(
-                    Open(bound: chord, number: UInt32(number), level: Open.deltaPoint, tier: 0))
-            }
+        var wanted: UInt16 = 0
+        for lane in 0..<min(Open.batch, delta.count - first) {
+            let chord = delta[first + lane].vector.squaredChord(to: center)
+            if chord <= beyond && chord > nearer { wanted |= 1 << UInt16(lane) }
+        }
+        if let selection { wanted = Self.select(wanted, selection) { delta[first + $0].slot } }
+        while wanted != 0 {
+            let number = first + wanted.trailingZeroBitCount
+            wanted &= wanted - 1
+            open.insert(
+                Open(
+                    bound: delta[number].vector.squaredChord(to: center), number: UInt32(number),
+                    level: Open.deltaPoint, tier: 0))
         }
     }
 
-    private mutating func openLeaf(_ candidate: Open) {
+    private mutating func openLeaf(_ candidate: Open, _ selection: Selection?) {
         visitedNodes += 1
         let record = tiers[Int(candidate.tier)]
         let number = Int(candidate.number)
@@ -138,6 +153,7 @@ public struct NearestWalk: DistanceWalk {
         let isWanted = (chords .<= beyond) .& (chords .> nearer)
         var rest = Lanes(touched: isWanted.bits, inside: 0)
             .first(record.tier.tree.entryCount(ofLeaf: number)).touched
+        if let selection { rest = Self.select(rest, selection) { leaf.slot($0) } }
         while rest != 0 {
             let lane = rest.trailingZeroBitCount
             rest &= rest - 1
@@ -145,6 +161,33 @@ public struct NearestWalk: DistanceWalk {
                 Open(
                     bound: chords[lane], number: UInt32(number << 4 | lane), level: Open.point,
                     tier: candidate.tier))
+        }
+    }
+
+    /// The lanes of which the slots are wanted.
+    @inline(__always)
+    private static func select(
+        _ lanes: UInt16, _ selection: Selection, _ slot: (Int) -> Slot
+    ) -> UInt16 {
+        withUnsafeTemporaryAllocation(of: Slot.self, capacity: 16) { slots in
+            var (count, rest) = (0, lanes)
+            while rest != 0 {
+                slots[count] = slot(rest.trailingZeroBitCount)
+                count += 1
+                rest &= rest - 1
+            }
+            guard count > 0 else { return 0 }
+            let kept = selection(UnsafeMutableBufferPointer(rebasing: slots[..<count]))
+            var (wanted, next): (UInt16, Int) = (0, 0)
+            rest = lanes
+            while rest != 0, next < kept {
+                let lane = rest.trailingZeroBitCount
+                rest &= rest - 1
+                guard slot(lane) == slots[next] else { continue }
+                wanted |= 1 << UInt16(lane)
+                next += 1
+            }
+            return wanted
         }
     }
 

@@ -39,6 +39,8 @@ struct LimitFlags: ParsableArguments {
     var outputBytes: Int?
     @Option(help: "Bytes of documents kept in memory. (default: 268435456)")
     var documentCacheBytes: Int?
+    @Option(help: "Bytes of columns of fields kept in memory. (default: 1073741824)")
+    var memory: Int?
 
     func limits(_ settings: Settings) throws -> Limits {
         let flags: [Int?] = [
@@ -46,7 +48,7 @@ struct LimitFlags: ParsableArguments {
             inValues, polygonPositions, orderKeys, dataTypeBytes, queryMilliseconds,
             exportIdleMilliseconds,
             connections, pipelinedRequests, pipelinedBytes,
-            outputBytes, documentCacheBytes,
+            outputBytes, documentCacheBytes, memory,
         ]
         var limits = Limits()
         for (setting, flag) in zip(LimitSetting.all, flags) {

@@ -116,5 +116,6 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "outputBytes", path: \.outputBytes, range: 4_096...1 << 30),
         LimitSetting(
             name: "documentCacheBytes", path: \.documentCacheBytes, range: 0...1 << 46),
+        LimitSetting(name: "memory", path: \.memoryBytes, range: 0...1 << 46),
     ]
 }

@@ -1,4 +1,5 @@
 import Backend
+import EmbeddedBackend
 import GeoBucketClient
 import JSONText
 import Objects
@@ -49,8 +50,10 @@ struct RemoteFace: ContractFace {
 
 /// On a backend itself, without wire or service.
 struct DirectFace: ContractFace {
-    let backend: any Backend
+    let backend: EmbeddedBackend
     let limits: Limits
+    /// Whether what a query makes the engine build is there for the next one.
+    var settles = false
 
     func call(_ method: String, _ params: String) async throws -> [UInt8] {
         do {
@@ -116,7 +119,9 @@ struct DirectFace: ContractFace {
         case "bucket.explain":
             let request = PageRequest(bucket: bucket, query: try query(params))
             try backend.explain(request, analyze: true, into: &writer)
-        case "bucket.query": try page(bucket, try query(params), into: &writer)
+        case "bucket.query":
+            try page(bucket, try query(params), into: &writer)
+            if settles { backend.settle() }
         default: preconditionFailure("no method \(method) here")
         }
         return writer.bytes

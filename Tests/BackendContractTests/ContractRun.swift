@@ -16,6 +16,8 @@ struct ContractRun {
     var accessPaths: [String: Int] = [:]
     /// Queries that found something.
     private(set) var nonEmpty = 0
+    /// Whether the service makes columns for the run's small buckets.
+    var usesColumns = false
     private let ids: [String]
 
     init(seed: UInt64, clock: TestClock, scope: String = "", ids count: Int = 45) {
@@ -152,7 +154,8 @@ struct ContractRun {
             let fault = difference(found, expected, projected: query.oracle.fields != nil)
             #expect(fault == nil, "seed \(seed), \(query.bucketQuery)\(query.fieldsMember)")
             try await checkCount(query, expected.count, on: face)
-            let plan = try await face.value("bucket.explain", RemoteFace.params(bucketName, query))
+            let plan = try await face.value(
+                "bucket.explain", RemoteFace.params(bucketName, query, "3"))
             accessPaths[plan["accessPath"]?.string ?? "none", default: 0] += 1
             if random.oneIn(3) { try await checkScan(query, expected, on: face) }
         }
@@ -200,7 +203,9 @@ struct ContractRun {
         var scan = query
         scan.bucketQuery = query.bucketQuery.replacing(query.clauseText, with: either)
         let plan = try await face.value("bucket.explain", RemoteFace.params(bucketName, scan))
-        #expect(plan["accessPath"]?.string == "scan", "seed \(seed), \(scan.bucketQuery)")
+        #expect(
+            usesColumns || plan["accessPath"]?.string == "scan", "seed \(seed), \(scan.bucketQuery)"
+        )
         let page = try await face.page(bucketName, scan, limit: nil)
         let expected = Array(expected.prefix(200))
         let fault = difference(page.results, expected, projected: query.oracle.fields != nil)

@@ -22,11 +22,11 @@ import Testing
         var key = SortKey()
         for (value, descending) in values {
             guard let value else {
-                key.append(JSONView?.none, descending: descending)
+                key.append(.missing, descending: descending)
                 continue
             }
             try JSONParser.reading(Array(value.text.utf8)) {
-                key.append($0, descending: descending)
+                key.append(SortValue($0), descending: descending)
             }
         }
         return key
@@ -82,6 +82,24 @@ import Testing
         }
     }
 
+    @Test func `a key gives its values back`() throws {
+        for seed in Self.seeds {
+            var random = SplitMix64(seed: seed)
+            let values = try Self.values(&random)
+            for _ in 0..<300 {
+                let parts = (0..<3).map { _ in (random.pick(values), descending: random.oneIn(2)) }
+                let key = try Self.key(parts)
+                let back = try #require(key.values(descending: parts.map(\.descending)))
+                var again = SortKey()
+                for (value, part) in zip(back, parts) {
+                    again.append(value, descending: part.descending)
+                }
+                #expect(again == key, "seed \(seed): \(parts.map { $0.0?.text ?? "missing" })")
+                #expect(key.values(descending: Array(repeating: false, count: 4)) == nil)
+            }
+        }
+    }
+
     @Test func `distances order by length, a missing one last in both directions`() {
         let lengths: [Int64?] = [
             0, 1, 255, 256, 65_535, 1 << 32, 20_015_086_796_020, 20_015_115_000_000, nil,
@@ -90,8 +108,10 @@ import Testing
             for a in lengths {
                 for b in lengths {
                     var (x, y) = (SortKey(), SortKey())
-                    x.append(a.map(Distance.init(micrometers:)), descending: descending)
-                    y.append(b.map(Distance.init(micrometers:)), descending: descending)
+                    x.append(
+                        SortValue(a.map(Distance.init(micrometers:))), descending: descending)
+                    y.append(
+                        SortValue(b.map(Distance.init(micrometers:))), descending: descending)
                     let expected = OracleOrder.compare(
                         a.map { .int(Int($0)) }, b.map { .int(Int($0)) }, descending: descending)
                     #expect(Self.sign(x, y) == expected, "\(a ?? -1), \(b ?? -1), \(descending)")

@@ -9,12 +9,19 @@ struct ResultWriter {
     let execution: Execution
     let query: Query
     private let reported: [DistanceClause]
+    /// Which of `reported` the matches know already.
+    private let ranked: Int?
     private let fields: Set<[UInt8]>?
 
     init(execution: Execution, query: Query) {
         self.execution = execution
         self.query = query
-        reported = query.clause.distanceClauses.filter { $0.putDistanceInto != nil }
+        reported = execution.distances
+        if case .distance(let name)? = query.order.first?.source {
+            ranked = reported.firstIndex { $0.putDistanceInto == name }
+        } else {
+            ranked = nil
+        }
         fields = query.fields.map(Set.init)
     }
 
@@ -50,8 +57,11 @@ struct ResultWriter {
 
     private func writeDistances(_ match: Execution.Match, to writer: inout JSONWriter) {
         var first = true
-        for clause in reported {
-            guard let distance = execution.distance(clause, of: match.slot) else { continue }
+        for (place, clause) in reported.enumerated() {
+            guard
+                let distance = (place == ranked ? match.distance : nil)
+                    ?? execution.distance(clause, of: match.slot)
+            else { continue }
             first ? writer.raw(",\"_calculated\":{") : writer.byte(UInt8(ascii: ","))
             first = false
             writer.string(clause.putDistanceInto!)

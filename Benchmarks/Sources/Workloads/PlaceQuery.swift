@@ -1,0 +1,98 @@
+import Geodesy
+import Glibc
+import SpatialIndex
+
+/// One query: a centre, a circle around it that holds a known number of objects, a box of about
+/// as many, a category.
+public struct PlaceQuery: Sendable {
+    public let center: MicroPoint
+    /// On the sphere of 6,371,000 m. Lies halfway between the last object inside and the first
+    /// outside, so that peers with another sphere and this radius scaled to it find the same.
+    public let radiusMeters: Double
+    /// Half the side of a square box.
+    public let boxHalfMeters: Double
+    /// A number of `Dataset.categoryNames`.
+    public let category: Int
+
+    public var categoryName: String { Dataset.categoryNames[category] }
+
+    /// The box in degrees.
+    public var box: GeoBox { Self.box(center, boxHalfMeters) }
+
+    /// A box in degrees that a circle around the centre lies in.
+    public func box(around radiusMeters: Double) -> GeoBox {
+        // At its poleward side a circle reaches farther in longitude than at its centre.
+        let latitude = abs(center.coordinate.latitude)
+        let farthest = min(89, latitude + radiusMeters / 111_000)
+        let wider = cos(latitude * .pi / 180) / cos(farthest * .pi / 180)
+        return Self.box(center, radiusMeters * max(1, wider) * 1.0001)
+    }
+
+    /// Queries for one workload.
+    ///
+    /// - Parameters:
+    ///   - hits: objects in each circle; nil: as the workload says.
+    ///   - count: how many queries; their centres lie near objects.
+    public static func make(
+        for workload: Workload, hits: Int? = nil, dataset: Dataset, index: PointIndex, count: Int,
+        seed: UInt64
+    ) -> [PlaceQuery] {
+        let hits = min(hits ?? workload.circleHits, dataset.count / 2)
+        var random = SplitMix64(seed: seed ^ 0xce27e5)
+        var queries: [PlaceQuery] = []
+        while queries.count < count {
+            let place = dataset.places[random.below(dataset.count)].coordinate
+            // Far enough from the poles and the antimeridian for peers that cannot cross them.
+            guard abs(place.latitude) < 60, abs(place.longitude) < 165 else { continue }
+            let center = MicroPoint(
+                latitude: place.latitude + 0.01 * random.gaussian(),
+                longitude: place.longitude + 0.01 * random.gaussian())
+            let radius = radius(of: hits, around: center, index)
+            let half = workload == .q3 ? halfSide(of: hits, center, radius, index) : radius
+            queries.append(
+                PlaceQuery(
+                    center: center, radiusMeters: radius, boxHalfMeters: half,
+                    category: random.below(Dataset.categoryNames.count)))
+        }
+        return queries
+    }
+
+    private static func radius(
+        of hits: Int, around center: MicroPoint, _ index: PointIndex
+    ) -> Double {
+        var walk = index.nearest(to: center.coordinate)
+        var last = 0.0
+        for _ in 0..<hits { last = walk.next()?.distance.meters ?? last }
+        // Of objects at one place all are inside.
+        while let next = walk.next()?.distance.meters {
+            if next > last + 0.01 { return (last + next) / 2 }
+            last = next
+        }
+        return last + 1
+    }
+
+    /// By bisection: the count grows with the box.
+    private static func halfSide(
+        of hits: Int, _ center: MicroPoint, _ radius: Double, _ index: PointIndex
+    ) -> Double {
+        var low = 0.0
+        var high = radius
+        for _ in 0..<40 {
+            let middle = (low + high) / 2
+            let found = index.count(in: box(center, middle))
+            if abs(found - hits) * 50 <= hits { return middle }
+            if found < hits { low = middle } else { high = middle }
+        }
+        return high
+    }
+
+    private static func box(_ center: MicroPoint, _ halfMeters: Double) -> GeoBox {
+        let place = center.coordinate
+        let metersPerDegree = Sphere.radiusMeters * .pi / 180
+        let north = halfMeters / metersPerDegree
+        let east = north / cos(place.latitude * .pi / 180)
+        return GeoBox(
+            south: max(-90, place.latitude - north), west: max(-180, place.longitude - east),
+            north: min(90, place.latitude + north), east: min(180, place.longitude + east))
+    }
+}

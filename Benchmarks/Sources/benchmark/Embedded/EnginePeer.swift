@@ -1,0 +1,61 @@
+import Backend
+import EmbeddedBackend
+import Foundation
+import JSONText
+import Logging
+import Objects
+import QueryLanguage
+import Workloads
+
+/// GeoBucket's engine called in process: everything but the sockets, the lines and the parsing.
+final class EnginePeer: EmbeddedPeer {
+    let name = "engine"
+    let title = "GeoBucket's engine, in process"
+    let version = "EmbeddedBackend"
+    private let path: String
+    private var backend: EmbeddedBackend?
+    private let bucket = BucketName(trusted: GeoBucketServer.bucket)
+
+    /// - Parameter path: a store that holds the objects; no other process has it open.
+    init(store path: String) { self.path = path }
+
+    deinit { try? backend?.close() }
+
+    func load(_ dataset: Dataset) throws -> LoadFacts {
+        var facts = LoadFacts()
+        let before = residentBytes
+        facts.startSeconds = try seconds {
+            backend = try EmbeddedBackend(
+                path: path, limits: Limits(),
+                logger: Logger(label: "engine") { _ in SwiftLogNoOpLogHandler() })
+        }
+        facts.memoryBytesPerObject = Double(residentBytes - before) / Double(dataset.count)
+        facts.note = "growth of this process by opening the store"
+        return facts
+    }
+
+    func answer(_ workload: Workload, _ queries: [PlaceQuery]) throws -> ((Int) throws -> Int)? {
+        guard let backend, workload != .q8 else { return nil }
+        let forms = try queries.map { try Self.parse($0, workload) }
+        let bucket = bucket
+        if workload == .q7 {
+            return { try backend.count(forms[$0].clause, in: bucket, effort: .any) ?? 0 }
+        }
+        var writer = JSONWriter(reserving: 1 << 20)
+        return { number in
+            writer.removeAll()
+            let request = PageRequest(bucket: bucket, query: forms[number])
+            return try backend.query(request, effort: .any, into: &writer)?.objects ?? 0
+        }
+    }
+
+    private static func parse(_ query: PlaceQuery, _ workload: Workload) throws -> Query {
+        let text = "{" + QueryDocument.members(query, for: workload) + "}"
+        return try JSONParser.reading(Array(text.utf8)) { view in
+            var members = try MemberReader(view, at: "")
+            return try QueryParser(limits: Limits()).query(from: &members)
+        }
+    }
+
+    private var residentBytes: Int { ProcessTable.memoryBytes(ofTree: getpid()) }
+}

@@ -1,0 +1,94 @@
+import Geodesy
+import SpatialIndex
+import Workloads
+
+/// The bare spatial index, with categories and ratings in arrays beside it: no documents, no ids.
+/// The limit of what an engine on this index can do.
+final class IndexPeer: EmbeddedPeer {
+    let name = "index"
+    let title = "bare index, in process"
+    let version = "PointIndex"
+    private let index: PointIndex
+    private let dataset: Dataset
+
+    init(_ index: PointIndex, _ dataset: Dataset) {
+        self.index = index
+        self.dataset = dataset
+    }
+
+    func load(_ dataset: Dataset) -> LoadFacts {
+        var facts = LoadFacts()
+        var count = 0
+        facts.loadSeconds = seconds { count = dataset.index().count }
+        facts.memoryBytesPerObject = Double(index.memoryBytes) / Double(count)
+        facts.note = "the index alone"
+        return facts
+    }
+
+    func answer(_ workload: Workload, _ queries: [PlaceQuery]) -> ((Int) throws -> Int)? {
+        search(workload).map { search in { search(queries[$0]) } }
+    }
+
+    private func search(_ workload: Workload) -> ((PlaceQuery) -> Int)? {
+        let index = index
+        switch workload {
+        case .q1:
+            return { query in
+                var hits = 0
+                var sum = 0.0
+                index.visit(within: query.radiusMeters, of: query.center.coordinate) {
+                    hits += 1
+                    sum += $1.meters
+                    return true
+                }
+                return sum >= 0 ? hits : 0
+            }
+        case .q2: return { Self.nearest(index, $0, $0.radiusMeters, limit: 50) { _ in true } }
+        case .q3:
+            return { query in
+                var hits = 0
+                index.visit(in: query.box) { _, _ in
+                    hits += 1
+                    return true
+                }
+                return hits
+            }
+        case .q4:
+            return { [dataset] query in
+                Self.nearest(index, query, query.radiusMeters, limit: 20) {
+                    Self.matches($0, query, dataset)
+                }
+            }
+        case .q5: return { Self.nearest(index, $0, nil, limit: 10) { _ in true } }
+        case .q7:
+            return { [dataset] query in
+                var hits = 0
+                index.visitSlots(within: query.radiusMeters, of: query.center.coordinate) {
+                    if Self.matches($0, query, dataset) { hits += 1 }
+                    return true
+                }
+                return hits
+            }
+        case .q6, .q8: return nil
+        }
+    }
+
+    @inline(__always)
+    private static func nearest(
+        _ index: PointIndex, _ query: PlaceQuery, _ radiusMeters: Double?, limit: Int,
+        _ matches: (Slot) -> Bool
+    ) -> Int {
+        var walk = index.nearest(to: query.center.coordinate, within: radiusMeters)
+        var hits = 0
+        while hits < limit, let next = walk.next() {
+            if matches(next.slot) { hits += 1 }
+        }
+        return hits
+    }
+
+    @inline(__always)
+    private static func matches(_ slot: Slot, _ query: PlaceQuery, _ dataset: Dataset) -> Bool {
+        Int(dataset.categories[Int(slot)]) == query.category
+            && dataset.ratings[Int(slot)] >= Workload.leastRating
+    }
+}

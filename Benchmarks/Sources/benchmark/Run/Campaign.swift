@@ -1,0 +1,194 @@
+import Foundation
+import SpatialIndex
+import Workloads
+
+/// One dataset, put into every peer and measured in rounds.
+final class Campaign {
+    private let settings: Settings
+    private let dataset: Dataset
+    private let workloads: [Workload]
+    private let index: PointIndex
+    private let lineup: Lineup
+    private let bench: Bench
+    private var embedded: [any EmbeddedPeer] = []
+    private var echo: EchoServer?
+    private var queries: [Workload: [PlaceQuery]] = [:]
+    /// By workload: who is asked, and how.
+    private var asked: [Workload: [(peer: String, server: any Server, requests: RequestSet)]] = [:]
+    private(set) var results: Results
+
+    /// Loads everything.
+    init(_ settings: Settings, _ dataset: Dataset, workloads: [Workload], isMain: Bool) throws {
+        self.settings = settings
+        self.dataset = dataset
+        self.workloads = workloads
+        index = dataset.index()
+        bench = Bench(settings)
+        lineup = try Lineup(settings, dataset, withMade: isMain)
+        results = Results(dataset: dataset.name, objects: dataset.count)
+        results.facts = lineup.facts
+        results.titles = lineup.peers.map { [$0.name, $0.title] }
+        results.versions = lineup.servers.map(\.version)
+        if isMain { try addLimits() }
+    }
+
+    func stop() {
+        lineup.stop()
+        echo?.stop()
+    }
+
+    /// Measures all of it.
+    func run() throws {
+        for workload in workloads { try prepare(workload) }
+        let reads = workloads.filter { $0 != .q8 }
+        for round in 1...settings.rounds {
+            for workload in reads {
+                progress(
+                    "\(dataset.name): round \(round) of \(settings.rounds), \(workload.rawValue)")
+                for connections in settings.connectionCounts {
+                    measure(workload, .closed, connections, round)
+                }
+                try measureEmbedded(workload, round)
+            }
+        }
+        for round in 1...settings.rounds {
+            for workload in reads where asked[workload] != nil && workload <= .q5 {
+                progress("half load: round \(round) of \(settings.rounds), \(workload.rawValue)")
+                measure(workload, .half, settings.mostConnections, round)
+            }
+        }
+        if workloads.contains(.q8) { try measureMoving() }
+        results.memoryAfter = lineup.geobucket.memoryBytes / dataset.count
+    }
+
+    /// The peers that only the main dataset is measured with: limits, and those in this process.
+    private func addLimits() throws {
+        let workspace = Workspace(folder: settings.scratch, geobucket: settings.geobucket)
+        if settings.includes("echo") {
+            let server = try EchoServer(workspace)
+            echo = server
+            results.titles.append(["echo", EchoPeer.title])
+        }
+        if settings.includes("index") { embedded.append(IndexPeer(index, dataset)) }
+        if settings.includes("engine") {
+            let copy = settings.scratch + "/engine.sqlite"
+            try lineup.copyStore(to: copy)
+            embedded.append(EnginePeer(store: copy))
+        }
+        if settings.includes("sqlite") { embedded.append(SQLitePeer(folder: settings.scratch)) }
+        for peer in embedded {
+            progress("loading \(dataset.count) objects into \(peer.name)")
+            results.facts[peer.name] = try peer.load(dataset)
+            results.titles.append([peer.name, peer.title])
+            results.versions.append(peer.version)
+        }
+    }
+
+    /// Encodes a workload's requests and compares the peers' answers with the right ones.
+    private func prepare(_ workload: Workload) throws {
+        progress("\(dataset.name): \(workload.rawValue), \(workload.title)")
+        let queries = PlaceQuery.make(
+            for: workload, dataset: dataset, index: index, count: settings.queryCount,
+            seed: settings.seed)
+        self.queries[workload] = queries
+        let oracle = Oracle(dataset: dataset, index: index)
+        let sample = Array(queries.prefix(workload == .q6 ? 5 : 50))
+        for peer in lineup.peers {
+            let requests = queries.compactMap { peer.request($0, for: workload) }
+            guard requests.count == queries.count else { continue }
+            let connection = try peer.server.connect()
+            let agreement = oracle.judge(peer.name, workload, sample) { query in
+                try peer.hits(
+                    in: try connection.ask(peer.request(query, for: workload)!), for: workload)
+            }
+            results.agreements.append(agreement)
+            if let refusal = agreement.refusal {
+                progress("\(peer.name) does not answer \(workload.rawValue): \(refusal)")
+                continue
+            }
+            try checkOwn(agreement)
+            asked[workload, default: []].append((peer.name, peer.server, RequestSet(requests)))
+            if peer.name == "geobucket" { try prepareEcho(workload, requests, connection) }
+        }
+    }
+
+    /// GeoBucket's answers have to be right to the last object; the others have other spheres.
+    private func checkOwn(_ agreement: Agreement) throws {
+        guard agreement.peer == "geobucket" else { return }
+        guard agreement.common == 1, agreement.worstMeters < 1e-5 else {
+            throw Failure("GeoBucket answers \(agreement.workload.rawValue) wrongly: \(agreement)")
+        }
+    }
+
+    private func prepareEcho(
+        _ workload: Workload, _ requests: [[UInt8]], _ connection: Connection
+    ) throws {
+        guard let echo, workload <= .q5 else { return }
+        let lines = try requests.map {
+            EchoPeer.request($0, answerBytes: try connection.ask($0).count)
+        }
+        asked[workload, default: []].append(("echo", echo, RequestSet(lines)))
+    }
+
+    private func measure(
+        _ workload: Workload, _ mode: Mode, _ connections: Int, _ round: Int
+    ) {
+        for (peer, server, requests) in asked[workload] ?? [] {
+            let kind = Sample.Case(
+                workload: workload, peer: peer, mode: mode, connections: connections)
+            var rate: Double?
+            if mode == .half {
+                var closed = kind
+                closed.mode = .closed
+                guard let fastest = results.median(closed, \.answersPerSecond) else { continue }
+                rate = fastest / 2
+            }
+            do {
+                results.samples.append(
+                    try bench.measure(kind, server, requests, round: round, rate: rate))
+            } catch {
+                progress("\(peer), \(workload.rawValue): \(error)")
+            }
+        }
+    }
+
+    private func measureEmbedded(_ workload: Workload, _ round: Int) throws {
+        for peer in embedded {
+            guard let answer = try peer.answer(workload, queries[workload]!) else { continue }
+            let kind = Sample.Case(
+                workload: workload, peer: peer.name, mode: .inProcess, connections: 0)
+            results.samples.append(
+                try bench.measure(kind, round: round, queries: settings.queryCount, answer))
+        }
+    }
+
+    /// Q8: every peer's writes as durable as GeoBucket's, each moving objects half a kilometre.
+    private func measureMoving() throws {
+        for server in lineup.servers { try server.makeDurable() }
+        var random = SplitMix64(seed: settings.seed)
+        let moves = (0..<10_000).map { _ in
+            let object = random.below(dataset.count)
+            let place = dataset.places[object].coordinate
+            return (
+                object,
+                MicroPoint(
+                    latitude: place.latitude + random.number(-0.005...0.005),
+                    longitude: place.longitude + random.number(-0.005...0.005))
+            )
+        }
+        for round in 1...settings.rounds {
+            progress("\(dataset.name): round \(round) of \(settings.rounds), Q8")
+            for (name, server, reads) in asked[.q8] ?? [] {
+                guard let peer = lineup.peers.first(where: { $0.name == name }) else { continue }
+                let writes = RequestSet(moves.compactMap { peer.move($0, to: $1) })
+                let reading = Sample.Case(
+                    workload: .q8, peer: name, mode: .closed,
+                    connections: settings.mostConnections)
+                var moving = reading
+                moving.mode = .moving
+                results.samples += try bench.measureMoving(
+                    reading, moving, server, reads: reads, moves: writes, round: round)
+            }
+        }
+    }
+}

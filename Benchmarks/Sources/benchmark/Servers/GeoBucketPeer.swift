@@ -1,0 +1,55 @@
+import JSONText
+import Workloads
+
+/// GeoBucket's queries: JSON-RPC 2.0 lines.
+struct GeoBucketPeer: Peer {
+    let name = "geobucket"
+    let title = "GeoBucket"
+    let server: any Server
+
+    func request(_ query: PlaceQuery, for workload: Workload) -> [UInt8]? {
+        Self.line(
+            workload == .q7 ? "bucket.count" : "bucket.query",
+            QueryDocument.members(query, for: workload))
+    }
+
+    /// Q1 with room for so many hits in its page.
+    static func request(_ query: PlaceQuery, limit: Int) -> [UInt8] {
+        line(
+            "bucket.query",
+            QueryDocument.members(query, for: .q1) + #","bestEffortLimit":\#(limit)"#)
+    }
+
+    private static func line(_ method: String, _ members: String) -> [UInt8] {
+        let params = #"{"bucket":"\#(GeoBucketServer.bucket)",\#(members)}"#
+        return Array(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#.utf8)
+            + [0x0A]
+    }
+
+    func move(_ object: Int, to place: MicroPoint) -> [UInt8]? {
+        var writer = JSONWriter()
+        writer.raw(#"{"jsonrpc":"2.0","id":1,"method":"object.patch","params":{"bucket":"#)
+        writer.string(GeoBucketServer.bucket)
+        writer.key("id")
+        writer.string(Dataset.id(object))
+        writer.raw(#","object":{"location":"#)
+        Dataset.write(place, into: &writer)
+        writer.raw("}}}\n")
+        return writer.bytes
+    }
+
+    func hits(in answer: [UInt8], for workload: Workload) throws -> [Hit] {
+        try JSONParser.reading(answer) { view in
+            guard let result = view["result"] else { throw Failure("geobucket: no result") }
+            if let count = result["count"]?.number?.exactInt {
+                return Array(repeating: Hit(object: -1), count: count)
+            }
+            guard let objects = result["results"] else { throw Failure("geobucket: no results") }
+            return objects.elements.map { object in
+                Hit(
+                    object: object["_id"]?.string.flatMap { Dataset.object($0) } ?? -1,
+                    distance: object["_calculated"]?["d"]?.number?.double)
+            }
+        }
+    }
+}

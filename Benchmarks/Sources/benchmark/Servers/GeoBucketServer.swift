@@ -1,0 +1,58 @@
+import Foundation
+import Workloads
+
+/// The benchmarked program itself, on a store of its own.
+final class GeoBucketServer: Server {
+    let name = "geobucket"
+    let framing = Framing.line
+    let version: String
+    let port: Int
+    private(set) var process: ChildProcess?
+    let storePath: String
+    private let folder: String
+    private let program: String
+    private let flags: [String]
+
+    static let bucket = "places"
+
+    init(_ workspace: Workspace, flags: [String] = []) throws {
+        folder = try workspace.newFolder("geobucket")
+        storePath = folder + "/store.sqlite"
+        program = workspace.geobucket
+        self.flags = flags
+        port = try freePort()
+        version =
+            "geobucket "
+            + (try ChildProcess.run([program, "--version"])).trimmingCharacters(in: .newlines)
+    }
+
+    func load(_ dataset: Dataset) throws -> LoadFacts {
+        let file = folder + "/objects.ndjson"
+        try dataset.writeLines(to: file) { dataset.write($0, into: &$1) }
+        var facts = LoadFacts()
+        _ = try start()
+        facts.loadSeconds = try seconds {
+            try ChildProcess.run(
+                [
+                    program, "load", file, "--bucket", Self.bucket, "--server", "127.0.0.1:\(port)",
+                ])
+        }
+        try FileManager.default.removeItem(atPath: file)
+        stop()
+        facts.startSeconds = try start()
+        facts.memoryBytesPerObject = Double(memoryBytes) / Double(dataset.count)
+        facts.note = "resident, after a start and before queries"
+        return facts
+    }
+
+    /// Starts on the present store; seconds until it answered.
+    func start() throws -> Double {
+        let process = try ChildProcess(
+            [program, "serve", "--listen", "127.0.0.1:\(port)", "--store", storePath] + flags,
+            log: folder + "/log")
+        self.process = process
+        let ping = Array(#"{"jsonrpc":"2.0","id":1,"method":"server.ping"}"#.utf8) + [0x0A]
+        _ = try connectPatiently().ask(ping)
+        return Double(now() - process.started) / 1e9
+    }
+}

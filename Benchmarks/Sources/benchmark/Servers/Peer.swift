@@ -1,0 +1,28 @@
+import Workloads
+
+/// An object of an answer, with its distance in metres where the answer has one.
+struct Hit {
+    var object: Int
+    var distance: Double?
+}
+
+/// One way to put the workloads to a server.
+protocol Peer {
+    /// How it is called in reports and in `--peers`.
+    var name: String { get }
+    var title: String { get }
+    var server: any Server { get }
+
+    /// A query as the peer is asked it; nil when this workload is not for it.
+    func request(_ query: PlaceQuery, for workload: Workload) -> [UInt8]?
+
+    /// A change of an object's place; nil when the peer takes none.
+    func move(_ object: Int, to place: MicroPoint) -> [UInt8]?
+
+    /// What an answer says; a count is so many hits without a number.
+    func hits(in answer: [UInt8], for workload: Workload) throws -> [Hit]
+}
+
+extension Peer {
+    func move(_ object: Int, to place: MicroPoint) -> [UInt8]? { nil }
+}

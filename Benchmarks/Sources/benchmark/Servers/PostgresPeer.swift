@@ -1,0 +1,103 @@
+import Geodesy
+import Workloads
+
+/// PostGIS' queries: prepared statements on the sphere.
+struct PostgresPeer: Peer {
+    let name: String
+    let title: String
+    let server: any Server
+    private let table: String
+
+    init(_ server: PostgresServer, isMade: Bool) {
+        self.server = server
+        name = isMade ? "postgis-made" : "postgis"
+        title = isMade ? "PostGIS, gist(category, place)" : "PostGIS"
+        table = isMade ? "made" : "objects"
+    }
+
+    /// PostGIS' sphere is a little larger than GeoBucket's: its radii are scaled.
+    private static let sphere = 6_371_008.771415 / Sphere.radiusMeters
+
+    /// The statements of every connection, by name.
+    static func statements(withMade: Bool) -> [(name: String, text: String)] {
+        let near = "ST_DWithin(place, $1::geography, $2::float8, false)"
+        let filter = "\(near) AND category = $3 AND rating >= $4::int"
+        let distance = "place <-> $1::geography"
+        let forms: [(Workload, String)] = [
+            (.q1, "SELECT key, ST_Distance(place, $1::geography, false) FROM T WHERE \(near)"),
+            (.q2, "SELECT key, \(distance) FROM T WHERE \(near) ORDER BY \(distance) LIMIT 50"),
+            (.q3, "SELECT document FROM T WHERE place::geometry && $1::geometry"),
+            (
+                .q4,
+                "SELECT document, \(distance) FROM T WHERE \(filter) ORDER BY \(distance) LIMIT 20"
+            ),
+            (.q5, "SELECT key, \(distance) FROM T ORDER BY \(distance) LIMIT 10"),
+            (
+                .q6,
+                "SELECT document FROM T WHERE category = $1::text ORDER BY rating DESC LIMIT 20"
+            ),
+            (.q7, "SELECT count(*) FROM T WHERE \(filter)"),
+            (.q8, "UPDATE T SET place = $2::geography WHERE key = $1::text"),
+        ]
+        return (withMade ? ["objects", "made"] : ["objects"]).flatMap { table in
+            forms.map {
+                (
+                    table + $0.rawValue,
+                    $1.replacing("T WHERE", with: table + " WHERE")
+                        .replacing("FROM T ORDER", with: "FROM \(table) ORDER")
+                        .replacing("UPDATE T ", with: "UPDATE \(table) ")
+                )
+            }
+        }
+    }
+
+    func request(_ query: PlaceQuery, for workload: Workload) -> [UInt8]? {
+        let center = Self.point(query.center)
+        let radius = "\(query.radiusMeters * Self.sphere)"
+        let filtered = [center, radius, query.categoryName, "\(Workload.leastRating)"]
+        let isMade = table == "made"
+        switch workload {
+        case .q1, .q2: return isMade ? nil : execute(workload, [center, radius])
+        case .q8: return isMade ? nil : execute(.q1, [center, radius])
+        case .q3:
+            let box = query.box
+            let (w, s, e, n) = (box.west, box.south, box.east, box.north)
+            let ring = "POLYGON((\(w) \(s),\(e) \(s),\(e) \(n),\(w) \(n),\(w) \(s)))"
+            return isMade ? nil : execute(workload, ["SRID=4326;" + ring])
+        case .q5: return isMade ? nil : execute(workload, [center])
+        case .q4, .q7: return execute(workload, filtered)
+        case .q6: return execute(workload, [query.categoryName])
+        }
+    }
+
+    func move(_ object: Int, to place: MicroPoint) -> [UInt8]? {
+        execute(.q8, [Dataset.id(object), Self.point(place)])
+    }
+
+    func hits(in answer: [UInt8], for workload: Workload) throws -> [Hit] {
+        let rows = PostgresMessages.rows(in: answer)
+        if workload == .q7 {
+            let count = rows.first.map { PostgresMessages.integer($0[0]) } ?? 0
+            return Array(repeating: Hit(object: -1), count: Int(count))
+        }
+        let isDocument = [.q3, .q4, .q6].contains(workload)
+        return try rows.map { row in
+            let object =
+                isDocument
+                ? try Dataset.object(ofDocument: Array(row[0]))
+                : Dataset.object(String(decoding: row[0], as: UTF8.self)) ?? -1
+            guard row.count > 1 else { return Hit(object: object) }
+            let distance = Double(bitPattern: PostgresMessages.integer(row[1]))
+            return Hit(object: object, distance: distance / Self.sphere)
+        }
+    }
+
+    private func execute(_ workload: Workload, _ parameters: [String]) -> [UInt8] {
+        PostgresMessages.execute(table + workload.rawValue, parameters)
+    }
+
+    private static func point(_ place: MicroPoint) -> String {
+        let coordinate = place.coordinate
+        return "SRID=4326;POINT(\(coordinate.longitude) \(coordinate.latitude))"
+    }
+}

@@ -1,0 +1,46 @@
+import Geodesy
+import SpatialIndex
+import Workloads
+
+/// `SpatialIndex`: searches and writes of a bare index.
+func measureIndex() {
+    let circles = queries(.q1)
+    let boxes = queries(.q3)
+    var sum = 0.0
+    measure("index: circle, 100 hits with distances") { number in
+        let query = circles[number % circles.count]
+        index.visit(within: query.radiusMeters, of: query.center.coordinate) {
+            sum += $1.meters
+            return true
+        }
+    }
+    measure("index: box, about 100 hits") { number in
+        index.visit(in: boxes[number % boxes.count].box) {
+            sum += Double($0) + $1.latitude
+            return true
+        }
+    }
+    measure("index: 10 nearest") { number in
+        var walk = index.nearest(to: circles[number % circles.count].center.coordinate)
+        for _ in 0..<10 { sum += walk.next()?.distance.meters ?? 0 }
+    }
+    measure("index: count in a circle of 100") { number in
+        let query = circles[number % circles.count]
+        sum += Double(index.count(within: query.radiusMeters, of: query.center.coordinate))
+    }
+    var changing = index
+    var random = SplitMix64(seed: 3)
+    measure("index: move a point, merges included", count: 20_000) { _ in
+        let slot = random.below(dataset.count)
+        let place = dataset.places[slot].coordinate
+        changing.set(
+            Coordinate(latitude: place.latitude + 0.001, longitude: place.longitude * 0.999),
+            for: Slot(slot))
+    }
+    precondition(sum.isFinite && changing.count == dataset.count)
+}
+
+/// Some queries of a workload on the dataset.
+func queries(_ workload: Workload) -> [PlaceQuery] {
+    PlaceQuery.make(for: workload, dataset: dataset, index: index, count: 500, seed: 2)
+}

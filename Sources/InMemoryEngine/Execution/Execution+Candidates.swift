@@ -1,0 +1,182 @@
+import Geodesy
+import Objects
+import QueryLanguage
+import SpatialIndex
+
+/// The candidates of a plan's path, in batches that whoever takes them may overwrite.
+extension Execution {
+    typealias Slots = UnsafeMutableBufferPointer<Slot>
+
+    /// Calls `body` with the candidates, never with none at a time, until it returns false.
+    ///
+    /// - Parameter key: for candidates in an order of their own, where to begin.
+    mutating func forEachCandidates(
+        after key: PageKey?,
+        _ body: (inout Execution, Slots) throws(ServiceFailure) -> Bool
+    ) throws(ServiceFailure) {
+        let first = key.map { state.firstSlot(createdAfter: $0.creation) } ?? 0
+        let startsBehindKey = plan.path.isByCreation && order.isEmpty
+        switch plan.path {
+        case .nothing: break
+        case .scan: try scan(from: startsBehindKey ? first : 0, body)
+        case .ordered(let field, let descending):
+            try forEachOrdered(field, descending, after: key, first, body)
+        case .nearest: preconditionFailure("a nearest-first walk has no batches")
+        case .ids, .box, .polygon, .circle, .lookup, .union:
+            var slots: [Slot] = []
+            collect(plan.path, into: &slots)
+            if case .union = plan.path { slots = slots.sortedWithoutRepeats() }
+            if startsBehindKey, first > 0 { slots.removeAll { $0 < first } }
+            try forEachBatch(of: &slots, body)
+        }
+    }
+
+    /// Calls `body` with the slots that pass the filter and their distances, nearest first.
+    mutating func walk(
+        _ clause: DistanceClause, after key: PageKey?,
+        _ body: (inout Execution, Slot, Distance) throws(ServiceFailure) -> Bool
+    ) throws(ServiceFailure) {
+        guard let index = state.fields[clause.field] else { return }
+        var walk = index.nearest(
+            to: clause.center, model: clause.model, within: clause.radiusMeters,
+            after: key.map(cursor))
+        let selection = self.selection
+        while let (slot, distance) = walk.next(of: selection) {
+            guard try body(&self, slot, distance) else { break }
+        }
+        visited += walk.visitedPoints
+        try checkTime()
+    }
+
+    /// The filter of a walk: it lets nothing through any more when the time is over.
+    private var selection: NearestWalk.Selection? {
+        guard !plan.filter.isEmpty else { return nil }
+        let (filter, deadline) = (plan.filter, deadline)
+        var (calls, isOver) = (0, false)
+        return { slots in
+            calls += 1
+            if calls & 255 == 0, ContinuousClock.now > deadline { isOver = true }
+            return isOver ? 0 : filter.select(slots)
+        }
+    }
+
+    /// The place in a nearest-first walk behind the object a page key names.
+    private func cursor(_ key: PageKey) -> NearestCursor {
+        var distance = Distance.zero
+        if case .distance(let found)? = key.values(of: order).first { distance = found }
+        let next = state.firstSlot(createdAfter: key.creation)
+        guard next > 0 else {
+            return NearestCursor(
+                distance: Distance(micrometers: distance.micrometers - 1), slot: .max)
+        }
+        return NearestCursor(distance: distance, slot: Slot(next - 1))
+    }
+
+    private mutating func scan(
+        from first: Int, _ body: (inout Execution, Slots) throws(ServiceFailure) -> Bool
+    ) throws(ServiceFailure) {
+        let end = state.slotCount
+        let hasHoles = state.count < end
+        var batch = [Slot](repeating: 0, count: SlotTest.batch)
+        var next = first
+        while next < end {
+            var count = 0
+            while next < end, count < batch.count {
+                batch[count] = Slot(next)
+                count += !hasHoles || state.records[next].isAlive ? 1 : 0
+                next += 1
+            }
+            guard count > 0 else { continue }
+            try self.count(count)
+            guard try withSlots(&batch, 0..<count, body) else { return }
+        }
+    }
+
+    private mutating func forEachOrdered(
+        _ field: FieldPath, _ descending: Bool, after key: PageKey?, _ first: Int,
+        _ body: (inout Execution, Slots) throws(ServiceFailure) -> Bool
+    ) throws(ServiceFailure) {
+        guard let (index, column) = state.columns.index(field) else {
+            preconditionFailure("a plan by an order that the snapshot does not have")
+        }
+        // Of several keys the others decide among equal values: all of those are looked at again.
+        let slot = order.count == 1 ? first : 0
+        let after = key.flatMap { $0.values(of: order).first.map { (value: $0, slot: slot) } }
+        var walk = OrderedWalk(index, column, descending: descending, after: after)
+        var size = 32
+        var batch = [Slot](repeating: 0, count: SlotTest.batch)
+        while true {
+            var count = 0
+            while count < size, let slot = walk.next() {
+                batch[count] = slot
+                count += 1
+            }
+            guard count > 0 else { return }
+            try self.count(count)
+            guard try withSlots(&batch, 0..<count, body) else { return }
+            size = min(size * 2, batch.count)
+        }
+    }
+
+    private mutating func forEachBatch(
+        of slots: inout [Slot],
+        _ body: (inout Execution, Slots) throws(ServiceFailure) -> Bool
+    ) throws(ServiceFailure) {
+        var first = 0
+        while first < slots.count {
+            let next = min(first + SlotTest.batch, slots.count)
+            try count(next - first)
+            guard try withSlots(&slots, first..<next, body) else { return }
+            first = next
+        }
+    }
+
+    private mutating func withSlots(
+        _ slots: inout [Slot], _ range: Range<Int>,
+        _ body: (inout Execution, Slots) throws(ServiceFailure) -> Bool
+    ) throws(ServiceFailure) -> Bool {
+        try slots.withUnsafeMutableBufferPointer { buffer throws(ServiceFailure) in
+            try body(&self, Slots(rebasing: buffer[range]))
+        }
+    }
+
+    /// Appends the slots that a path finds all at once.
+    private func collect(_ path: AccessPath, into slots: inout [Slot]) {
+        switch path {
+        case .nothing: break
+        case .ids(let found): slots += found
+        case .box(let field, let box):
+            state.fields[field]?.visit(in: box) { slot, _ in
+                slots.append(slot)
+                return true
+            }
+        case .polygon(let field, let polygon):
+            state.fields[field]?.visit(in: polygon) { slot, _ in
+                slots.append(slot)
+                return true
+            }
+        case .circle(let clause):
+            let radius = clause.radiusMeters ?? DistanceClause.maximumRadiusMeters
+            state.fields[clause.field]?.visitSlots(
+                within: radius, of: clause.center, model: clause.model
+            ) { slot in
+                slots.append(slot)
+                return true
+            }
+        case .lookup(let field, let range, _):
+            guard let (index, column) = state.columns.index(field) else { return }
+            var walk = OrderedWalk(index, column, range: range)
+            while let slot = walk.next() { slots.append(slot) }
+        case .union(let paths): for path in paths { collect(path, into: &slots) }
+        case .nearest, .ordered, .scan: preconditionFailure("a path with an order is walked")
+        }
+    }
+}
+
+extension [Slot] {
+    fileprivate func sortedWithoutRepeats() -> [Slot] {
+        var result: [Slot] = []
+        for slot in sorted() where slot != result.last { result.append(slot) }
+        return result
+    }
+}

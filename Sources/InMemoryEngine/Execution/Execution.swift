@@ -1,0 +1,243 @@
+import Backend
+import Geodesy
+import HeapModule
+import JSONText
+import Objects
+import QueryLanguage
+import SpatialIndex
+
+/// One query on one snapshot: candidates, filters, order. It changes nothing but its counters.
+struct Execution {
+    let engine: InMemoryEngine
+    let snapshot: Snapshot
+    let state: BucketState
+    let order: [OrderKey]
+    let plan: Plan
+    let parser: JSONParser
+    let distances: [DistanceClause]
+    let deadline: ContinuousClock.Instant
+
+    var visited = 0
+    private(set) var documentsRead = 0
+    private(set) var matched = 0
+
+    init(
+        engine: InMemoryEngine, snapshot: Snapshot, state: BucketState, clause: Clause,
+        order: [OrderKey], plan: Plan, parser: JSONParser
+    ) {
+        self.engine = engine
+        self.snapshot = snapshot
+        self.state = state
+        self.order = order
+        self.plan = plan
+        self.parser = parser
+        deadline = .now + .milliseconds(engine.limits.queryMilliseconds)
+        distances = clause.distanceClauses.filter { $0.putDistanceInto != nil }
+    }
+
+    /// An object of a page.
+    struct Match {
+        var slot: Slot
+        /// The distance of the clause that the page is ordered by, where it is.
+        var distance: Distance?
+    }
+
+    /// The first matches behind a page key, in order, and whether there are more.
+    mutating func page(
+        after key: PageKey?, objects: Int
+    ) throws(ServiceFailure) -> (matches: [Match], hasMore: Bool) {
+        var matches: [Match]
+        switch plan.ordering {
+        case .found: matches = try found(after: key, atMost: objects + 1)
+        case .ranked:
+            matches = try ranked(plan.ranking!, after: key, atMost: objects + 1)
+        case .documents: matches = try sorted(after: key, atMost: objects + 1)
+        }
+        let hasMore = matches.count > objects
+        if hasMore { matches.removeLast() }
+        return (matches, hasMore)
+    }
+
+    /// Calls `body` with every match, in no particular order.
+    mutating func forEachMatch(_ body: (Slot) -> Void) throws(ServiceFailure) {
+        try forEachCandidates(after: nil) { execution, slots throws(ServiceFailure) in
+            let passed = execution.plan.filter.select(slots)
+            for slot in slots[..<passed] where try execution.acceptsDocument(of: slot) {
+                execution.matched += 1
+                body(slot)
+            }
+            return true
+        }
+    }
+
+    /// The sort key of a match: what a page key remembers of it.
+    mutating func sortKey(of match: Match) throws(ServiceFailure) -> SortKey {
+        guard let ranking = plan.ranking else {
+            return sortKey(of: match.slot, in: try view(match.slot))
+        }
+        var key = SortKey()
+        for (value, part) in zip(ranking.values(of: match.slot), order) {
+            key.append(value, descending: part.descending)
+        }
+        return key
+    }
+
+    func distance(_ clause: DistanceClause, of slot: Slot) -> Distance? {
+        state.fields[clause.field]?.position(of: slot).map(clause.distance)
+    }
+
+    func document(of slot: Slot) throws(ServiceFailure) -> [UInt8] {
+        let record = state.records[Int(slot)]
+        return try engine.document(
+            creation: record.creation, change: record.change, in: snapshot)
+    }
+
+    // MARK: Order
+
+    /// The first matches of candidates that come in order.
+    private mutating func found(
+        after key: PageKey?, atMost limit: Int
+    ) throws(ServiceFailure) -> [Match] {
+        var matches: [Match] = []
+        if case .nearest(let clause) = plan.path {
+            try walk(clause, after: key) { execution, slot, distance throws(ServiceFailure) in
+                guard try execution.acceptsDocument(of: slot) else { return true }
+                execution.matched += 1
+                matches.append(Match(slot: slot, distance: distance))
+                return matches.count < limit
+            }
+            return matches
+        }
+        try forEachCandidates(after: key) { execution, slots throws(ServiceFailure) in
+            let passed = execution.plan.filter.select(slots)
+            for slot in slots[..<passed] where try execution.acceptsDocument(of: slot) {
+                execution.matched += 1
+                matches.append(Match(slot: slot))
+                if matches.count == limit { return false }
+            }
+            return true
+        }
+        return matches
+    }
+
+    /// The best matches by values in memory.
+    private mutating func ranked(
+        _ ranking: SlotRanking, after key: PageKey?, atMost limit: Int
+    ) throws(ServiceFailure) -> [Match] {
+        let bound = key.map {
+            SlotRanking.Bound(
+                values: $0.values(of: order), slot: state.firstSlot(createdAfter: $0.creation))
+        }
+        var best = BestRanked(ranking, limit: limit, behind: bound)
+        var isInOrder = false
+        if case .ordered = plan.path { isInOrder = true }
+        try forEachCandidates(after: key) { execution, slots throws(ServiceFailure) in
+            let last = slots[slots.count - 1]
+            let passed = execution.plan.filter.select(slots)
+            for slot in slots[..<passed] where try execution.acceptsDocument(of: slot) {
+                execution.matched += 1
+                best.insert(slot)
+            }
+            // Candidates in the order of the first key: behind the worst nothing better comes.
+            guard isInOrder, let worst = best.worst else { return true }
+            return ranking.rank(last).key <= worst.key
+        }
+        let reports = ranking.rankedDistance != nil
+        return best.finish().map { ranked in
+            Match(
+                slot: ranked.slot,
+                distance: reports && ranked.key != .max
+                    ? Distance(micrometers: Int64(ranked.key)) : nil)
+        }
+    }
+
+    /// The best matches by values of which some are in the documents only.
+    private mutating func sorted(
+        after key: PageKey?, atMost limit: Int
+    ) throws(ServiceFailure) -> [Match] {
+        var best = Heap<Keyed>()
+        let from = key.map {
+            (sortKey: $0.sortKey, slot: state.firstSlot(createdAfter: $0.creation))
+        }
+        try forEachCandidates(after: nil) { execution, slots throws(ServiceFailure) in
+            let passed = execution.plan.filter.select(slots)
+            for slot in slots[..<passed] {
+                let view = try execution.view(slot)
+                guard execution.plan.documentFilter.evaluate(on: view) == .yes else { continue }
+                execution.matched += 1
+                let keyed = Keyed(sortKey: execution.sortKey(of: slot, in: view), slot: slot)
+                if let from {
+                    if keyed.sortKey < from.sortKey { continue }
+                    if keyed.sortKey == from.sortKey, Int(slot) < from.slot { continue }
+                }
+                if best.count < limit {
+                    best.insert(keyed)
+                } else if keyed < best.max! {
+                    best.replaceMax(with: keyed)
+                }
+            }
+            return true
+        }
+        return best.unordered.sorted().map { Match(slot: $0.slot) }
+    }
+
+    private struct Keyed: Comparable {
+        let sortKey: SortKey
+        let slot: Slot
+
+        static func < (a: Keyed, b: Keyed) -> Bool {
+            a.sortKey != b.sortKey ? a.sortKey < b.sortKey : a.slot < b.slot
+        }
+    }
+
+    // MARK: Documents
+
+    private mutating func acceptsDocument(of slot: Slot) throws(ServiceFailure) -> Bool {
+        if case .all = plan.documentFilter { return true }
+        return plan.documentFilter.evaluate(on: try view(slot)) == .yes
+    }
+
+    private func sortKey(of slot: Slot, in view: JSONView?) -> SortKey {
+        var key = SortKey()
+        for part in order {
+            switch part.source {
+            case .field(let field):
+                key.append(SortValue(view.flatMap(field.value)), descending: part.descending)
+            case .distance(let name):
+                let clause = distances.first { $0.putDistanceInto == name }
+                key.append(
+                    SortValue(clause.flatMap { distance($0, of: slot) }),
+                    descending: part.descending)
+            }
+        }
+        return key
+    }
+
+    /// An object's document, parsed; valid until the next one is.
+    private mutating func view(_ slot: Slot) throws(ServiceFailure) -> JSONView {
+        documentsRead += 1
+        let document = try document(of: slot)
+        // Reading documents is what takes time: the clock is looked at more often.
+        if documentsRead & 31 == 0 { try checkTime() }
+        do {
+            return try parser.parse(document)
+        } catch {
+            throw ServiceFailure(.undefined, "a stored document is not JSON: \(error.message)")
+        }
+    }
+
+    // MARK: Time
+
+    mutating func count(_ candidates: Int) throws(ServiceFailure) {
+        visited += candidates
+        try checkTime()
+    }
+
+    func checkTime() throws(ServiceFailure) {
+        guard ContinuousClock.now <= deadline else {
+            throw ServiceFailure(
+                .queryTimeout,
+                "the query took longer than \(engine.limits.queryMilliseconds) ms")
+        }
+    }
+}

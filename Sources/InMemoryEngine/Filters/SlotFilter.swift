@@ -1,0 +1,81 @@
+import QueryLanguage
+import SpatialIndex
+
+/// Tests that all have to be true, in the order in which they cost least.
+struct SlotFilter: Sendable {
+    private let tests: [SlotTest]
+    /// The share of all objects that pass, by estimate.
+    let share: Double
+    /// Nanoseconds a candidate, by estimate.
+    let cost: Double
+
+    /// Slots looked at to guess how many of all pass.
+    private static let sample = 128
+
+    /// - Parameter tests: each with the share of objects that pass it.
+    init(_ tests: [(test: SlotTest, share: Double)]) {
+        // A test is worth its cost by what it takes away: least cost a removed slot first.
+        let ordered = tests.sorted {
+            $0.test.cost / (1.001 - $0.share) < $1.test.cost / (1.001 - $1.share)
+        }
+        self.tests = ordered.map(\.test)
+        share = ordered.reduce(1) { $0 * $1.share }
+        var (cost, left) = (0.0, 1.0)
+        for (test, share) in ordered {
+            cost += left * test.cost
+            left *= share
+        }
+        self.cost = cost
+    }
+
+    var isEmpty: Bool { tests.isEmpty }
+
+    /// How many slots of the bucket pass, where a column counts them.
+    var exactCount: Int? {
+        guard tests.count == 1, case .cell = tests[0] else { return nil }
+        return tests[0].knownCount
+    }
+
+    /// Keeps, in their order, the slots that pass; returns how many they are.
+    func select(_ slots: SlotTest.Slots) -> Int {
+        var count = slots.count
+        for test in tests where count > 0 {
+            count = test.select(SlotTest.Slots(rebasing: slots[..<count]))
+        }
+        return count
+    }
+
+    /// The share of a bucket's slots, below `slotCount`, that pass a test: counted or sampled.
+    static func share(of test: SlotTest, _ slotCount: Int) -> Double {
+        if let known = test.knownCount { return Double(known) / Double(max(slotCount, 1)) }
+        let count = min(sample, slotCount)
+        guard count > 0 else { return 1 }
+        return withUnsafeTemporaryAllocation(of: Slot.self, capacity: count) { slots in
+            for place in 0..<count { slots[place] = Slot(place * slotCount / count) }
+            let passed = test.select(slots)
+            // Between none of the sample and one is still something.
+            return max(Double(passed), 0.25) / Double(count)
+        }
+    }
+}
+
+extension SlotTest {
+    /// How many slots pass, where a column counts them or an index estimates them.
+    var knownCount: Int? {
+        switch self {
+        case .box(let box, let index): return index.estimate(in: box)
+        case .polygon(let polygon, let index): return index.estimate(in: polygon)
+        case .circle(let clause, let index):
+            guard let radius = clause.radiusMeters else { return index.count }
+            return index.estimate(within: radius, of: clause.center)
+        case .cell(let test, let column):
+            switch test.match {
+            case .nothing: return 0
+            case .interval(let range) where range.lowerBound == range.upperBound:
+                return column.uses(of: Cell(bits: range.lowerBound))
+            default: return nil
+            }
+        case .constant, .and, .or, .not: return nil
+        }
+    }
+}

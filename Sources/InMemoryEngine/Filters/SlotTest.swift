@@ -1,0 +1,173 @@
+import Geodesy
+import Objects
+import QueryLanguage
+import SpatialIndex
+
+/// A clause over columns and points: decides for a slot without looking at its document.
+indirect enum SlotTest: Sendable {
+    case constant(Truth)
+    case cell(CellTest, Column)
+    case box(GeoBox, PointIndex)
+    case polygon(GeoPolygon, PointIndex)
+    case circle(DistanceClause, PointIndex)
+    case and([SlotTest])
+    case or([SlotTest])
+    case not(SlotTest)
+
+    /// How many slots are decided in one go, at most.
+    static let batch = 512
+
+    /// The test of a clause on a bucket; nil where it has to look at documents.
+    ///
+    /// - Parameter missing: gets every field path that a column would have to have.
+    init?(_ clause: Clause, on state: BucketState, missing: inout Set<FieldPath>) {
+        switch clause {
+        case .all: self = .constant(.yes)
+        case .geobox(let field, let box):
+            self = state.fields[field].map { .box(box, $0) } ?? .constant(.unknown)
+        case .geopolygon(let field, let polygon):
+            self = state.fields[field].map { .polygon(polygon, $0) } ?? .constant(.unknown)
+        case .geodistance(let clause):
+            self = state.fields[clause.field].map { .circle(clause, $0) } ?? .constant(.unknown)
+        case .and(let clauses):
+            guard let tests = Self.tests(clauses, on: state, &missing) else { return nil }
+            self = .and(tests)
+        case .or(let clauses):
+            guard let tests = Self.tests(clauses, on: state, &missing) else { return nil }
+            self = .or(tests)
+        case .not(let clause):
+            guard let test = SlotTest(clause, on: state, missing: &missing) else { return nil }
+            self = .not(test)
+        case .eq(let field, _), .range(let field, _), .prefix(let field, _), .isIn(let field, _),
+            .hasField(let field, _), .contains(let field, _):
+            guard let column = state.columns.ready(field) else {
+                missing.insert(field)
+                return nil
+            }
+            guard let test = CellTest(clause, on: column) else { return nil }
+            self = .cell(test, column)
+        }
+    }
+
+    /// All or none; every clause is asked, so that every missing column becomes known.
+    private static func tests(
+        _ clauses: [Clause], on state: BucketState, _ missing: inout Set<FieldPath>
+    ) -> [SlotTest]? {
+        let tests = clauses.map { SlotTest($0, on: state, missing: &missing) }
+        return tests.contains { $0 == nil } ? nil : tests.map { $0! }
+    }
+
+    /// Nanoseconds a slot, by rough measure: which of several tests to run first.
+    var cost: Double {
+        switch self {
+        case .constant: 0.1
+        case .cell(let test, _): test.isCheap ? 4 : 30
+        case .box: 12
+        case .polygon: 250
+        case .circle: 60
+        case .and(let tests), .or(let tests): tests.reduce(2) { $0 + $1.cost }
+        case .not(let test): 1 + test.cost
+        }
+    }
+
+    // MARK: Deciding
+
+    typealias Slots = UnsafeMutableBufferPointer<Slot>
+
+    /// Keeps, in their order, the slots for which the test is true.
+    ///
+    /// - Returns: how many they are; they stand first.
+    func select(_ slots: Slots) -> Int {
+        var kept = 0
+        var first = 0
+        while first < slots.count {
+            let part = Slots(rebasing: slots[first..<min(first + Self.batch, slots.count)])
+            kept += keep(part, at: slots.baseAddress! + kept)
+            first += Self.batch
+        }
+        return kept
+    }
+
+    /// Writes the slots of one batch that pass to `target`, which lies at or before them.
+    private func keep(_ slots: Slots, at target: UnsafeMutablePointer<Slot>) -> Int {
+        var kept = 0
+        if case .cell(let test, let column) = self, case .interval(let range) = test.match {
+            let (low, span) = (range.lowerBound, range.upperBound - range.lowerBound)
+            column.withCells(of: slots) { slot, cell in
+                target[kept] = slot
+                kept += cell.bits &- low <= span ? 1 : 0
+            }
+            return kept
+        }
+        withUnsafeTemporaryAllocation(of: Truth.self, capacity: slots.count) { truths in
+            decide(slots, truths.baseAddress!)
+            for place in 0..<slots.count {
+                target[kept] = slots[place]
+                kept += truths[place] == .yes ? 1 : 0
+            }
+        }
+        return kept
+    }
+
+    /// The truth of each slot of a batch.
+    private func decide(_ slots: Slots, _ truths: UnsafeMutablePointer<Truth>) {
+        switch self {
+        case .constant(let truth): truths.initialize(repeating: truth, count: slots.count)
+        case .cell(let test, let column):
+            var place = 0
+            column.withCells(of: slots) { _, cell in
+                truths[place] = test.truth(cell, in: column)
+                place += 1
+            }
+        case .box(let box, let index):
+            for (place, slot) in slots.enumerated() {
+                truths[place] = index.position(of: slot).map { Truth(box.contains($0)) } ?? .unknown
+            }
+        case .polygon(let polygon, let index):
+            for (place, slot) in slots.enumerated() {
+                truths[place] =
+                    index.position(of: slot).map { Truth(polygon.contains($0)) } ?? .unknown
+            }
+        case .circle(let clause, let index):
+            for (place, slot) in slots.enumerated() {
+                truths[place] =
+                    index.position(of: slot).map { Truth(clause.accepts($0)) } ?? .unknown
+            }
+        case .and(let tests): combine(tests, slots, truths, from: .yes, &)
+        case .or(let tests): combine(tests, slots, truths, from: .no, |)
+        case .not(let test):
+            test.decide(slots, truths)
+            for place in 0..<slots.count { truths[place] = !truths[place] }
+        }
+    }
+
+    private func combine(
+        _ tests: [SlotTest], _ slots: Slots, _ truths: UnsafeMutablePointer<Truth>,
+        from neutral: Truth, _ join: (Truth, Truth) -> Truth
+    ) {
+        truths.initialize(repeating: neutral, count: slots.count)
+        withUnsafeTemporaryAllocation(of: Truth.self, capacity: slots.count) { part in
+            for test in tests {
+                test.decide(slots, part.baseAddress!)
+                for place in 0..<slots.count { truths[place] = join(truths[place], part[place]) }
+            }
+        }
+    }
+}
+
+extension Column {
+    /// Calls `body` with each slot and its cell, in their order.
+    @inline(__always)
+    func withCells(of slots: SlotTest.Slots, _ body: (Slot, Cell) -> Void) {
+        switch cells {
+        case .bytes(let codes, let palette):
+            let cells = palette.cells
+            for slot in slots { body(slot, cells[Int(codes[Int(slot)])]) }
+        case .shorts(let codes, let palette):
+            let cells = palette.cells
+            for slot in slots { body(slot, cells[Int(codes[Int(slot)])]) }
+        case .wide(let cells):
+            for slot in slots { body(slot, cells[Int(slot)]) }
+        }
+    }
+}

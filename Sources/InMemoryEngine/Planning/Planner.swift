@@ -1,0 +1,306 @@
+import Geodesy
+import JSONText
+import Objects
+import QueryLanguage
+import SpatialIndex
+
+/// From a clause, an order and cheap statistics to the ways a query can run, cheapest first.
+///
+/// Costs are microseconds of rough estimate: they have to rank the paths, and to tell a query that
+/// a connection's own thread can take from one that it cannot.
+struct Planner {
+    let state: BucketState
+    let order: [OrderKey]
+    /// Objects that the page will hold; nil when every match is wanted.
+    let pageObjects: Int?
+    private let conjuncts: [Conjunct]
+    private let ranking: SlotRanking?
+    /// Field paths that a column would have helped with.
+    private(set) var missing: Set<FieldPath> = []
+
+    /// A clause that has to be true, and what is known of it.
+    struct Conjunct {
+        let clause: Clause
+        /// How it is decided in memory; nil: on documents.
+        let test: SlotTest?
+        /// The share of objects for which it is true: counted, sampled or guessed.
+        let share: Double
+    }
+
+    enum Cost {
+        /// A candidate out of a box or circle, out of the slots, or in a nearest-first walk.
+        static let candidate = 0.006
+        /// A candidate out of a polygon, about many of which GEOS is asked one by one.
+        static let inPolygon = 0.25
+        static let scanned = 0.002
+        static let walked = 0.03
+        /// A place in the order found: a distance, a comparison or two.
+        static let ranked = 0.08
+        /// A document fetched and parsed, and a clause tested on it.
+        static let document = 1.5
+        static let test = 0.1
+        /// What any query costs.
+        static let base = 3.0
+    }
+
+    init(state: BucketState, clause: Clause, order: [OrderKey], pageObjects: Int?) {
+        self.state = state
+        self.order = order
+        self.pageObjects = pageObjects
+        var missing: Set<FieldPath> = []
+        let clauses = clause.normalized.conjuncts
+        conjuncts = clauses.map { clause in
+            let test = SlotTest(clause, on: state, missing: &missing)
+            // A clause alone drives or is everything: its share changes nothing.
+            let share =
+                clauses.count == 1
+                ? 1 : test.map { SlotFilter.share(of: $0, state.slotCount) } ?? clause.guessedShare
+            return Conjunct(clause: clause, test: test, share: share)
+        }
+        ranking = SlotRanking(order, of: clause, on: state, missing: &missing)
+        self.missing = missing
+    }
+
+    /// All plans, cheapest first; there is always one.
+    func plans() -> [Plan] {
+        var plans = [plan(.scan, candidates: state.count, without: nil)]
+        if let path = orderedPath() {
+            plans.append(plan(path, candidates: state.count, without: nil))
+        }
+        for (index, conjunct) in conjuncts.enumerated() {
+            for (path, candidates) in paths(for: conjunct.clause) {
+                // A union finds more than its clause accepts: which is tested then.
+                let driver: Int? = if case .union = path { nil } else { index }
+                plans.append(plan(path, candidates: candidates, without: driver))
+            }
+        }
+        return plans.enumerated().sorted {
+            ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
+        }
+        .map(\.element)
+    }
+
+    // MARK: Paths
+
+    /// The paths that find every object for which a clause is true, with the candidates of each.
+    private func paths(for conjunct: Clause) -> [(AccessPath, Int)] {
+        switch conjunct {
+        case .geobox(let field, let box):
+            guard let index = state.fields[field] else { return [(.nothing, 0)] }
+            return [(.box(field, box), index.estimate(in: box))]
+        case .geopolygon(let field, let polygon):
+            guard let index = state.fields[field] else { return [(.nothing, 0)] }
+            return [(.polygon(field, polygon), index.estimate(in: polygon))]
+        case .geodistance(let clause):
+            guard let index = state.fields[clause.field] else { return [(.nothing, 0)] }
+            let within = clause.radiusMeters.map { index.estimate(within: $0, of: clause.center) }
+            let candidates = within ?? index.count
+            let circle = (AccessPath.circle(clause), candidates)
+            guard let name = clause.putDistanceInto,
+                order == [OrderKey(.distance(name: name))]
+            else { return [circle] }
+            return [circle, (.nearest(clause), candidates)]
+        case .eq(let field, let value) where field.isID:
+            let slots = slots(of: [value])
+            return [(.ids(slots), slots.count)]
+        case .isIn(let field, let values) where field.isID:
+            let slots = slots(of: values)
+            return [(.ids(slots), slots.count)]
+        case .range(_, let range) where range.isEmpty: return [(.nothing, 0)]
+        case .eq(let field, _), .range(let field, _), .prefix(let field, _):
+            return lookup(conjunct, field).map { [$0] } ?? []
+        case .isIn(let field, let values):
+            return union(of: values.map { .eq(field, $0) }).map { [$0] } ?? []
+        case .or(let clauses): return union(of: clauses).map { [$0] } ?? []
+        default: return []
+        }
+    }
+
+    private func lookup(_ leaf: Clause, _ field: FieldPath) -> (AccessPath, Int)? {
+        guard let (index, column) = state.columns.index(field), let range = ColumnRange(leaf)
+        else { return nil }
+        let walk = OrderedWalk(index, column, range: range)
+        var isOneValue = false
+        if case .eq = leaf { isOneValue = true }
+        return (.lookup(field, range, isOneValue: isOneValue), walk.count)
+    }
+
+    /// The order of the first key's column, where that has one.
+    private func orderedPath() -> AccessPath? {
+        guard pageObjects != nil, ranking != nil, let first = order.first,
+            case .field(let field) = first.source, state.columns.index(field) != nil
+        else { return nil }
+        return .ordered(field, descending: first.descending)
+    }
+
+    /// The cheapest path of each branch together, if every branch has one.
+    private func union(of branches: [Clause]) -> (AccessPath, Int)? {
+        var paths: [AccessPath] = []
+        var candidates = 0
+        for branch in branches {
+            let known = branch.conjuncts.flatMap { self.paths(for: $0) }.filter {
+                if case .nearest = $0.0 { false } else { true }
+            }
+            guard let best = known.min(by: { $0.1 < $1.1 }) else { return nil }
+            paths.append(best.0)
+            candidates += best.1
+        }
+        return (.union(paths), candidates)
+    }
+
+    private func slots(of values: [Literal]) -> [Slot] {
+        let found = values.compactMap { value -> Slot? in
+            guard case .string(let utf8) = value else { return nil }
+            return state.slot(of: ObjectID(trusted: String(decoding: utf8, as: UTF8.self)))
+        }
+        return Set(found).sorted()
+    }
+
+    // MARK: Wishes
+
+    /// Field paths whose columns would make a query much cheaper than a plan if they had an order.
+    ///
+    /// - Parameter gain: how many times cheaper.
+    func wantedOrders(beyond plan: Plan, gain: Double) -> Set<FieldPath> {
+        var wanted: Set<FieldPath> = []
+        func consider(_ field: FieldPath, _ candidates: Double) {
+            guard state.columns.ready(field) != nil, state.columns.index(field) == nil else {
+                return
+            }
+            if candidates * Cost.walked * gain < plan.cost { wanted.insert(field) }
+        }
+        let share = conjuncts.reduce(1) { $0 * $1.share }
+        if let pageObjects, ranking != nil, case .field(let field)? = order.first?.source {
+            consider(field, Double(pageObjects + 1) / max(share, 1e-9))
+        }
+        for conjunct in conjuncts {
+            switch conjunct.clause {
+            case .eq(let field, _), .range(let field, _), .prefix(let field, _),
+                .isIn(let field, _):
+                let test = conjunct.test.map { SlotFilter.share(of: $0, state.slotCount) }
+                if let test { consider(field, test * Double(state.count)) }
+            default: break
+            }
+        }
+        return wanted
+    }
+
+    // MARK: Plans
+
+    /// - Parameter driver: the conjunct that the path itself makes true.
+    private func plan(_ path: AccessPath, candidates: Int, without driver: Int?) -> Plan {
+        let rest = conjuncts.enumerated().filter { $0.offset != driver }.map(\.element)
+        let tested = rest.filter { $0.test != nil }
+        let read = rest.filter { $0.test == nil }.map(\.clause)
+        var plan = Plan(
+            path: path, filter: SlotFilter(tested.map { ($0.test!, $0.share) }),
+            filterClauses: tested.map(\.clause),
+            documentFilter: read.isEmpty ? .all : (read.count == 1 ? read[0] : .and(read)),
+            ordering: ordering(of: path), ranking: ranking, candidates: candidates, documents: 0,
+            cost: 0)
+        let share = rest.reduce(1.0) { $0 * $1.share }
+        estimate(&plan, share: max(share, 1e-9))
+        return plan
+    }
+
+    private func ordering(of path: AccessPath) -> Plan.Ordering {
+        if order.isEmpty { return path.isByCreation ? .found : .ranked }
+        switch path {
+        case .nearest: return .found
+        case .ordered where order.count == 1: return .found
+        default: return ranking == nil ? .documents : .ranked
+        }
+    }
+
+    /// A path in order stops when the page is full; how soon depends on what the filters pass.
+    private func estimate(_ plan: inout Plan, share: Double) {
+        var candidates = Double(plan.candidates)
+        let perCandidate: Double
+        switch plan.path {
+        case .scan: perCandidate = Cost.scanned
+        case .nearest, .ordered: perCandidate = Cost.walked
+        case .nothing, .ids, .box, .circle, .lookup, .union: perCandidate = Cost.candidate
+        case .polygon: perCandidate = Cost.inPolygon
+        }
+        if stopsEarly(plan), let pageObjects {
+            candidates = min(candidates, Double(pageObjects + 1) / share)
+            plan.candidates = Int(candidates.rounded(.up))
+        }
+        let passed = candidates * plan.filter.share
+        let documents = plan.readsDocuments ? passed : 0
+        plan.documents = Int(documents.rounded(.up))
+        plan.cost = Cost.base + candidates * (perCandidate + plan.filter.cost / 1_000)
+        plan.cost += documents * (Cost.document + Cost.test * Double(plan.documentFilter.nodes))
+        switch plan.ordering {
+        case .found: if case .nearest = plan.path { plan.cost += passed * Cost.ranked }
+        case .ranked: plan.cost += passed * (order.isEmpty ? Cost.scanned : Cost.ranked)
+        case .documents: plan.cost += passed * Cost.ranked
+        }
+    }
+
+    private func stopsEarly(_ plan: Plan) -> Bool {
+        switch (plan.ordering, plan.path) {
+        case (.found, .scan), (.found, .nearest), (.found, .ordered), (.ranked, .ordered): true
+        default: false
+        }
+    }
+}
+
+extension FieldPath {
+    fileprivate var isID: Bool { utf8.elementsEqual(PredefinedField.id.rawValue.utf8) }
+}
+
+extension Clause {
+    /// How many clauses the tree has.
+    fileprivate var nodes: Int {
+        switch self {
+        case .and(let clauses), .or(let clauses): clauses.reduce(1) { $0 + $1.nodes }
+        case .not(let clause): 1 + clause.nodes
+        case .isIn(_, let values): 1 + values.count / 8
+        default: 1
+        }
+    }
+
+    /// The share of objects thought to satisfy the clause, where nothing in memory tells.
+    fileprivate var guessedShare: Double {
+        switch self {
+        case .all, .geobox, .geopolygon, .geodistance: 1
+        case .eq, .prefix, .contains: 0.1
+        case .isIn, .range: 0.25
+        case .hasField: 0.9
+        case .and(let clauses): clauses.reduce(1) { $0 * $1.guessedShare }
+        case .or(let clauses): min(1, clauses.reduce(0) { $0 + $1.guessedShare })
+        case .not(let clause): max(0.05, 1 - clause.guessedShare)
+        }
+    }
+}
+
+extension SlotRanking {
+    /// The ranking of an order; nil where a field of it has no column.
+    ///
+    /// - Parameter missing: gets the fields that would have to have one.
+    init?(
+        _ order: [OrderKey], of clause: Clause, on state: BucketState,
+        missing: inout Set<FieldPath>
+    ) {
+        var parts: [Part] = []
+        let distances = clause.distanceClauses
+        for key in order {
+            switch key.source {
+            case .field(let field):
+                if let column = state.columns.ready(field) {
+                    parts.append(.column(column, descending: key.descending))
+                } else {
+                    missing.insert(field)
+                }
+            case .distance(let name):
+                guard let clause = distances.first(where: { $0.putDistanceInto == name })
+                else { preconditionFailure("an order by a distance that no clause puts") }
+                parts.append(
+                    .distance(clause, state.fields[clause.field], descending: key.descending))
+            }
+        }
+        guard parts.count == order.count else { return nil }
+        self.init(parts: parts)
+    }
+}

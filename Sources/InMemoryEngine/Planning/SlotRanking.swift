@@ -1,0 +1,168 @@
+import Geodesy
+import QueryLanguage
+import SpatialIndex
+
+/// A slot and 64 bits that rank it: less is earlier, equal needs a closer look.
+struct Ranked: BitwiseCopyable, Sendable {
+    var key: UInt64
+    var slot: Slot
+}
+
+/// An order over slots whose values are all in memory: columns and points.
+///
+/// Without parts it is the order of creation.
+struct SlotRanking: Sendable {
+    let parts: [Part]
+
+    enum Part: Sendable {
+        case column(Column, descending: Bool)
+        /// Nil: no object has the field.
+        case distance(DistanceClause, PointIndex?, descending: Bool)
+    }
+
+    /// A place in the order that a page key names.
+    struct Bound: Sendable {
+        let values: [SortValue]
+        /// Slots from here on come behind, where all values are equal.
+        let slot: Int
+    }
+
+    /// Whether equal keys always are equal values, of an order with one part or none.
+    private var keyIsExact: Bool {
+        switch parts.first {
+        case nil, .distance: parts.count <= 1
+        case .column(let column, _): parts.count == 1 && column.leadingIsExact
+        }
+    }
+
+    /// The clause whose distance, in micrometres, the keys are.
+    var rankedDistance: DistanceClause? {
+        if case .distance(let clause, _, descending: false) = parts.first { clause } else { nil }
+    }
+
+    func rank(_ slot: Slot) -> Ranked {
+        switch parts.first {
+        case nil: Ranked(key: 0, slot: slot)
+        case .column(let column, let descending):
+            Ranked(key: Self.key(column.leading(column.cell(of: slot)), descending), slot: slot)
+        case .distance(let clause, let index, let descending):
+            Ranked(key: Self.key(Self.distance(clause, index, slot), descending), slot: slot)
+        }
+    }
+
+    func precedes(_ a: Ranked, _ b: Ranked) -> Bool {
+        if a.key != b.key { return a.key < b.key }
+        if !keyIsExact {
+            for part in parts {
+                let order = Self.order(part, a.slot, b.slot)
+                if order != 0 { return order < 0 }
+            }
+        }
+        return a.slot < b.slot
+    }
+
+    /// Whether a slot comes behind a place in the order.
+    func isBehind(_ ranked: Ranked, _ bound: Bound) -> Bool {
+        for (part, value) in zip(parts, bound.values) {
+            let order = Self.order(part, ranked.slot, value)
+            if order != 0 { return order > 0 }
+        }
+        return Int(ranked.slot) >= bound.slot
+    }
+
+    /// What a page key remembers of a slot.
+    func values(of slot: Slot) -> [SortValue] {
+        parts.map { part in
+            switch part {
+            case .column(let column, _): column.sortValue(column.cell(of: slot))
+            case .distance(let clause, let index, _):
+                SortValue(Self.distance(clause, index, slot))
+            }
+        }
+    }
+
+    // MARK: One part
+
+    private static func distance(
+        _ clause: DistanceClause, _ index: PointIndex?, _ slot: Slot
+    ) -> Distance? {
+        index?.position(of: slot).map(clause.distance)
+    }
+
+    /// Missing values are last in both directions.
+    private static func key(_ leading: UInt64, _ descending: Bool) -> UInt64 {
+        descending && leading != Cell.missing.bits ? ~leading : leading
+    }
+
+    private static func key(_ distance: Distance?, _ descending: Bool) -> UInt64 {
+        guard let distance else { return .max }
+        let micrometers = UInt64(distance.micrometers)
+        return descending ? .max - 1 - micrometers : micrometers
+    }
+
+    private static func order(_ part: Part, _ a: Slot, _ b: Slot) -> Int {
+        switch part {
+        case .column(let column, let descending):
+            let (a, b) = (column.cell(of: a), column.cell(of: b))
+            let isMissing = a == .missing || b == .missing
+            return descending && !isMissing ? column.order(b, a) : column.order(a, b)
+        case .distance(let clause, let index, let descending):
+            let a = key(distance(clause, index, a), descending)
+            let b = key(distance(clause, index, b), descending)
+            return a < b ? -1 : (a == b ? 0 : 1)
+        }
+    }
+
+    private static func order(_ part: Part, _ slot: Slot, _ value: SortValue) -> Int {
+        switch part {
+        case .column(let column, let descending):
+            let cell = column.cell(of: slot)
+            let order = column.order(cell, value)
+            return descending && cell != .missing && value != .missing ? -order : order
+        case .distance(let clause, let index, let descending):
+            var other: Distance?
+            if case .distance(let distance) = value { other = distance }
+            let a = key(distance(clause, index, slot), descending)
+            let b = key(other, descending)
+            return a < b ? -1 : (a == b ? 0 : 1)
+        }
+    }
+}
+
+/// The first so many of all slots it is given, in order.
+struct BestRanked {
+    private let ranking: SlotRanking
+    private let limit: Int
+    private let bound: SlotRanking.Bound?
+    private var ranked: [Ranked] = []
+    /// Nothing behind this one is wanted any more.
+    private(set) var worst: Ranked?
+
+    init(_ ranking: SlotRanking, limit: Int, behind bound: SlotRanking.Bound?) {
+        self.ranking = ranking
+        self.limit = limit
+        self.bound = bound
+    }
+
+    mutating func insert(_ slot: Slot) {
+        let new = ranking.rank(slot)
+        if let worst, !ranking.precedes(new, worst) { return }
+        if let bound, !ranking.isBehind(new, bound) { return }
+        ranked.append(new)
+        if ranked.count >= 2 * limit + 64 { shorten() }
+    }
+
+    /// The slots, in order.
+    mutating func finish() -> [Ranked] {
+        shorten()
+        return ranked
+    }
+
+    private mutating func shorten() {
+        let ranking = self.ranking
+        ranked.sort { ranking.precedes($0, $1) }
+        guard ranked.count >= limit else { return }
+        ranked.removeLast(ranked.count - limit)
+        worst = ranked.last
+    }
+}

@@ -1,0 +1,47 @@
+import Geodesy
+import JSONText
+import Objects
+
+/// A value as orders see it: what a sort key spells in bytes.
+public enum SortValue: Sendable, Equatable {
+    case null
+    case bool(Bool)
+    /// As `JSONNumber.floored` has it.
+    case number(floor: Double, rest: UInt16)
+    case string([UInt8])
+    /// The longitude is canonical: 180 is -180.
+    case point(latitude: Double, longitude: Double)
+    /// An array or an object.
+    case container
+    /// Last in both directions.
+    case missing
+    /// Of an order by distance; not to be compared with the numbers of a field.
+    case distance(Distance)
+
+    public init(_ view: JSONView?) {
+        guard let view else {
+            self = .missing
+            return
+        }
+        switch view.kind {
+        case .null: self = .null
+        case .bool: self = .bool(view.bool!)
+        case .number: self.init(view.number!)
+        case .string: self = .string(Array(view.utf8!))
+        case .array: self = .container
+        case .object: self = GeoPoint.coordinate(of: view).map(SortValue.init) ?? .container
+        case .huge: preconditionFailure("no stored document holds a number out of range")
+        }
+    }
+
+    public init(_ number: JSONNumber) {
+        let (floor, rest) = number.floored
+        self = .number(floor: floor, rest: rest)
+    }
+
+    public init(_ place: Coordinate) {
+        self = .point(latitude: place.latitude, longitude: place.canonicalLongitude)
+    }
+
+    public init(_ distance: Distance?) { self = distance.map(SortValue.distance) ?? .missing }
+}
