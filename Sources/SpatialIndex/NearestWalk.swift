@@ -9,7 +9,7 @@ import Geodesy
 /// `found` the points whose exact distance is known. A found point is next when every open bound
 /// lies surely beyond its distance; an open node that may hold an equally distant point is opened
 /// first, so ties come in the order of slots. Distances on the ellipsoid differ from the chords'
-/// by up to half a percent: there the points of a ring of that width wait in `found`.
+/// by up to 0.6 %: there the points of a ring of that width wait in `found`.
 ///
 /// - Complexity: O((k + log n) log n) for k points on spread-out data. Beginning behind a cursor
 ///   opens the nodes that its circle cuts, and none that lie wholly nearer.

@@ -166,6 +166,23 @@ import Testing
         #expect(try Set([band, Self.polygon(Self.rectangle(-180, 0, 180, 1))]).count == 1)
     }
 
+    @Test func `one polygon answers many threads at once`() async throws {
+        let polygon = try Self.polygon(Self.rectangle(170, -10, -170, 10))
+        let counts = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    (0..<2_000).count {
+                        let longitude = Double($0 % 360) - 180
+                        return polygon.contains(Coordinate(latitude: 1, longitude: longitude))
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        // -180 through -170 and 170 through 179; the last round ends at 19.
+        #expect(counts == Array(repeating: 5 * 21 + 11, count: 8))
+    }
+
     @Test(arguments: 1...24 as ClosedRange<UInt64>)
     func `a polygon holds what counting crossings says it holds`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

@@ -22,7 +22,7 @@ import Testing
         throws
     {
         let polygon =
-            #"{"type":"geopolygon","field":"f","polygon":{"type":"Polygon","coordinates":[[[0.0,1.5],[-180.0,2.0],[180.0,3.0],[0.0,1.5]]]}}"#
+            #"{"type":"geopolygon","field":"f","polygon":{"type":"Polygon","coordinates":[[[170.0,1.5],[180.0,2.0],[-180.0,3.0],[170.0,1.5]]]}}"#
         #expect(try Self.parse(polygon).json == polygon)
         let center = #""center":{"_type":"point","lat":1.0,"lon":2.0}"#
         let distance = #"{"type":"geodistance","field":"f",\#(center)"#

@@ -18,8 +18,8 @@ public struct QueryGenerator {
 
     public func query(on bucket: OracleBucket, _ random: inout SplitMix64) -> GeneratedQuery {
         var clauses = ClauseGenerator(objects: objects, bucket: bucket)
-        switch random.below(10) {
-        case 0: return nearest(&clauses, &random)
+        switch random.below(12) {
+        case 0, 10, 11: return nearest(&clauses, &random)
         case 1: return finish(clauses.box(&random), order: [], &random)
         case 2: return finish(clauses.ids(&random), order: [], &random)
         case 9: return finish(clauses.polygon(&random), order: keys(clauses, &random), &random)

@@ -150,16 +150,16 @@ extension Execution {
                 slots.append(slot)
                 return true
             }
+        case .polygon(let field, let polygon):
+            state.fields[field]?.visit(in: polygon) { slot, _ in
+                slots.append(slot)
+                return true
+            }
         case .circle(let clause):
             let radius = clause.radiusMeters ?? DistanceClause.maximumRadiusMeters
             state.fields[clause.field]?.visitSlots(
                 within: radius, of: clause.center, model: clause.model
             ) { slot in
-                slots.append(slot)
-                return true
-            }
-        case .polygon(let field, let polygon):
-            state.fields[field]?.visit(in: polygon) { slot, _ in
                 slots.append(slot)
                 return true
             }

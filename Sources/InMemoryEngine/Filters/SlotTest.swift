@@ -8,8 +8,8 @@ indirect enum SlotTest: Sendable {
     case constant(Truth)
     case cell(CellTest, Column)
     case box(GeoBox, PointIndex)
-    case circle(DistanceClause, PointIndex)
     case polygon(GeoPolygon, PointIndex)
+    case circle(DistanceClause, PointIndex)
     case and([SlotTest])
     case or([SlotTest])
     case not(SlotTest)
@@ -25,10 +25,10 @@ indirect enum SlotTest: Sendable {
         case .all: self = .constant(.yes)
         case .geobox(let field, let box):
             self = state.fields[field].map { .box(box, $0) } ?? .constant(.unknown)
-        case .geodistance(let clause):
-            self = state.fields[clause.field].map { .circle(clause, $0) } ?? .constant(.unknown)
         case .geopolygon(let field, let polygon):
             self = state.fields[field].map { .polygon(polygon, $0) } ?? .constant(.unknown)
+        case .geodistance(let clause):
+            self = state.fields[clause.field].map { .circle(clause, $0) } ?? .constant(.unknown)
         case .and(let clauses):
             guard let tests = Self.tests(clauses, on: state, &missing) else { return nil }
             self = .and(tests)
@@ -63,8 +63,8 @@ indirect enum SlotTest: Sendable {
         case .constant: 0.1
         case .cell(let test, _): test.isCheap ? 4 : 30
         case .box: 12
+        case .polygon: 250
         case .circle: 60
-        case .polygon: 200
         case .and(let tests), .or(let tests): tests.reduce(2) { $0 + $1.cost }
         case .not(let test): 1 + test.cost
         }
@@ -123,15 +123,15 @@ indirect enum SlotTest: Sendable {
             for (place, slot) in slots.enumerated() {
                 truths[place] = index.position(of: slot).map { Truth(box.contains($0)) } ?? .unknown
             }
-        case .circle(let clause, let index):
-            for (place, slot) in slots.enumerated() {
-                truths[place] =
-                    index.position(of: slot).map { Truth(clause.accepts($0)) } ?? .unknown
-            }
         case .polygon(let polygon, let index):
             for (place, slot) in slots.enumerated() {
                 truths[place] =
                     index.position(of: slot).map { Truth(polygon.contains($0)) } ?? .unknown
+            }
+        case .circle(let clause, let index):
+            for (place, slot) in slots.enumerated() {
+                truths[place] =
+                    index.position(of: slot).map { Truth(clause.accepts($0)) } ?? .unknown
             }
         case .and(let tests): combine(tests, slots, truths, from: .yes, &)
         case .or(let tests): combine(tests, slots, truths, from: .no, |)

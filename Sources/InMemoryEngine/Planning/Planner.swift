@@ -30,6 +30,8 @@ struct Planner {
     enum Cost {
         /// A candidate out of a box or circle, out of the slots, or in a nearest-first walk.
         static let candidate = 0.006
+        /// A candidate out of a polygon, about many of which GEOS is asked one by one.
+        static let inPolygon = 0.25
         static let scanned = 0.002
         static let walked = 0.03
         /// A place in the order found: a distance, a comparison or two.
@@ -217,7 +219,8 @@ struct Planner {
         switch plan.path {
         case .scan: perCandidate = Cost.scanned
         case .nearest, .ordered: perCandidate = Cost.walked
-        case .nothing, .ids, .box, .polygon, .circle, .lookup, .union: perCandidate = Cost.candidate
+        case .nothing, .ids, .box, .circle, .lookup, .union: perCandidate = Cost.candidate
+        case .polygon: perCandidate = Cost.inPolygon
         }
         if stopsEarly(plan), let pageObjects {
             candidates = min(candidates, Double(pageObjects + 1) / share)
@@ -261,7 +264,7 @@ extension Clause {
     /// The share of objects thought to satisfy the clause, where nothing in memory tells.
     fileprivate var guessedShare: Double {
         switch self {
-        case .all, .geobox, .geodistance, .geopolygon: 1
+        case .all, .geobox, .geopolygon, .geodistance: 1
         case .eq, .prefix, .contains: 0.1
         case .isIn, .range: 0.25
         case .hasField: 0.9
