@@ -8,6 +8,13 @@ public enum Change: Sendable {
     case upsert(ObjectChange)
     case delete(bucket: BucketName, creation: ChangeNumber)
     case deleteBucket(BucketName)
+
+    public var bucket: BucketName {
+        switch self {
+        case .upsert(let object): object.bucket
+        case .delete(let bucket, _), .deleteBucket(let bucket): bucket
+        }
+    }
 }
 
 /// The new state of one object, without its document.

@@ -56,8 +56,8 @@ final class Writer: Sendable {
         if isFirst { queue.async { self.run() } }
     }
 
-    /// Puts finished merges of the index in place, in turn with the writes.
-    func installMerges() { queue.async { self.engine.installMerges() } }
+    /// Puts the results of the engine's background work in place, in turn with the writes.
+    func installBackgroundWork() { queue.async { self.engine.installBackgroundWork() } }
 
     /// Returns when everything submitted so far has been answered.
     func drain() { queue.sync {} }
@@ -126,5 +126,5 @@ final class WriterPoke: Sendable {
 
     func connect(_ writer: Writer) { target.withLock { $0.writer = writer } }
 
-    func fire() { target.withLock { $0.writer }?.installMerges() }
+    func fire() { target.withLock { $0.writer }?.installBackgroundWork() }
 }
