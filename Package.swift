@@ -49,7 +49,8 @@ let package = Package(
         .target(
             name: "InMemoryEngine",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "SpatialIndex", "Backend",
+                "CGlibc", "Geodesy", "JSONText", "Objects", "QueryLanguage", "SpatialIndex",
+                "Backend",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HashTreeCollections", package: "swift-collections"),
@@ -126,6 +127,11 @@ let package = Package(
         .testTarget(
             name: "InterchangeTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "Interchange", "CZlib"]),
+        .testTarget(
+            name: "InMemoryEngineTests",
+            dependencies: [
+                "Geodesy", "Objects", "SpatialIndex", "Backend", "InMemoryEngine", "TestSupport",
+            ]),
         .testTarget(
             name: "BackendContractTests",
             dependencies: [

@@ -93,16 +93,3 @@ public struct BucketSummary: Sendable, Equatable {
         self.geoFields = geoFields
     }
 }
-
-/// Counts and sizes, of what can be said without looking for long.
-public struct BackendStatistics: Sendable, Equatable {
-    public var buckets = 0
-    public var objects = 0
-    public var points = 0
-    public var cachedDocumentBytes = 0
-    public var storeBytes = 0
-    /// The number of the latest change.
-    public var change: UInt64 = 0
-
-    public init() {}
-}

@@ -9,6 +9,13 @@ public enum Change: Sendable {
     case upsert(ObjectChange, document: [UInt8])
     case delete(bucket: BucketName, creation: ChangeNumber)
     case deleteBucket(BucketName)
+
+    public var bucket: BucketName {
+        switch self {
+        case .upsert(let object, _): object.bucket
+        case .delete(let bucket, _), .deleteBucket(let bucket): bucket
+        }
+    }
 }
 
 /// The new state of one object, without its document.

@@ -32,10 +32,11 @@ public final class EmbeddedBackend: Backend {
         let poke = WriterPoke()
         let engine = InMemoryEngine(
             limits: limits, secret: store.secret, source: StoredDocuments(store: store),
-            tuning: tuning, due: { poke.fire() })
+            tuning: tuning, backgroundWorkReady: { poke.fire() })
         try store.scan { scan in
             try engine.load(
-                buckets: scan.buckets, change: try scan.lastChange(), scan.forEachObject)
+                buckets: scan.buckets, fields: scan.fields, change: try scan.lastChange(),
+                scan.forEachObject)
         }
         self.store = store
         self.engine = engine
@@ -95,6 +96,7 @@ public final class EmbeddedBackend: Backend {
 
     public func statistics() -> BackendStatistics {
         var statistics = engine.statistics()
+        statistics.memory.storeCache = ObjectStore.memoryBytes
         statistics.storeBytes = store.fileBytes
         return statistics
     }

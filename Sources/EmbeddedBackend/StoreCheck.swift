@@ -44,7 +44,9 @@ public enum StoreCheck {
         let engine = InMemoryEngine(limits: Limits(), secret: [0], source: NoDocuments())
         do {
             let lastChange = try scan.lastChange()
-            try engine.load(buckets: scan.buckets, change: lastChange, scan.forEachObject)
+            try engine.load(
+                buckets: scan.buckets, fields: scan.fields, change: lastChange,
+                scan.forEachObject)
         } catch {
             report.problems.append("no index can be built: \(error)")
             return nil

@@ -56,10 +56,10 @@ final class Writer: Sendable {
         if isFirst { queue.async { self.run() } }
     }
 
-    /// Lets the engine put in place what was made beside the writes, in turn with them.
-    func maintain() {
+    /// Puts the results of the engine's background work in place, in turn with the writes.
+    func installBackgroundWork() {
         queue.async {
-            self.engine.maintain()
+            self.engine.installBackgroundWork()
             self.rememberColumns()
         }
     }
@@ -140,5 +140,5 @@ final class WriterPoke: Sendable {
 
     func connect(_ writer: Writer) { target.withLock { $0.writer = writer } }
 
-    func fire() { target.withLock { $0.writer }?.maintain() }
+    func fire() { target.withLock { $0.writer }?.installBackgroundWork() }
 }

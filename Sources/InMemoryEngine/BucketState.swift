@@ -7,36 +7,51 @@ import SpatialIndex
 /// What memory holds of one bucket at one moment: a value, whose copies share what has not changed.
 ///
 /// Every object has a slot, given at creation and kept through its updates, so slots are in the
-/// order of creation. Deletions leave holes; when half of the slots are holes they are renumbered.
+/// order of creation. Deletions leave holes; when a quarter of the slots are holes they are
+/// renumbered, beside the writer (`Compactions`).
 struct BucketState: Sendable {
     private(set) var records = PersistentArray<SlotRecord>()
     private(set) var fields: [FieldPath: PointIndex] = [:]
     var columns = ColumnSet()
     /// Objects alive.
     private(set) var count = 0
-    private var ids = IDArena()
-    private var table = IDTable()
+    private var ids = SlotIDs()
 
     struct SlotRecord: BitwiseCopyable, Sendable {
         var creation: ChangeNumber
         /// The number of the object's latest change; 0 for a hole.
         var change: ChangeNumber
-        var id: IDArena.Address
 
         var isAlive: Bool { change != 0 }
     }
 
+    /// Buckets with fewer holes are left as they are.
+    private static let fewHoles = 64
+
     var slotCount: Int { records.count }
+
+    /// Whether so many slots are holes that they should be renumbered.
+    var isSparse: Bool {
+        let holes = slotCount - count
+        return holes >= Self.fewHoles && holes * 4 > slotCount
+    }
 
     var points: Int { fields.values.reduce(0) { $0 + $1.count } }
 
-    func id(of slot: Slot) -> UnsafeBufferPointer<UInt8> { ids.id(at: records[Int(slot)].id) }
+    // What the parts occupy, in bytes, as if they shared nothing with the bucket's copies.
+
+    var idBytes: Int { ids.memoryBytes }
+    var pointBytes: Int {
+        fields.reduce(0) { $0 + $1.value.memoryBytes + $1.key.utf8.count + 256 }
+    }
+    var columnBytes: Int { columns.memoryBytes }
+
+    func id(of slot: Slot) -> UnsafeBufferPointer<UInt8> { ids[slot] }
 
     func slot(of id: ObjectID) -> Slot? {
         var text = id.text
-        return text.withUTF8 { utf8 in
-            table.find(utf8) { self.id(of: $0) }
-        }
+        let newest = text.withUTF8 { ids.newestSlot(of: $0) }
+        return newest.flatMap { records[Int($0)].isAlive ? $0 : nil }
     }
 
     /// The first slot whose object was created after a change number: where a page goes on.
@@ -67,8 +82,12 @@ struct BucketState: Sendable {
                 if fields[field]!.count == 0 { fields[field] = nil }
             }
         } else {
-            slot = append(change)
-            addID(of: slot)
+            slot = Slot(records.count)
+            let records = records
+            var id = change.id.text
+            id.withUTF8 { ids.append($0) { records[Int($0)].isAlive } }
+            self.records.append(SlotRecord(creation: change.creation, change: change.change))
+            count += 1
         }
         for point in change.points {
             fields[point.field, default: PointIndex()].set(point.coordinate, for: slot)
@@ -87,7 +106,7 @@ struct BucketState: Sendable {
 
     mutating func delete(created creation: ChangeNumber) {
         guard let slot = slot(created: creation) else { return }
-        removeID(of: slot)
+        ids.remove(slot)
         columns.clear(slot)
         records[Int(slot)].change = 0
         count -= 1
@@ -95,82 +114,59 @@ struct BucketState: Sendable {
             fields[field]!.remove(slot)
             if fields[field]!.count == 0 { fields[field] = nil }
         }
-        if records.count > 64, count < records.count / 2 { compact() }
+        if count == 0 {
+            let columns = columns.keeping([])
+            self = BucketState()
+            self.columns = columns
+        }
     }
 
     mutating func install(_ merged: MergedTier, in field: FieldPath) -> Bool {
         fields[field]?.install(merged) ?? false
     }
 
-    /// Adds an object behind all others; creation numbers have to ascend. Its id is not in the table
-    /// yet.
-    private mutating func append(_ change: ObjectChange) -> Slot {
-        var text = change.id.text
-        let address = text.withUTF8 { ids.append($0) }
-        records.append(
-            SlotRecord(creation: change.creation, change: change.change, id: address))
-        count += 1
-        return Slot(records.count - 1)
-    }
-
-    private mutating func addID(of slot: Slot) {
-        let (ids, records) = (ids, records)
-        table.insert(slot, id: id(of: slot)) { ids.id(at: records[Int($0)].id) }
-    }
-
-    private mutating func addAllIDs() {
-        let (ids, records) = (ids, records)
-        table = IDTable(slotCount: records.count) { ids.id(at: records[Int($0)].id) }
-    }
-
-    private mutating func removeID(of slot: Slot) {
-        let (ids, records) = (ids, records)
-        table.remove(slot, id: id(of: slot)) { ids.id(at: records[Int($0)].id) }
-    }
-
-    /// Renumbers the slots without the holes.
-    private mutating func compact() {
-        var fresh = BucketState()
-        var renumbered = [Slot?](repeating: nil, count: records.count)
-        for slot in 0..<records.count where records[slot].isAlive {
-            let id = ObjectID(trusted: String(decoding: self.id(of: Slot(slot)), as: UTF8.self))
-            renumbered[slot] = fresh.append(
-                ObjectChange(
-                    bucket: BucketName(trusted: ""), id: id, creation: records[slot].creation,
-                    change: records[slot].change, points: []))
+    /// Takes on the slots of the same objects' renumbered state, which has no columns.
+    mutating func renumber(as other: BucketState) {
+        precondition(count == other.count, "a compaction that lost objects")
+        var next = other
+        if !columns.isEmpty {
+            var (slots, slot): ([Slot], Int) = ([], 0)
+            slots.reserveCapacity(other.slotCount)
+            for number in 0..<other.slotCount {
+                while records[slot].creation < other.records[number].creation { slot += 1 }
+                slots.append(Slot(slot))
+            }
+            next.columns = columns.keeping(slots)
         }
-        for (field, index) in fields {
-            let points = (0..<records.count).compactMap { slot in
-                renumbered[slot].flatMap { new in
-                    index.position(of: Slot(slot)).map { (slot: new, coordinate: $0) }
+        self = next
+    }
+
+    /// The same objects, their slots renumbered without the holes.
+    ///
+    /// - Complexity: O(slots).
+    func compacted() -> BucketState {
+        let fields = Array(fields)
+        var builder = BucketBuilder()
+        for slot in 0..<slotCount where records[slot].isAlive {
+            let new = builder.add(id(of: Slot(slot)), records[slot])
+            for (number, field) in fields.enumerated() {
+                if let place = field.value.position(of: Slot(slot)) {
+                    builder.add(place, field: number, to: new)
                 }
             }
-            fresh.fields[field] = PointIndex(bulk: points)
         }
-        fresh.addAllIDs()
-        fresh.columns = columns.keeping(
-            (0..<records.count).filter { records[$0].isAlive }.map { Slot($0) })
-        self = fresh
+        return builder.build(fields: fields.map(\.key))
     }
+}
 
-    /// Builds a bucket in one go, its indexes packed.
-    struct Builder {
-        private var state = BucketState()
-        private var points: [FieldPath: [(slot: Slot, coordinate: Coordinate)]] = [:]
-
-        /// Adds an object; creation numbers have to ascend.
-        mutating func add(_ change: ObjectChange) {
-            let slot = state.append(change)
-            for point in change.points {
-                points[point.field, default: []].append((slot, point.coordinate))
-            }
-        }
-
-        func build() -> BucketState {
-            var built = state
-            built.addAllIDs()
-            for (field, list) in points { built.fields[field] = PointIndex(bulk: list) }
-            return built
-        }
+extension BucketState {
+    /// A bucket of parts that belong together: slots without holes.
+    init(
+        records: PersistentArray<SlotRecord>, ids: SlotIDs, fields: [FieldPath: PointIndex]
+    ) {
+        self.records = records
+        self.ids = ids
+        self.fields = fields
+        count = records.count
     }
 }

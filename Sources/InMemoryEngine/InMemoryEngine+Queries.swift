@@ -84,9 +84,11 @@ extension InMemoryEngine {
         let snapshot = self.snapshot
         var statistics = BackendStatistics()
         statistics.buckets = snapshot.buckets.count
-        statistics.objects = snapshot.objects
-        statistics.points = snapshot.points
-        statistics.cachedDocumentBytes = cache.bytes
+        statistics.objects = snapshot.totals.objects
+        statistics.points = snapshot.totals.points
+        statistics.memory = snapshot.totals.memory
+        statistics.memory.documentCache = cache.bytes
+        statistics.memory.supersededDocuments = snapshot.superseded.totalBytes
         statistics.change = snapshot.change
         return statistics
     }

@@ -1,7 +1,6 @@
 import Backend
 import HashTreeCollections
 import Objects
-import Synchronization
 
 /// The state of all buckets after one change: what a read holds from beginning to end.
 ///
@@ -11,20 +10,43 @@ final class Snapshot: Sendable {
     /// The number of the latest change it holds.
     let change: ChangeNumber
     let buckets: TreeDictionary<BucketName, BucketBox>
-    let objects: Int
-    let points: Int
+    let totals: Totals
     /// Documents superseded after this snapshot.
     let superseded: SupersededDocuments
 
+    /// What all buckets have together, kept up from snapshot to snapshot.
+    struct Totals {
+        var objects = 0
+        var points = 0
+        var memory = MemoryStatistics()
+
+        mutating func add(_ state: BucketState, named name: BucketName) {
+            count(state, name, times: 1)
+        }
+
+        mutating func subtract(_ state: BucketState, named name: BucketName) {
+            count(state, name, times: -1)
+        }
+
+        private mutating func count(_ state: BucketState, _ name: BucketName, times: Int) {
+            objects += times * state.count
+            points += times * state.points
+            memory.buckets += times * (BucketBox.emptyBytes + name.memoryBytes)
+            memory.records += times * state.records.memoryBytes
+            memory.ids += times * state.idBytes
+            memory.points += times * state.pointBytes
+            memory.columns += times * state.columnBytes
+        }
+    }
+
     init(
-        change: ChangeNumber, buckets: TreeDictionary<BucketName, BucketBox>, objects: Int,
-        points: Int
+        change: ChangeNumber, buckets: TreeDictionary<BucketName, BucketBox>, totals: Totals,
+        superseded: SupersededDocuments
     ) {
         self.change = change
         self.buckets = buckets
-        self.objects = objects
-        self.points = points
-        superseded = SupersededDocuments()
+        self.totals = totals
+        self.superseded = superseded
     }
 
     func bucket(_ name: BucketName) -> BucketState? { buckets[name]?.state }
@@ -34,57 +56,13 @@ final class Snapshot: Sendable {
 final class BucketBox: Sendable {
     let state: BucketState
 
+    /// What a bucket takes that has no objects: the box and its cell in the table of buckets.
+    static let emptyBytes = 16 + MemoryLayout<BucketState>.size + 64
+
     init(_ state: BucketState) { self.state = state }
 }
 
-/// Documents that were replaced or deleted after a snapshot, kept as long as a reader of that or
-/// of an earlier snapshot may ask for them.
-///
-/// A chain in the order of snapshots: each link holds what the step to the next snapshot
-/// superseded. A snapshot refers to its own link, so a link lives exactly as long as a snapshot at
-/// or before it.
-final class SupersededDocuments: Sendable {
-    private struct Link {
-        var documents: [ChangeNumber: [UInt8]] = [:]
-        var next: SupersededDocuments?
-    }
-
-    private let link = Mutex(Link())
-
-    /// Keeps a document under the number of the change that wrote it.
-    func keep(_ document: [UInt8], change: ChangeNumber) {
-        link.withLock { $0.documents[change] = document }
-    }
-
-    /// Ends this link when the next snapshot is published.
-    func end(next: SupersededDocuments) {
-        link.withLock { $0.next = next }
-    }
-
-    /// A document that this or a later step superseded.
-    func document(change: ChangeNumber) -> [UInt8]? {
-        var current: SupersededDocuments? = self
-        while let at = current {
-            let (found, next) = at.link.withLock { ($0.documents[change], $0.next) }
-            if let found { return found }
-            current = next
-        }
-        return nil
-    }
-
-    /// A long chain is let go link by link: freed recursively it would overflow the stack.
-    deinit {
-        var next = link.withLock { link in
-            let next = link.next
-            link.next = nil
-            return next
-        }
-        while let link = next, isKnownUniquelyReferenced(&next) {
-            next = link.link.withLock { inner in
-                let after = inner.next
-                inner.next = nil
-                return after
-            }
-        }
-    }
+extension BucketName {
+    /// What the text takes besides its place in the table of buckets.
+    fileprivate var memoryBytes: Int { text.utf8.count > 15 ? 48 + text.utf8.count : 0 }
 }

@@ -1,5 +1,6 @@
 import Backend
 import GRDB
+import GRDBSQLite
 import Geodesy
 import Glibc
 import Objects
@@ -181,6 +182,9 @@ public final class ObjectStore: Sendable {
             throw StoreFailure(error, path: path)
         }
     }
+
+    /// What SQLite has allocated in this process: mostly the page caches of its connections.
+    public static var memoryBytes: Int { Int(sqlite3_memory_used()) }
 
     /// Bytes of the file and its write-ahead log.
     public var fileBytes: Int {

@@ -18,14 +18,13 @@ enum PointsColumn {
         return bytes
     }
 
-    /// Nil where the bytes are not what `encode` makes.
-    static func decode(
-        _ bytes: UnsafeBufferPointer<UInt8>
-    ) -> [(field: UInt32, coordinate: Coordinate)]? {
-        guard bytes.count % 20 == 0 else { return nil }
+    /// Calls `body` with each point; false where the bytes are not what `encode` makes.
+    static func decode<Failure: Error>(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ body: (_ field: UInt32, _ coordinate: Coordinate) throws(Failure) -> Void
+    ) throws(Failure) -> Bool {
+        guard bytes.count % 20 == 0 else { return false }
         let raw = UnsafeRawBufferPointer(bytes)
-        var points: [(field: UInt32, coordinate: Coordinate)] = []
-        points.reserveCapacity(bytes.count / 20)
         for offset in stride(from: 0, to: bytes.count, by: 20) {
             let field = UInt32(
                 littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
@@ -37,9 +36,9 @@ enum PointsColumn {
                 let coordinate = Coordinate(
                     validLatitude: Double(bitPattern: latitude),
                     longitude: Double(bitPattern: longitude))
-            else { return nil }
-            points.append((field, coordinate))
+            else { return false }
+            try body(field, coordinate)
         }
-        return points
+        return true
     }
 }

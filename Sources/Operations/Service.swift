@@ -56,8 +56,10 @@ public final class Service: Sendable {
         writer.key("memory")
         writer.raw("{\"residentBytes\":")
         writer.integer(residentBytes())
-        writer.key("cachedDocumentBytes")
-        writer.integer(backend.cachedDocumentBytes)
+        for part in backend.memory.parts {
+            writer.key(part.name)
+            writer.integer(part.bytes)
+        }
         writer.raw("}")
         writer.key("storeBytes")
         writer.integer(backend.storeBytes)

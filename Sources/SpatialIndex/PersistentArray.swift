@@ -5,23 +5,61 @@
 ///     let snapshot = live        // shares everything
 ///     live[0] = 8                // copies one chunk; snapshot[0] is still 7
 ///
-/// Elements sit in chunks of 256 under pages of 128 chunks under one root. The first write through
-/// a copy copies a chunk, its page and the root: n / 32,768 + 128 references and 256 elements.
-/// Arrays of up to 256 elements are one small chunk that grows.
+/// Up to 256 elements are one chunk, which grows by half when it is full. More sit in chunks of 256
+/// under pages of 128 chunks under one root: the first write through a copy copies a chunk, its page
+/// and the root, which is n / 32,768 + 128 references and 256 elements.
 ///
 /// - Complexity: copying and reading are O(1); a write in place is O(1), through a copy
 ///   O(n / 32,768).
 public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
+    /// The one chunk of an array of 1 to 256 elements.
+    @usableFromInline
+    var only: Chunk<Element>?
+
+    /// The chunks of an array of more; otherwise empty.
     @usableFromInline
     var pages: ContiguousArray<ChunkPage<Element>> = []
 
+    @usableFromInline
+    var length = 0
+
     /// How many elements there are.
-    public private(set) var count = 0
+    @inlinable
+    public var count: Int { length }
 
     /// An empty array; it allocates nothing.
     public init() {}
 
+    /// An array of `count` elements; `fill` initialises each of its chunks, given the index of the
+    /// chunk's first element.
+    @inlinable
+    public init(
+        count: Int, _ fill: (_ first: Int, _ elements: UnsafeMutableBufferPointer<Element>) -> Void
+    ) {
+        precondition(count >= 0, "a count of \(count)")
+        length = count
+        var chunks = ContiguousArray<Chunk<Element>>()
+        for first in stride(from: 0, to: count, by: ChunkShape.elements) {
+            let length = min(ChunkShape.elements, count - first)
+            let capacity = count <= ChunkShape.elements ? count : ChunkShape.elements
+            let chunk = Chunk<Element>(uninitialized: capacity)
+            fill(first, UnsafeMutableBufferPointer(start: chunk.elements, count: length))
+            (chunk.elements + length).initialize(
+                repeating: chunk.elements[0], count: capacity - length)
+            chunks.append(chunk)
+        }
+        if chunks.count <= 1 {
+            only = chunks.first
+        } else {
+            for first in stride(from: 0, to: chunks.count, by: ChunkShape.chunksPerPage) {
+                let end = min(first + ChunkShape.chunksPerPage, chunks.count)
+                pages.append(ChunkPage(ContiguousArray(chunks[first..<end])))
+            }
+        }
+    }
+
     /// Whether there is no element.
+    @inlinable
     public var isEmpty: Bool { count == 0 }
 
     /// The element at `index`; writing copies the chunk if a copy of the array shares it.
@@ -29,17 +67,26 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
     public subscript(index: Int) -> Element {
         get {
             precondition(index >= 0 && index < count, "index out of bounds")
-            return pages[index >> ChunkShape.pageShift].chunk(at: index)[
-                index & ChunkShape.elementMask]
+            return chunk(at: index)[index & ChunkShape.elementMask]
         }
         set {
             precondition(index >= 0 && index < count, "index out of bounds")
-            writablePointer(at: index)[index & ChunkShape.elementMask] = newValue
+            writableChunk(at: index).elements[index & ChunkShape.elementMask] = newValue
         }
     }
 
     /// Adds one element at the end.
+    @inlinable
     public mutating func append(_ element: Element) {
+        let place = count & ChunkShape.elementMask
+        if place > 0 {
+            let chunk = writableChunk(at: count)
+            if place < chunk.capacity {
+                chunk.elements[place] = element
+                length += 1
+                return
+            }
+        }
         resize(to: count + 1, repeating: element)
     }
 
@@ -52,15 +99,15 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
 
     /// Shortens the array, or lengthens it with copies of one element. Whole new chunks of the same
     /// element are one shared chunk, so a long run of filler costs eight bytes per 256 elements.
+    @inlinable
     public mutating func resize(to newCount: Int, repeating element: Element) {
         precondition(newCount >= 0, "a count of \(newCount)")
         if newCount > count {
-            fillOpenChunk(upTo: newCount, with: element)
-            appendChunks(upTo: newCount, of: element)
+            grow(to: newCount, repeating: element)
         } else if newCount < count {
-            dropChunks(downTo: newCount)
+            shrink(to: newCount)
         }
-        count = newCount
+        length = newCount
     }
 
     /// Calls `body` with each run of elements and the index of its first, in order.
@@ -68,15 +115,11 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
     public func withChunks(
         _ body: (_ first: Int, _ elements: UnsafeBufferPointer<Element>) throws -> Void
     ) rethrows {
-        var first = 0
-        while first < count {
-            let length = min(ChunkShape.elements, count - first)
-            let page = pages[first >> ChunkShape.pageShift]
-            try withExtendedLifetime(page) {
-                let start = UnsafePointer(page.chunk(at: first))
-                try body(first, UnsafeBufferPointer(start: start, count: length))
+        try withExtendedLifetime(self) {
+            for first in stride(from: 0, to: count, by: ChunkShape.elements) {
+                let length = min(ChunkShape.elements, count - first)
+                try body(first, UnsafeBufferPointer(start: chunk(at: first), count: length))
             }
-            first += length
         }
     }
 
@@ -90,73 +133,20 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
 
     /// What the array occupies, in bytes, as if it shared nothing with its copies; a chunk of filler
     /// counts once per use.
+    ///
+    /// - Complexity: O(1).
     public var memoryBytes: Int {
-        var bytes = pages.count * 8
-        for page in pages {
-            bytes += page.memoryBytes
-            for chunk in page.chunks { bytes += 48 + chunk.capacity * MemoryLayout<Element>.stride }
-        }
-        return bytes
+        if let only { return Chunk<Element>.memoryBytes(capacity: only.capacity) }
+        guard let last = pages.last else { return 0 }
+        let chunks = (pages.count - 1) * ChunkShape.chunksPerPage + last.chunks.count
+        return chunks * Chunk<Element>.memoryBytes(capacity: ChunkShape.elements)
+            + (pages.count - 1) * (ChunkPage<Element>.fullBytes + 8) + last.memoryBytes + 40
     }
 
-    /// The start of the chunk of `index`, after copying whatever of the way there is shared.
+    /// The start of the chunk of `index`.
     @inlinable
-    mutating func writablePointer(at index: Int) -> UnsafeMutablePointer<Element> {
-        writableChunk(at: index).elements
-    }
-}
-
-extension PersistentArray {
-    @inlinable
-    mutating func writableChunk(at index: Int) -> Chunk<Element> {
-        let page = writablePage(index >> ChunkShape.pageShift)
-        let place = (index >> ChunkShape.elementShift) & ChunkShape.chunkMask
-        return page.writableChunk(place)
-    }
-
-    @inlinable
-    mutating func writablePage(_ place: Int) -> ChunkPage<Element> {
-        if !isKnownUniquelyReferenced(&pages[place]) {
-            pages[place] = ChunkPage(pages[place].chunks)
-        }
-        return pages[place]
-    }
-
-    // Every chunk's memory is initialised to its end, so growing inside a chunk only overwrites.
-    private mutating func fillOpenChunk(upTo newCount: Int, with element: Element) {
-        let used = count & ChunkShape.elementMask
-        guard used != 0 else { return }
-        let length = min(ChunkShape.elements - used, newCount - count)
-        var chunk = writableChunk(at: count)
-        if chunk.capacity < used + length {
-            let page = writablePage(count >> ChunkShape.pageShift)
-            let place = (count >> ChunkShape.elementShift) & ChunkShape.chunkMask
-            chunk = Chunk(copying: chunk, capacity: ChunkShape.capacity(for: used + length))
-            page.replace(place, with: chunk)
-        }
-        (chunk.elements + used).update(repeating: element, count: length)
-    }
-
-    private mutating func appendChunks(upTo newCount: Int, of element: Element) {
-        let existing = (count + ChunkShape.elementMask) >> ChunkShape.elementShift
-        let wanted = (newCount + ChunkShape.elementMask) >> ChunkShape.elementShift
-        guard wanted > existing else { return }
-        let capacity = wanted == 1 ? ChunkShape.capacity(for: newCount) : ChunkShape.elements
-        let shared = Chunk(repeating: element, capacity: capacity)
-        for number in existing..<wanted {
-            let place = number >> (ChunkShape.pageShift - ChunkShape.elementShift)
-            if place == pages.count { pages.append(ChunkPage([])) }
-            if pages[place].isFull { pages[place] = ChunkPage(pages[place].chunks) }
-            writablePage(place).append(shared)
-        }
-    }
-
-    private mutating func dropChunks(downTo newCount: Int) {
-        let wanted = (newCount + ChunkShape.elementMask) >> ChunkShape.elementShift
-        let wantedPages = (wanted + ChunkShape.chunkMask) / ChunkShape.chunksPerPage
-        pages.removeLast(pages.count - wantedPages)
-        guard wantedPages > 0 else { return }
-        writablePage(wantedPages - 1).keepFirst(
-            wanted - (wantedPages - 1) * ChunkShape.chunksPerPage)
+    func chunk(at index: Int) -> UnsafeMutablePointer<Element> {
+        if let only { return only.elements }
+        return pages[index >> ChunkShape.pageShift].chunk(at: index)
     }
 }

@@ -9,11 +9,10 @@ enum ChunkShape {
     @inlinable static var chunkMask: Int { 127 }
     @inlinable static var pageShift: Int { 15 }
 
-    /// The capacity of an array's only chunk: 8, 16, … 256.
-    static func capacity(for count: Int) -> Int {
-        var capacity = 8
-        while capacity < count { capacity *= 2 }
-        return capacity
+    /// The capacity of an array's only chunk when the present one is too small: half as much again.
+    @inlinable
+    static func capacity(for count: Int, after present: Int) -> Int {
+        min(max(count, (present + present / 2 + 3) & ~3, 4), elements)
     }
 }
 
@@ -30,9 +29,10 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
     @usableFromInline
     let addresses: UnsafeMutablePointer<UnsafeMutablePointer<Element>>
 
-    private let capacity: Int
-
     @usableFromInline
+    let capacity: Int
+
+    @inlinable
     init(_ chunks: ContiguousArray<Chunk<Element>>) {
         self.chunks = chunks
         capacity = chunks.count < 4 ? 4 : ChunkShape.chunksPerPage
@@ -42,6 +42,7 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
         }
     }
 
+    @inlinable
     deinit { addresses.deallocate() }
 
     /// The start of the chunk that holds the element of this index in the whole array.
@@ -55,28 +56,34 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
     func writableChunk(_ place: Int) -> Chunk<Element> {
         if !isKnownUniquelyReferenced(&chunks[place]) {
             let old = chunks[place]
-            replace(place, with: Chunk(copying: old, capacity: old.capacity))
+            replace(place, with: Chunk(copying: old))
         }
         return chunks[place]
     }
 
-    @usableFromInline
+    @inlinable
     func replace(_ place: Int, with chunk: Chunk<Element>) {
         chunks[place] = chunk
         addresses[place] = chunk.elements
     }
 
+    @inlinable
     func append(_ chunk: Chunk<Element>) {
         (addresses + chunks.count).initialize(to: chunk.elements)
         chunks.append(chunk)
     }
 
     /// Whether another chunk needs a larger page.
+    @inlinable
     var isFull: Bool { chunks.count == capacity }
 
     /// How many bytes the page takes, besides its chunks.
-    var memoryBytes: Int { 112 + capacity * 8 + chunks.count * 8 }
+    var memoryBytes: Int { 112 + (capacity + chunks.capacity) * 8 }
 
+    /// How many bytes a page of 128 chunks takes, besides them.
+    static var fullBytes: Int { 112 + 2 * ChunkShape.chunksPerPage * 8 }
+
+    @inlinable
     func keepFirst(_ count: Int) {
         chunks.removeLast(chunks.count - count)
     }
@@ -93,20 +100,39 @@ final class Chunk<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     @usableFromInline
     let capacity: Int
 
-    init(repeating element: Element, capacity: Int) {
-        self.elements = .allocate(capacity: capacity)
+    @inlinable
+    init(uninitialized capacity: Int) {
+        elements = .allocate(capacity: capacity)
         self.capacity = capacity
+    }
+
+    @inlinable
+    convenience init(repeating element: Element, capacity: Int) {
+        self.init(uninitialized: capacity)
         elements.initialize(repeating: element, count: capacity)
     }
 
-    @usableFromInline
-    init(copying other: Chunk, capacity: Int) {
-        self.elements = .allocate(capacity: capacity)
-        self.capacity = capacity
-        elements.initialize(from: other.elements, count: other.capacity)
-        (elements + other.capacity).initialize(
-            repeating: other.elements[0], count: capacity - other.capacity)
+    /// The first elements of another chunk, then copies of one.
+    @inlinable
+    convenience init(
+        copying other: Chunk, count: Int, repeating element: Element, capacity: Int
+    ) {
+        self.init(uninitialized: capacity)
+        elements.initialize(from: other.elements, count: count)
+        (elements + count).initialize(repeating: element, count: capacity - count)
     }
 
+    @inlinable
+    convenience init(copying other: Chunk) {
+        self.init(uninitialized: other.capacity)
+        elements.initialize(from: other.elements, count: capacity)
+    }
+
+    @inlinable
     deinit { elements.deallocate() }
+
+    /// How many bytes a chunk takes with what malloc keeps beside its two blocks.
+    static func memoryBytes(capacity: Int) -> Int {
+        64 + capacity * MemoryLayout<Element>.stride
+    }
 }

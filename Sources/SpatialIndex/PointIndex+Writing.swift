@@ -74,22 +74,39 @@ extension PointIndex {
 // MARK: - Epochs
 
 extension PointIndex {
-    /// Builds the one tier of a bulk load.
+    /// Builds the one tier of a bulk load, from points in ascending order of their slots.
     mutating func pack(_ points: [(slot: Slot, coordinate: Coordinate)]) {
-        let slots = Int(points.lazy.map(\.slot).max() ?? 0) + 1
-        stamps.resize(to: slots, repeating: 0)
-        coordinates.resize(to: slots, repeating: Self.nowhere)
-        var entries: [Entry] = []
-        entries.reserveCapacity(points.count)
-        for (slot, coordinate) in points.reversed() where stamps[Int(slot)] == 0 {
-            stamps[Int(slot)] = epoch
-            coordinates[Int(slot)] = coordinate
-            entries.append(Entry(slot: slot, stamp: epoch, coordinate: coordinate))
+        let slots = Int(points[points.count - 1].slot) + 1
+        let epoch = epoch
+        var next = 0
+        stamps = PersistentArray(count: slots) { first, chunk in
+            chunk.initialize(repeating: 0)
+            while next < points.count, Int(points[next].slot) - first < chunk.count {
+                chunk[Int(points[next].slot) - first] = epoch
+                next += 1
+            }
         }
-        count = entries.count
-        let tier = entries.withUnsafeBufferPointer { Tier($0) }
+        next = 0
+        coordinates = PersistentArray(count: slots) { first, chunk in
+            chunk.initialize(repeating: Self.nowhere)
+            while next < points.count, Int(points[next].slot) - first < chunk.count {
+                chunk[Int(points[next].slot) - first] = points[next].coordinate
+                next += 1
+            }
+        }
+        count = points.count
+        let tier = points.withUnsafeBufferPointer { points in
+            Tier(
+                count: points.count,
+                place: {
+                    (points[$0].coordinate.latitude, points[$0].coordinate.longitude)
+                },
+                entry: {
+                    Entry(slot: points[$0].slot, stamp: epoch, coordinate: points[$0].coordinate)
+                })
+        }
         tiers = [TierRecord(tier: tier, epochs: epoch...epoch)]
-        epoch += 1
+        self.epoch += 1
     }
 
     /// Ends the epoch: the delta becomes a tier, together with the small tiers of about its size.

@@ -13,10 +13,21 @@ import Geodesy
 final class Tier: @unchecked Sendable {
     let tree: TierTree
 
-    init(_ entries: UnsafeBufferPointer<Entry>) {
-        precondition(!entries.isEmpty, "a tier without entries")
-        tree = TierTree(count: entries.count)
-        TierBuilder(tree: tree).fill(with: entries)
+    /// A tier of `count` entries, each asked for once, after its place.
+    @inline(__always)
+    init(
+        count: Int, place: (Int) -> (latitude: Double, longitude: Double),
+        entry: (Int) -> Entry
+    ) {
+        precondition(count > 0, "a tier without entries")
+        tree = TierTree(count: count)
+        TierBuilder(tree: tree).fill(count: count, place: place, entry: entry)
+    }
+
+    convenience init(_ entries: UnsafeBufferPointer<Entry>) {
+        self.init(
+            count: entries.count,
+            place: { (entries[$0].latitude, entries[$0].longitude) }, entry: { entries[$0] })
     }
 
     deinit { tree.deallocate() }
@@ -28,16 +39,23 @@ final class Tier: @unchecked Sendable {
 private struct TierBuilder {
     let tree: TierTree
 
-    func fill(with entries: UnsafeBufferPointer<Entry>) {
-        packLeaves(entries)
+    @inline(__always)
+    func fill(
+        count: Int, place: (Int) -> (latitude: Double, longitude: Double),
+        entry: (Int) -> Entry
+    ) {
+        packLeaves(count, place, entry)
         boundLeaves()
         for level in 1..<max(tree.levels, 1) { boundNodes(level: level) }
     }
 
     // A key is the place on the curve above the number of the entry, with as many bits for the
     // place as the number leaves.
-    private func packLeaves(_ entries: UnsafeBufferPointer<Entry>) {
-        let count = entries.count
+    @inline(__always)
+    private func packLeaves(
+        _ count: Int, _ place: (Int) -> (latitude: Double, longitude: Double),
+        _ entry: (Int) -> Entry
+    ) {
         let numberBits = max(20, Int.bitWidth - (count - 1).leadingZeroBitCount)
         let axisBits = (64 - numberBits) / 2
         let cells = Double(UInt32(1) << UInt32(axisBits))
@@ -46,17 +64,18 @@ private struct TierBuilder {
         defer { keys.deallocate() }
         let shift = UInt64(64 - 2 * axisBits)
         for number in 0..<count {
-            let x = (entries[number].longitude + 180) * (cells / 360)
-            let y = (entries[number].latitude + 90) * (cells / 180)
-            let place = HilbertCurve.index(
+            let (latitude, longitude) = place(number)
+            let x = (longitude + 180) * (cells / 360)
+            let y = (latitude + 90) * (cells / 180)
+            let key = HilbertCurve.index(
                 x: min(UInt32(x), last), y: min(UInt32(y), last), bits: axisBits)
-            keys.initializeElement(at: number, to: place << shift | UInt64(number))
+            keys.initializeElement(at: number, to: key << shift | UInt64(number))
         }
         KeySort.sort(keys, fromBit: Int(shift))
         let mask = (UInt64(1) << shift) - 1
-        for place in 0..<count {
-            Leaf(base: tree.leaf(place >> 4)).store(
-                entries[Int(keys[place] & mask)], lane: place & 15)
+        for rank in 0..<count {
+            Leaf(base: tree.leaf(rank >> 4)).store(
+                entry(Int(keys[rank] & mask)), lane: rank & 15)
         }
         padLastLeaf()
     }

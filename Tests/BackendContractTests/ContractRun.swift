@@ -127,6 +127,18 @@ struct ContractRun {
         return gone
     }
 
+    /// Deletes random objects, at most 200, in one write.
+    mutating func deleteMany(_ count: Int, on face: some ContractFace) async throws {
+        let gone = bucket.objects.map(\.id).shuffled(using: &random).prefix(count)
+        let values = JSONValue.array(gone.map(JSONValue.string)).text
+        let answer = try await face.value(
+            "bucket.deleteWhere",
+            #"{"bucket":"\#(bucketName)","bucketQuery":{"clause":{"type":"in","field":"_id","#
+                + #""values":\#(values)}}}"#)
+        #expect(answer["deleted"]?.int == gone.count, "seed \(seed)")
+        bucket.delete(Set(gone))
+    }
+
     private mutating func deleteBucket(on face: some ContractFace) async throws -> Set<String> {
         let params = #"{"bucket":"\#(bucketName)"}"#
         let gone = Set(bucket.objects.map(\.id))

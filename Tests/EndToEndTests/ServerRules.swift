@@ -42,7 +42,13 @@ import Testing
             #expect(stats["buckets"] == .int(2))
             #expect(stats["objects"] == .int(3))
             #expect(stats["points"] == .int(3))
-            #expect((stats["memory"]?["residentBytes"]?.int ?? 0) > 0)
+            let memory = stats["memory"]
+            for part in ["resident", "bucket", "record", "id", "point", "storeCache"] {
+                #expect((memory?["\(part)Bytes"]?.int ?? 0) > 0, "\(part)")
+            }
+            for part in ["column", "cachedDocument", "supersededDocument"] {
+                #expect(memory?["\(part)Bytes"]?.int != nil, "\(part)")
+            }
             #expect((stats["storeBytes"]?.int ?? 0) > 0)
             #expect((stats["uptimeSeconds"]?.int ?? -1) >= 0)
             try await service.call("bucket.delete", #"{"bucket":"b1"}"#)
@@ -50,6 +56,7 @@ import Testing
             #expect(after["buckets"] == .int(1))
             #expect(after["objects"] == .int(1))
             #expect(after["points"] == .int(0))
+            #expect(after["memory"]?["pointBytes"] == .int(0))
         }
     }
 

@@ -94,12 +94,29 @@ struct Column: Sendable {
     }
 
     /// Keeps some slots, ascending, and numbers them from 0 on.
-    mutating func keep(_ slots: some Collection<Slot>) {
-        var kept = Column(slots: 0)
-        kept.dictionary = dictionary
-        kept.hasLargeIntegers = hasLargeIntegers
-        for (place, slot) in slots.enumerated() { kept.set(Slot(place), to: cell(of: slot)) }
-        self = kept
+    ///
+    /// - Complexity: O(slots), some nanoseconds each.
+    mutating func keep(_ slots: [Slot]) {
+        let old = self
+        switch cells {
+        case .bytes(let codes, let palette):
+            cells = .bytes(codes.keeping(slots), palette)
+            recount(palette) { Int(codes[Int($0)]) }
+        case .shorts(let codes, let palette):
+            cells = .shorts(codes.keeping(slots), palette)
+            recount(palette) { Int(codes[Int($0)]) }
+        case .wide(let list): cells = .wide(list.keeping(slots))
+        }
+        (unknown, arrays) = (0, 0)
+        for slot in slots { count(old.cell(of: slot), 1) }
+
+        func recount(_ palette: Palette, _ code: (Slot) -> Int) {
+            var counts = [UInt32](repeating: 0, count: palette.count)
+            for slot in slots { counts[code(slot)] += 1 }
+            uses = PersistentArray(count: counts.count) { first, chunk in
+                _ = chunk.initialize(fromContentsOf: counts[first..<first + chunk.count])
+            }
+        }
     }
 
     private mutating func intern(_ value: ColumnValue) -> Cell {
@@ -194,6 +211,17 @@ struct Column: Sendable {
             uses.append(0)
             return code
         case .wide: return nil
+        }
+    }
+}
+
+extension PersistentArray {
+    /// The elements at some places, in their order.
+    fileprivate func keeping(_ slots: [Slot]) -> PersistentArray {
+        PersistentArray(count: slots.count) { first, chunk in
+            for place in 0..<chunk.count {
+                chunk.initializeElement(at: place, to: self[Int(slots[first + place])])
+            }
         }
     }
 }

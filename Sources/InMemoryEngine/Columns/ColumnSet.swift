@@ -62,7 +62,7 @@ struct ColumnSet: Sendable {
         entries[filling.field]?.fill(slot, with: value, filling.use)
     }
 
-    /// The columns of some slots, ascending, which get the numbers from 0 on.
+    /// The columns of some slots, ascending, which get the numbers from 0 on; without their orders.
     func keeping(_ slots: [Slot]) -> ColumnSet {
         var kept = self
         for field in entries.keys { kept.entries[field]!.keep(slots) }
@@ -110,10 +110,9 @@ extension ColumnSet.Entry {
     }
 
     fileprivate mutating func keep(_ slots: [Slot]) {
-        let known = slots.prefix { Int($0) < column.slotCount }
-        let before = column
-        column.keep(known)
-        if let old = index { index = OrderedIndex(old, of: before, keeping: known) }
+        column.keep(slots)
+        // An empty order is made at once, another beside the writer when it is wanted again.
+        index = slots.isEmpty && index != nil ? OrderedIndex(column) { _ in true } : nil
     }
 
     fileprivate mutating func install(

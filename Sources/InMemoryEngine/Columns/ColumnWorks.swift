@@ -145,6 +145,11 @@ final class ColumnWorks: Sendable {
         for place in places where place.bucket == bucket { forget(place, refused: false) }
     }
 
+    /// Lets the orders of a bucket's columns be asked for again.
+    func forgetOrders(of bucket: BucketName) {
+        state.withLock { state in state.orders = state.orders.filter { $0.bucket != bucket } }
+    }
+
     /// Lets a column be asked for again; one that did not fit not at once.
     func forget(_ place: ColumnName, refused: Bool) {
         state.withLock { state in

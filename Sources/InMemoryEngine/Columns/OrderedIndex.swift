@@ -20,20 +20,6 @@ struct OrderedIndex: Sendable {
         markPlaced(slotCount: column.slotCount)
     }
 
-    /// The index of some slots of another, ascending, which get the numbers from 0 on: the order of
-    /// equal values stays what it was.
-    init(_ other: OrderedIndex, of column: Column, keeping slots: some Collection<Slot>) {
-        var numbers = [Slot?](repeating: nil, count: column.slotCount)
-        for (number, slot) in slots.enumerated() { numbers[Int(slot)] = Slot(number) }
-        base = SortedSlots()
-        base.reserve(slots.count)
-        var walk = OrderedWalk(other, column)
-        while let slot = walk.next() {
-            if let number = numbers[Int(slot)] { base.append(number, column.cell(of: slot)) }
-        }
-        markPlaced(slotCount: slots.count)
-    }
-
     /// What the index occupies, in bytes.
     var memoryBytes: Int { base.memoryBytes + delta.memoryBytes + left.count * 8 }
 

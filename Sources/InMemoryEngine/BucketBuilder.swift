@@ -1,0 +1,83 @@
+import Backend
+import Dispatch
+import Geodesy
+import Objects
+import SpatialIndex
+import Synchronization
+
+/// Builds a bucket in one go, its indexes packed.
+struct BucketBuilder: Sendable {
+    private var records = PersistentArray<BucketState.SlotRecord>()
+    private var ids = SlotIDs()
+    /// By the numbers of the fields; few, so they are looked through.
+    private var points: [(field: Int, list: [(slot: Slot, coordinate: Coordinate)])] = []
+
+    /// Larger buckets are built by several threads.
+    private static let small = 4_096
+
+    private var isSmall: Bool { records.count <= Self.small }
+
+    /// Adds an object; creation numbers have to ascend.
+    mutating func add(
+        _ id: UnsafeBufferPointer<UInt8>, _ record: BucketState.SlotRecord
+    ) -> Slot {
+        ids.appendUnindexed(id)
+        records.append(record)
+        return Slot(records.count - 1)
+    }
+
+    /// Gives a slot a point; slots have to ascend.
+    mutating func add(_ coordinate: Coordinate, field: Int, to slot: Slot) {
+        if let place = points.firstIndex(where: { $0.field == field }) {
+            points[place].list.append((slot, coordinate))
+        } else {
+            points.append((field, [(slot, coordinate)]))
+        }
+    }
+
+    mutating func add(_ object: LoadedObject) {
+        let slot = add(
+            object.id,
+            BucketState.SlotRecord(creation: object.creation, change: object.change))
+        for point in object.points { add(point.coordinate, field: point.field, to: slot) }
+    }
+
+    private enum Part: Sendable {
+        case ids(SlotIDs)
+        case index(FieldPath, PointIndex)
+    }
+
+    /// - Parameter fields: the paths by their numbers.
+    func build(fields: [FieldPath]) -> BucketState {
+        let parts = concurrentMap(points.count + 1, byThreads: !isSmall) { number -> Part in
+            if number < points.count {
+                let (field, list) = points[number]
+                return .index(fields[field], PointIndex(bulk: list))
+            }
+            var ids = ids
+            ids.indexAll()
+            return .ids(ids)
+        }
+        var (found, indexes) = (SlotIDs(), [FieldPath: PointIndex]())
+        for part in parts {
+            switch part {
+            case .ids(let ids): found = ids
+            case .index(let field, let index): indexes[field] = index
+            }
+        }
+        return BucketState(records: records, ids: found, fields: indexes)
+    }
+}
+
+/// What `make` makes of 0, 1, … `count` - 1, by as many threads as there are cores.
+func concurrentMap<Result: Sendable>(
+    _ count: Int, byThreads: Bool = true, _ make: @Sendable (Int) -> Result
+) -> [Result] {
+    guard byThreads, count > 1 else { return (0..<count).map(make) }
+    let results = Mutex([Result?](repeating: nil, count: count))
+    DispatchQueue.concurrentPerform(iterations: count) { number in
+        let result = make(number)
+        results.withLock { $0[number] = result }
+    }
+    return results.withLock { $0.map { $0! } }
+}

@@ -1,0 +1,97 @@
+import Backend
+import Objects
+
+/// The writer's part of making columns.
+extension Successor {
+    /// Does the steps that wait; tells which columns have begun and are to be filled.
+    mutating func take(
+        _ works: ColumnWorks
+    ) -> [(bucket: BucketName, fillings: [ColumnWorks.Filling], objects: Int)] {
+        var begun: [(bucket: BucketName, fillings: [ColumnWorks.Filling], objects: Int)] = []
+        for step in works.takeSteps() {
+            switch step {
+            case .begin(let bucket, let fields):
+                let fillings = begin(fields, of: bucket, works)
+                if !fillings.isEmpty { begun.append((bucket, fillings, count(of: bucket))) }
+            case .fill(let bucket, let fillings, let rows):
+                fill(fillings, of: bucket, rows)
+                works.filled()
+            case .finish(let bucket, let fillings):
+                for filling in fillings { finish(filling, of: bucket, works) }
+            case .order(let bucket, let filling, let index, let column):
+                guard exists(bucket) else { continue }
+                modify(bucket) { state in
+                    let records = state.records
+                    state.columns.install(index, madeOf: column, in: filling) {
+                        records[Int($0)].isAlive
+                    }
+                }
+            }
+        }
+        return begun
+    }
+
+    /// Gives up columns until they fit: those that no query has used of late, then any.
+    mutating func evictColumns(_ works: ColumnWorks, over budget: Int) {
+        let places = works.places
+        func entry(_ place: ColumnName) -> ColumnSet.Entry? {
+            (touched[place.bucket] ?? buckets[place.bucket]?.state)?.columns.entries[place.field]
+        }
+        var bytes = places.reduce(0) { $0 + (entry($1)?.memoryBytes ?? 0) }
+        for isLastResort in [false, true] {
+            for place in places where bytes > budget {
+                guard let entry = entry(place), isLastResort || !entry.use.takeChance() else {
+                    continue
+                }
+                bytes -= entry.memoryBytes
+                modify(place.bucket) { $0.columns.remove(place.field) }
+                works.forget(place, refused: isLastResort)
+            }
+        }
+    }
+
+    private func exists(_ name: BucketName) -> Bool {
+        touched[name] != nil || buckets[name] != nil
+    }
+
+    private func count(of name: BucketName) -> Int {
+        (touched[name] ?? buckets[name]?.state)?.count ?? 0
+    }
+
+    private mutating func begin(
+        _ fields: [FieldPath], of bucket: BucketName, _ works: ColumnWorks
+    ) -> [ColumnWorks.Filling] {
+        guard exists(bucket) else {
+            works.forget(bucket)
+            return []
+        }
+        var fillings: [ColumnWorks.Filling] = []
+        modify(bucket) { fillings = $0.beginColumns(fields) }
+        return fillings
+    }
+
+    private mutating func fill(
+        _ fillings: [ColumnWorks.Filling], of bucket: BucketName, _ rows: [ColumnWorks.Row]
+    ) {
+        guard exists(bucket) else { return }
+        modify(bucket) { state in
+            for row in rows {
+                guard let slot = state.slot(created: row.creation) else { continue }
+                for (filling, value) in zip(fillings, row.values) {
+                    state.columns.fill(slot, with: value, in: filling)
+                }
+            }
+        }
+    }
+
+    private mutating func finish(
+        _ filling: ColumnWorks.Filling, of bucket: BucketName, _ works: ColumnWorks
+    ) {
+        guard exists(bucket) else { return }
+        modify(bucket) { state in
+            guard !state.columns.finish(filling) else { return }
+            state.columns.remove(filling.field)
+            works.forget(ColumnName(bucket: bucket, field: filling.field), refused: true)
+        }
+    }
+}

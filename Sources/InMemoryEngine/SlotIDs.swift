@@ -1,0 +1,56 @@
+import SpatialIndex
+
+/// The ids of a bucket's slots, and the way back from an id to its slot.
+///
+/// A few ids are looked through, newest first; more have a hash table.
+struct SlotIDs: Sendable {
+    private var list = IDList()
+    /// Empty while there are few slots.
+    private var table = IDTable()
+    private var hasTable: Bool { list.count > Self.few }
+
+    private static let few = 64
+
+    typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    /// What the ids occupy, in bytes, as if they shared nothing with their copies.
+    var memoryBytes: Int { list.memoryBytes + table.memoryBytes }
+
+    /// The id of a slot, also of one that was removed; valid as long as this or a copy of it.
+    subscript(slot: Slot) -> Bytes { list[slot] }
+
+    /// The newest slot that has an id. Without a table it may have been removed.
+    func newestSlot(of id: Bytes) -> Slot? {
+        if hasTable { return table.find(id) { list[$0] } }
+        return (0..<Slot(list.count)).last { list[$0].elementsEqual(id) }
+    }
+
+    /// Adds the next slot, whose id no slot that is alive has.
+    mutating func append(_ id: Bytes, isAlive: (Slot) -> Bool) {
+        let slot = Slot(list.count)
+        list.append(id)
+        let list = list
+        if list.count == Self.few + 1 {
+            makeTable { $0 == slot || isAlive($0) }
+        } else if hasTable {
+            table.insert(slot, id: list[slot]) { list[$0] }
+        }
+    }
+
+    mutating func remove(_ slot: Slot) { table.remove(slot, id: list[slot]) }
+
+    /// Adds the next slot; none is found by its id until `indexAll`.
+    mutating func appendUnindexed(_ id: Bytes) { list.append(id) }
+
+    /// Ends a run of `appendUnindexed`: makes the table in one go, where there are enough slots.
+    mutating func indexAll() {
+        list.trim()
+        makeTable { _ in true }
+    }
+
+    private mutating func makeTable(where isAlive: (Slot) -> Bool) {
+        guard hasTable else { return }
+        let list = list
+        table = IDTable(slotCount: list.count, where: isAlive) { list[$0] }
+    }
+}

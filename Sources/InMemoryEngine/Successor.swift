@@ -1,0 +1,78 @@
+import Backend
+import HashTreeCollections
+import JSONText
+import Objects
+import SpatialIndex
+
+/// The next snapshot in the making.
+struct Successor {
+    private let base: Snapshot
+    private(set) var buckets: TreeDictionary<BucketName, BucketBox>
+    private(set) var touched: [BucketName: BucketState] = [:]
+    private var totals: Snapshot.Totals
+
+    init(_ base: Snapshot) {
+        self.base = base
+        buckets = base.buckets
+        totals = base.totals
+    }
+
+    mutating func upsert(_ object: ObjectChange, _ document: [UInt8], _ parser: JSONParser) {
+        modify(object.bucket) { state in
+            let slot = state.apply(object)
+            guard !state.columns.isEmpty, let view = try? parser.parse(document) else { return }
+            for field in state.columns.entries.keys {
+                state.columns.set(slot, to: ColumnValue(field.value(in: view)), in: field)
+            }
+        }
+    }
+
+    mutating func delete(_ creation: ChangeNumber, in bucket: BucketName) {
+        modify(bucket) { $0.delete(created: creation) }
+    }
+
+    mutating func deleteBucket(_ name: BucketName, cache: DocumentCache) {
+        guard let state = take(name) else { return }
+        for slot in 0..<state.slotCount where state.records[slot].isAlive {
+            cache.remove(creation: state.records[slot].creation)
+        }
+        buckets[name] = nil
+    }
+
+    mutating func install(_ merges: [BackgroundMerges.Finished]) {
+        for merge in merges where touched[merge.bucket] != nil || buckets[merge.bucket] != nil {
+            modify(merge.bucket) { _ = $0.install(merge.tier, in: merge.field) }
+        }
+    }
+
+    mutating func install(_ compactions: [Compactions.Finished], _ works: ColumnWorks) {
+        for compaction in compactions {
+            modify(compaction.bucket) { $0.renumber(as: compaction.state) }
+            works.forgetOrders(of: compaction.bucket)
+        }
+    }
+
+    func snapshot(change: ChangeNumber) -> Snapshot {
+        var table = buckets
+        for (name, state) in touched { table[name] = BucketBox(state) }
+        return Snapshot(
+            change: change, buckets: table, totals: totals,
+            superseded: base.superseded.successor())
+    }
+
+    mutating func modify(_ name: BucketName, _ body: (inout BucketState) -> Void) {
+        var state = take(name) ?? BucketState()
+        body(&state)
+        totals.add(state, named: name)
+        touched[name] = state
+    }
+
+    /// Moves a bucket's state out, so that it is written in place, and out of the totals.
+    private mutating func take(_ name: BucketName) -> BucketState? {
+        guard let state = touched.removeValue(forKey: name) ?? buckets[name]?.state else {
+            return nil
+        }
+        totals.subtract(state, named: name)
+        return state
+    }
+}

@@ -1,0 +1,79 @@
+import Backend
+import Synchronization
+
+/// Documents that were replaced or deleted after a snapshot, kept as long as a reader of that or
+/// of an earlier snapshot may ask for them.
+///
+/// A chain in the order of snapshots: each link holds what the step to the next snapshot
+/// superseded. A snapshot refers to its own link, so a link lives exactly as long as a snapshot at
+/// or before it.
+final class SupersededDocuments: Sendable {
+    private struct Link {
+        var documents: [ChangeNumber: [UInt8]] = [:]
+        var next: SupersededDocuments?
+    }
+
+    private let link = Mutex(Link())
+    private let total: ByteCount
+
+    /// - Parameter total: counts the bytes of all links.
+    init(total: ByteCount) { self.total = total }
+
+    /// Keeps a document under the number of the change that wrote it.
+    func keep(_ document: [UInt8], change: ChangeNumber) {
+        // A transaction that is tried again hands over the same.
+        let former = link.withLock { $0.documents.updateValue(document, forKey: change) }
+        if former == nil { total.add(Self.bytes(of: document)) }
+    }
+
+    /// What a kept document takes: its bytes, array header and table cell.
+    private static func bytes(of document: [UInt8]) -> Int { document.count + 64 }
+
+    /// What all links keep, in bytes.
+    var totalBytes: Int { total.value }
+
+    /// The link of the next snapshot, which ends this one when it is published.
+    func successor() -> SupersededDocuments { SupersededDocuments(total: total) }
+
+    /// Ends this link when the next snapshot is published.
+    func end(next: SupersededDocuments) {
+        link.withLock { $0.next = next }
+    }
+
+    /// A document that this or a later step superseded.
+    func document(change: ChangeNumber) -> [UInt8]? {
+        var current: SupersededDocuments? = self
+        while let at = current {
+            let (found, next) = at.link.withLock { ($0.documents[change], $0.next) }
+            if let found { return found }
+            current = next
+        }
+        return nil
+    }
+
+    /// A long chain is let go link by link: freed recursively it would overflow the stack.
+    deinit {
+        var (next, bytes) = link.withLock { link in
+            let next = link.next
+            link.next = nil
+            return (next, link.documents.values.reduce(0) { $0 + Self.bytes(of: $1) })
+        }
+        total.add(-bytes)
+        while next != nil, isKnownUniquelyReferenced(&next) {
+            next = next!.link.withLock { link in
+                let after = link.next
+                link.next = nil
+                return after
+            }
+        }
+    }
+}
+
+/// A number of bytes that several threads count together.
+final class ByteCount: Sendable {
+    private let bytes = Atomic<Int>(0)
+
+    var value: Int { bytes.load(ordering: .relaxed) }
+
+    func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
+}

@@ -1,0 +1,94 @@
+extension PersistentArray {
+    /// The chunk of `index`, after copying whatever of the way there is shared.
+    @inlinable
+    mutating func writableChunk(at index: Int) -> Chunk<Element> {
+        if only != nil {
+            if !isKnownUniquelyReferenced(&only) { only = Chunk(copying: only!) }
+            return only!
+        }
+        let page = writablePage(index >> ChunkShape.pageShift)
+        return page.writableChunk((index >> ChunkShape.elementShift) & ChunkShape.chunkMask)
+    }
+
+    @inlinable
+    mutating func writablePage(_ place: Int) -> ChunkPage<Element> {
+        if !isKnownUniquelyReferenced(&pages[place]) {
+            pages[place] = ChunkPage(pages[place].chunks)
+        }
+        return pages[place]
+    }
+
+    @inlinable
+    mutating func grow(to newCount: Int, repeating element: Element) {
+        guard newCount > ChunkShape.elements else {
+            growOnly(to: newCount, repeating: element)
+            return
+        }
+        if let chunk = only {
+            let full = Chunk(
+                copying: chunk, count: count, repeating: element, capacity: ChunkShape.elements)
+            pages = [ChunkPage([full])]
+            only = nil
+        } else {
+            fillOpenChunk(upTo: newCount, with: element)
+        }
+        appendChunks(upTo: newCount, of: element)
+    }
+
+    // Every chunk's memory is initialised to its end, so growing inside a chunk only overwrites.
+    @inlinable
+    mutating func growOnly(to newCount: Int, repeating element: Element) {
+        let present = only?.capacity ?? 0
+        if newCount <= present {
+            let chunk = writableChunk(at: 0)
+            (chunk.elements + count).update(repeating: element, count: newCount - count)
+        } else {
+            let capacity = ChunkShape.capacity(for: newCount, after: present)
+            only =
+                only.map {
+                    Chunk(copying: $0, count: count, repeating: element, capacity: capacity)
+                } ?? Chunk(repeating: element, capacity: capacity)
+        }
+    }
+
+    @inlinable
+    mutating func fillOpenChunk(upTo newCount: Int, with element: Element) {
+        let used = count & ChunkShape.elementMask
+        guard used != 0 else { return }
+        let length = min(ChunkShape.elements - used, newCount - count)
+        (writableChunk(at: count).elements + used).update(repeating: element, count: length)
+    }
+
+    @inlinable
+    mutating func appendChunks(upTo newCount: Int, of element: Element) {
+        let existing = (count + ChunkShape.elementMask) >> ChunkShape.elementShift
+        let wanted = (newCount + ChunkShape.elementMask) >> ChunkShape.elementShift
+        guard wanted > existing else { return }
+        let shared = Chunk(repeating: element, capacity: ChunkShape.elements)
+        for number in existing..<wanted {
+            let place = number >> (ChunkShape.pageShift - ChunkShape.elementShift)
+            if place == pages.count { pages.append(ChunkPage([])) }
+            if pages[place].isFull { pages[place] = ChunkPage(pages[place].chunks) }
+            writablePage(place).append(shared)
+        }
+    }
+
+    @inlinable
+    mutating func shrink(to newCount: Int) {
+        guard newCount > 0 else {
+            self = PersistentArray()
+            return
+        }
+        guard only == nil else { return }
+        if newCount <= ChunkShape.elements {
+            only = pages[0].chunks[0]
+            pages = []
+            return
+        }
+        let wanted = (newCount + ChunkShape.elementMask) >> ChunkShape.elementShift
+        let wantedPages = (wanted + ChunkShape.chunkMask) / ChunkShape.chunksPerPage
+        pages.removeLast(pages.count - wantedPages)
+        writablePage(wantedPages - 1).keepFirst(
+            wanted - (wantedPages - 1) * ChunkShape.chunksPerPage)
+    }
+}

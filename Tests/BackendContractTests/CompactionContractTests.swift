@@ -1,0 +1,47 @@
+import Backend
+import JSONText
+import TestSupport
+import Testing
+
+/// Deletions and creations that make the engine renumber its slots, with queries and pages between
+/// and during them: every answer is the oracle's.
+@Suite struct CompactionContractTests {
+    @Test(arguments: [1, 2] as [UInt64])
+    func `answers and pages go on through compactions`(seed: UInt64) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            var run = ContractRun(seed: seed, clock: TestClock(), ids: 600)
+            try await withBackend(path: path, clock: run.clock) { face in
+                for round in 0..<4 {
+                    _ = try await run.putMany(600, on: face)
+                    let full = face.backend.statistics().memory.records
+                    try await run.deleteMany(200, on: face)
+                    try await run.deleteMany(150, on: face)
+                    // The renumbering is under way or done.
+                    try await run.checkWalkAmongWrites(on: face)
+                    try await run.check(queries: 2, on: face)
+                    try await waitUntil("round \(round): slots are renumbered") {
+                        face.backend.statistics().memory.records < full * 3 / 4
+                    }
+                    try await run.checkWalkAmongWrites(on: face)
+                    try await run.check(queries: 2, on: face)
+                    try await run.checkObjects(on: face)
+                }
+            }
+            try run.checkStore(path)
+        }
+    }
+
+    private func waitUntil(
+        _ what: Comment, _ condition: () async throws -> Bool
+    ) async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try await !condition() {
+            guard ContinuousClock.now < deadline else {
+                Issue.record("not within 30 s: \(what)")
+                return
+            }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+}

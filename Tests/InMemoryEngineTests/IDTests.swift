@@ -1,0 +1,100 @@
+import SpatialIndex
+import TestSupport
+import Testing
+
+@testable import InMemoryEngine
+
+@Suite struct IDTests {
+    /// An id of its own length, 2 to 100 bytes.
+    private static func id(_ number: Int) -> [UInt8] {
+        Array("\(number)-".utf8) + [UInt8](repeating: 65, count: number % 90)
+    }
+
+    private static func find(_ number: Int, in ids: SlotIDs) -> Slot? {
+        id(number).withUnsafeBufferPointer { ids.newestSlot(of: $0) }
+    }
+
+    @Test func `any history of ids equals a dictionary's, and copies stay as they were`() {
+        for seed in UInt64(1)...6 {
+            var random = SplitMix64(seed: seed)
+            var ids = SlotIDs()
+            var alive: [Int: Slot] = [:]
+            var dead: Set<Slot> = []
+            var copies: [(SlotIDs, [Int: Slot], Set<Slot>)] = []
+            var count: Slot = 0
+            // Some seeds delete more than they add, so that tables grow over removed cells.
+            let deletes = Int(seed % 3) * 45
+            for _ in 0..<4_000 {
+                if random.below(100) < deletes, let gone = alive.randomElement(using: &random) {
+                    ids.remove(gone.value)
+                    dead.insert(gone.value)
+                    alive[gone.key] = nil
+                } else {
+                    let number = random.below(3_000)
+                    guard alive[number] == nil else { continue }
+                    let (slot, gone) = (count, dead)
+                    Self.id(number).withUnsafeBufferPointer { id in
+                        ids.append(id) { !gone.contains($0) }
+                    }
+                    alive[number] = slot
+                    count += 1
+                }
+                if random.oneIn(400) { copies.append((ids, alive, dead)) }
+            }
+            copies.append((ids, alive, dead))
+            for (copy, alive, dead) in copies {
+                for number in 0..<3_000 {
+                    let found = Self.find(number, in: copy)
+                    #expect(
+                        found.flatMap { dead.contains($0) ? nil : $0 } == alive[number],
+                        "seed \(seed), id \(number)")
+                }
+                for (number, slot) in alive {
+                    #expect(copy[slot].elementsEqual(Self.id(number)), "seed \(seed)")
+                }
+            }
+        }
+    }
+
+    @Test func `two copies that both go on do not disturb each other`() {
+        for count in [3, 40, 300] {
+            var first = IDList()
+            for number in 0..<count { Self.id(number).withUnsafeBufferPointer { first.append($0) } }
+            var second = first
+            for number in 0..<300 {
+                Self.id(number).withUnsafeBufferPointer { first.append($0) }
+                Self.id(7_000 - number).withUnsafeBufferPointer { second.append($0) }
+            }
+            for number in 0..<300 {
+                let slot = Slot(count + number)
+                #expect(first[slot].elementsEqual(Self.id(number)))
+                #expect(second[slot].elementsEqual(Self.id(7_000 - number)))
+            }
+        }
+    }
+
+    @Test func `a table made in one go finds what one grown by and by finds`() {
+        for count in [1, 64, 65, 66, 500, 3_000] {
+            var bulk = SlotIDs()
+            var grown = SlotIDs()
+            for number in 0..<count {
+                Self.id(number).withUnsafeBufferPointer { id in
+                    bulk.appendUnindexed(id)
+                    grown.append(id) { _ in true }
+                }
+            }
+            bulk.indexAll()
+            for number in 0..<count + 50 {
+                let expected = number < count ? Slot(number) : nil
+                #expect(Self.find(number, in: bulk) == expected, "\(number) of \(count)")
+                #expect(Self.find(number, in: grown) == expected, "\(number) of \(count)")
+            }
+            // Two bytes for the offset, and up to 12.6 in the table.
+            let own = (0..<count).reduce(0) { $0 + Self.id($1).count }
+            if count == 3_000 {
+                #expect(bulk.memoryBytes - own < 10 * count)
+                #expect(grown.memoryBytes - own < 16 * count)
+            }
+        }
+    }
+}

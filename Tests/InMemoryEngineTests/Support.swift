@@ -1,0 +1,76 @@
+import Backend
+import Geodesy
+import Objects
+import TestSupport
+
+@testable import InMemoryEngine
+
+let shops = BucketName(trusted: "shops")
+let location = FieldPath("location")
+
+/// A source without documents, for tests that ask for none.
+struct NoDocuments: DocumentSource {
+    func document(
+        creation: ChangeNumber
+    ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? { nil }
+
+    func forEachDocument(
+        in bucket: BucketName, about objects: Int, _ body: (ChangeNumber, [UInt8]) -> Void
+    ) throws(ServiceFailure) {}
+}
+
+func makeEngine(ready: @escaping @Sendable () -> Void = {}) -> InMemoryEngine {
+    InMemoryEngine(
+        limits: Limits(), secret: [1], source: NoDocuments(), backgroundWorkReady: ready)
+}
+
+func place(_ random: inout SplitMix64) -> Coordinate {
+    Coordinate(
+        latitude: Double(random.below(180_000)) / 1_000 - 90,
+        longitude: Double(random.below(360_000)) / 1_000 - 180)
+}
+
+/// An id as new objects get it: 36 bytes.
+func uuid(_ number: Int) -> ObjectID {
+    let digits = String(number, radix: 16)
+    return ObjectID(
+        trusted: "01a2b3c4-0000-7000-8000-" + String(repeating: "0", count: 12 - digits.count)
+            + digits)
+}
+
+func upsert(
+    _ bucket: BucketName, _ id: ObjectID, creation: ChangeNumber, change: ChangeNumber,
+    at place: Coordinate?
+) -> Change {
+    .upsert(
+        ObjectChange(
+            bucket: bucket, id: id, creation: creation, change: change,
+            points: place.map { [FieldPoint(field: location, coordinate: $0)] } ?? []),
+        document: Array("{}".utf8))
+}
+
+extension InMemoryEngine {
+    /// Loads objects with a point each, dealt out to some buckets in turn.
+    func load(objects: Int, buckets: [BucketName], _ random: inout SplitMix64) throws {
+        try load(buckets: buckets, fields: [location], change: ChangeNumber(objects)) { feed in
+            for number in 1...objects {
+                let point = LoadedPoint(field: 0, coordinate: place(&random))
+                var id = uuid(number).text
+                try id.withUTF8 { id in
+                    try withUnsafePointer(to: point) { point in
+                        try feed(
+                            LoadedObject(
+                                bucket: number % buckets.count, id: id,
+                                creation: ChangeNumber(number), change: ChangeNumber(number),
+                                points: UnsafeBufferPointer(start: point, count: 1)))
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension MemoryStatistics {
+    /// Without caches and kept documents.
+    var indexBytes: Int { buckets + records + ids + points + columns }
+}
