@@ -46,21 +46,26 @@ struct Oracle {
         }
     }
 
-    /// Puts a peer's answers beside the right ones.
+    /// Puts a peer's answers beside the right ones: to the queries, by their numbers.
+    ///
+    /// - Parameter countsOnly: whether the answers only tell how many objects there are.
     func judge(
-        _ peer: String, _ workload: Workload, _ queries: [PlaceQuery],
-        _ answer: (PlaceQuery) throws -> [Hit]
+        _ peer: String, _ workload: Workload, _ queries: [PlaceQuery], countsOnly: Bool = false,
+        _ answer: (Int) throws -> [Hit]
     ) -> Agreement {
         var agreement = Agreement(workload: workload, peer: peer)
         var both = 0
         var any = 0
         var total = 0
         do {
-            for query in queries {
+            for (number, query) in queries.enumerated() {
                 let right = hits(query, workload)
-                let given = try answer(query)
+                let given = try answer(number)
                 total += given.count
-                let common = common(right, given, workload, &agreement.worstMeters)
+                let common =
+                    countsOnly || workload == .q7
+                    ? min(right.count, given.count)
+                    : common(right, given, workload, &agreement.worstMeters)
                 both += common
                 any += right.count + given.count - common
                 agreement.queries += 1
@@ -76,7 +81,6 @@ struct Oracle {
     private func common(
         _ right: [Hit], _ given: [Hit], _ workload: Workload, _ worst: inout Double
     ) -> Int {
-        if workload == .q7 { return min(right.count, given.count) }
         if workload == .q6 {
             // Of many objects with one rating any may come: the ratings have to be right.
             return zip(right, given).count {

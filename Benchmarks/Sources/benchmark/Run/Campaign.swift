@@ -58,7 +58,9 @@ final class Campaign {
             }
         }
         if workloads.contains(.q8) { try measureMoving() }
-        results.memoryAfter = lineup.geobucket.memoryBytes / dataset.count
+        let memory = try lineup.geobucket.memory()
+        results.residentBytes = memory.resident / dataset.count
+        results.cachedBytes = memory.cached / dataset.count
     }
 
     /// The peers that only the main dataset is measured with: limits, and those in this process.
@@ -97,9 +99,8 @@ final class Campaign {
             let requests = queries.compactMap { peer.request($0, for: workload) }
             guard requests.count == queries.count else { continue }
             let connection = try peer.server.connect()
-            let agreement = oracle.judge(peer.name, workload, sample) { query in
-                try peer.hits(
-                    in: try connection.ask(peer.request(query, for: workload)!), for: workload)
+            let agreement = oracle.judge(peer.name, workload, sample) {
+                try peer.hits(in: connection.ask(requests[$0]), for: workload)
             }
             results.agreements.append(agreement)
             if let refusal = agreement.refusal {
@@ -109,6 +110,13 @@ final class Campaign {
             try checkOwn(agreement)
             asked[workload, default: []].append((peer.name, peer.server, RequestSet(requests)))
             if peer.name == "geobucket" { try prepareEcho(workload, requests, connection) }
+        }
+        for peer in embedded {
+            guard let answer = try peer.answer(workload, queries) else { continue }
+            results.agreements.append(
+                oracle.judge(peer.name, workload, sample, countsOnly: true) {
+                    Array(repeating: .counted, count: try answer($0))
+                })
         }
     }
 

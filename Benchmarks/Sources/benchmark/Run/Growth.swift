@@ -27,7 +27,8 @@ struct Growth: Codable {
 
     /// Loads and measures; peers but the index only up to the size that has the different hits.
     init(_ settings: Settings) throws {
-        hitsObjects = min(1_000_000, settings.objects)
+        let largest = min(1_000_000, settings.objects)
+        hitsObjects = Self.sizes.last { $0 <= largest } ?? Self.sizes[0]
         for size in Self.sizes where size <= settings.objects {
             let dataset = Dataset.clustered(objects: size, seed: settings.seed)
             let lineup = try Lineup(

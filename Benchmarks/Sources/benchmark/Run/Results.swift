@@ -10,8 +10,9 @@ struct Results: Codable {
     var facts: [String: LoadFacts] = [:]
     var agreements: [Agreement] = []
     var samples: [Sample] = []
-    /// Resident bytes of GeoBucket by object, after all rounds.
-    var memoryAfter = 0
+    /// What GeoBucket tells of itself after all rounds, in bytes by object.
+    var residentBytes = 0
+    var cachedBytes = 0
 
     init(dataset: String, objects: Int) {
         self.dataset = dataset

@@ -78,7 +78,7 @@ struct PostgresPeer: Peer {
         let rows = PostgresMessages.rows(in: answer)
         if workload == .q7 {
             let count = rows.first.map { PostgresMessages.integer($0[0]) } ?? 0
-            return Array(repeating: Hit(object: -1), count: Int(count))
+            return Array(repeating: .counted, count: Int(count))
         }
         let isDocument = [.q3, .q4, .q6].contains(workload)
         return try rows.map { row in

@@ -85,6 +85,7 @@ final class PostgresServer: Server {
             "max_connections=64", "shared_buffers=3GB", "work_mem=64MB",
             "maintenance_work_mem=1GB", "max_wal_size=8GB", "checkpoint_timeout=1h",
             "effective_cache_size=8GB", "random_page_cost=1.1", "autovacuum=off", "jit=off",
+            "plan_cache_mode=force_generic_plan",
         ]
         let process = try ChildProcess(
             [Self.binaries + "postgres", "-D", folder + "/data"]
