@@ -19,7 +19,8 @@ struct Report {
         parts.append("## Answers\n\n" + Self.answersKey + answers(main))
         for results in others {
             parts.append(
-                "## Real places: \(results.objects) \(results.dataset)\n\n" + loading(results))
+                "## Real places: \(figure(Double(results.objects))) \(results.dataset)\n\n"
+                    + loading(results))
             parts += workloads(of: results)
         }
         return parts.joined(separator: "\n")
@@ -27,7 +28,7 @@ struct Report {
 
     private var head: String {
         machine.lines + "\n- " + main.versions.joined(separator: "; ") + "\n"
-            + "- \(main.objects) objects, seed \(settings.seed); \(settings.rounds) rounds, peers "
+            + "- \(figure(Double(main.objects))) objects, seed \(settings.seed); \(settings.rounds) rounds, peers "
             + "interleaved, windows of \(settings.seconds) s after \(settings.seconds * 0.15) s "
             + "of warm-up; medians over the rounds\n"
     }
@@ -164,10 +165,12 @@ struct Report {
         for agreement in results.agreements {
             table.add([
                 agreement.workload.rawValue, agreement.peer, figure(agreement.hits),
-                agreement.refusal ?? figure(agreement.common * 100, " %"),
+                agreement.refusal == nil ? figure(agreement.common * 100, " %") : "–",
                 agreement.worstMeters > 0 ? figure(agreement.worstMeters, " m") : "–",
             ])
         }
-        return table.text
+        let failures = results.failures.sorted { $0.key < $1.key }
+            .map { "- Not measured to the end: \($0.key): \($0.value)\n" }
+        return table.text + (failures.isEmpty ? "" : "\n" + failures.joined())
     }
 }

@@ -12,9 +12,10 @@ final class Campaign {
     private let bench: Bench
     private var embedded: [any EmbeddedPeer] = []
     private var echo: EchoServer?
-    private var queries: [Workload: [PlaceQuery]] = [:]
     /// By workload: who is asked, and how.
     private var asked: [Workload: [(peer: String, server: any Server, requests: RequestSet)]] = [:]
+    /// By workload: what is called in this process.
+    private var called: [Workload: [(peer: String, answer: (Int) throws -> Int)]] = [:]
     private(set) var results: Results
 
     /// Loads everything.
@@ -48,7 +49,7 @@ final class Campaign {
                 for connections in settings.connectionCounts {
                     measure(workload, .closed, connections, round)
                 }
-                try measureEmbedded(workload, round)
+                measureEmbedded(workload, round)
             }
         }
         for round in 1...settings.rounds {
@@ -92,32 +93,36 @@ final class Campaign {
         let queries = PlaceQuery.make(
             for: workload, dataset: dataset, index: index, count: settings.queryCount,
             seed: settings.seed)
-        self.queries[workload] = queries
-        let oracle = Oracle(dataset: dataset, index: index)
-        let sample = Array(queries.prefix(workload == .q6 ? 5 : 50))
+        let oracle = Oracle(dataset: dataset)
+        let right = queries.prefix(workload == .q6 ? 5 : 50).map { oracle.hits($0, workload) }
         for peer in lineup.peers {
             let requests = queries.compactMap { peer.request($0, for: workload) }
             guard requests.count == queries.count else { continue }
             let connection = try peer.server.connect()
-            let agreement = oracle.judge(peer.name, workload, sample) {
+            let agreement = oracle.judge(peer.name, workload, right) {
                 try peer.hits(in: connection.ask(requests[$0]), for: workload)
             }
-            results.agreements.append(agreement)
-            if let refusal = agreement.refusal {
-                progress("\(peer.name) does not answer \(workload.rawValue): \(refusal)")
-                continue
-            }
+            guard accepts(agreement) else { continue }
             try checkOwn(agreement)
             asked[workload, default: []].append((peer.name, peer.server, RequestSet(requests)))
             if peer.name == "geobucket" { try prepareEcho(workload, requests, connection) }
         }
         for peer in embedded {
             guard let answer = try peer.answer(workload, queries) else { continue }
-            results.agreements.append(
-                oracle.judge(peer.name, workload, sample, countsOnly: true) {
-                    Array(repeating: .counted, count: try answer($0))
-                })
+            let agreement = oracle.judge(peer.name, workload, right, countsOnly: true) {
+                Array(repeating: .counted, count: try answer($0))
+            }
+            if accepts(agreement) { called[workload, default: []].append((peer.name, answer)) }
         }
+    }
+
+    /// Keeps how right a peer is; false when it does not answer.
+    private func accepts(_ agreement: Agreement) -> Bool {
+        results.agreements.append(agreement)
+        guard let refusal = agreement.refusal else { return true }
+        results.failures["\(agreement.peer), \(agreement.workload.rawValue)"] = refusal
+        progress("\(agreement.peer) does not answer \(agreement.workload.rawValue): \(refusal)")
+        return false
     }
 
     /// GeoBucket's answers have to be right to the last object; the others have other spheres.
@@ -151,23 +156,37 @@ final class Campaign {
                 guard let fastest = results.median(closed, \.answersPerSecond) else { continue }
                 rate = fastest / 2
             }
-            do {
-                results.samples.append(
-                    try bench.measure(kind, server, requests, round: round, rate: rate))
-            } catch {
-                progress("\(peer), \(workload.rawValue): \(error)")
+            attempt(peer, workload) {
+                [try bench.measure(kind, server, requests, round: round, rate: rate)]
             }
         }
     }
 
-    private func measureEmbedded(_ workload: Workload, _ round: Int) throws {
-        for peer in embedded {
-            guard let answer = try peer.answer(workload, queries[workload]!) else { continue }
+    private func measureEmbedded(_ workload: Workload, _ round: Int) {
+        for (peer, answer) in called[workload] ?? [] {
             let kind = Sample.Case(
-                workload: workload, peer: peer.name, mode: .inProcess, connections: 0)
-            results.samples.append(
-                try bench.measure(kind, round: round, queries: settings.queryCount, answer))
+                workload: workload, peer: peer, mode: .inProcess, connections: 0)
+            attempt(peer, workload) {
+                [try bench.measure(kind, round: round, queries: settings.queryCount, answer)]
+            }
         }
+    }
+
+    /// Keeps what is measured; a peer that fails at a workload is not asked it again.
+    private func attempt(
+        _ peer: String, _ workload: Workload, _ measure: () throws -> [Sample]
+    ) {
+        let name = "\(peer), \(workload.rawValue)"
+        guard results.failures[name] == nil else { return }
+        do {
+            let samples = try measure()
+            results.samples += samples
+            let failures = samples.reduce(0) { $0 + $1.failures }
+            if failures > 0 { results.failures[name] = "\(failures) requests refused" }
+        } catch {
+            results.failures[name] = "\(error)"
+        }
+        if let failure = results.failures[name] { progress("\(name): \(failure)") }
     }
 
     /// Q8: every peer's writes as durable as GeoBucket's, each moving objects half a kilometre.
@@ -194,8 +213,10 @@ final class Campaign {
                     connections: settings.mostConnections)
                 var moving = reading
                 moving.mode = .moving
-                results.samples += try bench.measureMoving(
-                    reading, moving, server, reads: reads, moves: writes, round: round)
+                attempt(name, .q8) {
+                    try bench.measureMoving(
+                        reading, moving, server, reads: reads, moves: writes, round: round)
+                }
             }
         }
     }

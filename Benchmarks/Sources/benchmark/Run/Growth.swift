@@ -48,7 +48,11 @@ struct Growth: Codable {
                 let queries = PlaceQuery.make(
                     for: .q1, hits: hits, dataset: dataset, index: index,
                     count: min(settings.queryCount, 1_000_000 / hits), seed: settings.seed)
-                try measure(settings, lineup, limit, queries, hits: hits, objects: size)
+                do {
+                    try measure(settings, lineup, limit, queries, hits: hits, objects: size)
+                } catch {
+                    progress("\(size) objects, \(hits) hits: \(error)")
+                }
             }
         }
     }
@@ -63,14 +67,15 @@ struct Growth: Codable {
             Sample.Case(
                 workload: .q1, peer: peer, mode: .closed, connections: settings.mostConnections)
         }
+        let asked = lineup.peers.map { peer in
+            let requests = queries.compactMap {
+                peer is GeoBucketPeer
+                    ? GeoBucketPeer.request($0, limit: hits) : peer.request($0, for: .q1)
+            }
+            return (peer: peer, requests: RequestSet(requests))
+        }
         for round in 1...min(3, settings.rounds) {
-            for peer in lineup.peers {
-                let requests = RequestSet(
-                    queries.compactMap { query in
-                        peer is GeoBucketPeer
-                            ? GeoBucketPeer.request(query, limit: hits)
-                            : peer.request(query, for: .q1)
-                    })
+            for (peer, requests) in asked {
                 results.samples.append(
                     try bench.measure(kind(peer.name), peer.server, requests, round: round))
             }
