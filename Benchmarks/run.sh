@@ -67,13 +67,15 @@ part() {
     setpriv --pdeathsig TERM -- "$programs/benchmark" "$@" "${flags[@]}" \
         --scratch "$scratch" --output "$output" &
     child=$!
-    wait "$child"
+    wait "$child" || status=$?
     child=
     cleanup
 }
 
+status=0
 part measure
 "$programs/micro" >"$output/micro.md"
 say "wrote $output/micro.md"
 # Of two --objects the last counts.
 if [ -n "$grows" ]; then flags+=(--objects "$most") && part grow; fi
+exit "$status"
