@@ -18,10 +18,10 @@ struct Report {
         parts.append("## Loading\n\n" + loading(main))
         parts.append("## Answers\n\n" + Self.answersKey + answers(main))
         for results in others {
-            parts.append(
-                "## Real places: \(figure(Double(results.objects))) \(results.dataset)\n\n"
-                    + loading(results))
+            let count = figure(Double(results.objects))
+            parts.append("## Real places: \(count) \(results.dataset)\n\n" + loading(results))
             parts += workloads(of: results)
+            parts.append(answers(results))
         }
         return parts.joined(separator: "\n")
     }
