@@ -40,14 +40,18 @@ public struct PlaceQuery: Sendable {
         let hits = min(hits ?? workload.circleHits, dataset.count / 2)
         var random = SplitMix64(seed: seed ^ 0xce27e5)
         var queries: [PlaceQuery] = []
+        var attempts = 0
         while queries.count < count {
+            attempts += 1
             let place = dataset.places[random.below(dataset.count)].coordinate
             // Far enough from the poles and the antimeridian for peers that cannot cross them.
             guard abs(place.latitude) < 60, abs(place.longitude) < 165 else { continue }
             let center = MicroPoint(
                 latitude: place.latitude + 0.01 * random.gaussian(),
                 longitude: place.longitude + 0.01 * random.gaussian())
-            let radius = radius(of: hits, around: center, index)
+            let (radius, inside) = circle(of: hits, around: center, index)
+            // Where many objects share one place a circle holds too many: rather elsewhere.
+            guard inside <= hits * 3 / 2 || attempts > 50 * count else { continue }
             let half = workload == .q3 ? halfSide(of: hits, center, radius, index) : radius
             queries.append(
                 PlaceQuery(
@@ -57,18 +61,20 @@ public struct PlaceQuery: Sendable {
         return queries
     }
 
-    private static func radius(
+    /// The radius of a circle that holds so many objects, and how many it really holds.
+    private static func circle(
         of hits: Int, around center: MicroPoint, _ index: PointIndex
-    ) -> Double {
+    ) -> (radiusMeters: Double, inside: Int) {
         var walk = index.nearest(to: center.coordinate)
         var last = 0.0
-        for _ in 0..<hits { last = walk.next()?.distance.meters ?? last }
-        // Of objects at one place all are inside.
+        var inside = 0
         while let next = walk.next()?.distance.meters {
-            if next > last + 0.01 { return (last + next) / 2 }
+            // Of objects at one place all are inside.
+            if inside >= hits && next > last + 0.01 { return ((last + next) / 2, inside) }
             last = next
+            inside += 1
         }
-        return last + 1
+        return (last + 1, inside)
     }
 
     /// By bisection: the count grows with the box.

@@ -20,7 +20,7 @@ struct BarChart {
         let axis = LogAxis(
             groups.flatMap { $0.1.map(\.value) }, from: Self.left, to: Self.width - 90)
         svg.text(
-            "Processor time by query, \(results.objects) objects, \(connections) connections",
+            "Processor time by query, \(figure(Double(results.objects))) objects, \(connections) connections",
             x: 20, y: 26, size: 17, isBold: true)
         svg.text(
             "All of a peer's processes, user and system; in process: the calling thread. "

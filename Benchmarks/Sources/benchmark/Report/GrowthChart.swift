@@ -15,7 +15,9 @@ struct GrowthChart {
         panel(&svg, left: 70, byObjects, "objects (\(Growth.standardHits) hits)") {
             Double($0.objects)
         }
-        panel(&svg, left: 600, byHits, "hits (\(growth.hitsObjects) objects)") { Double($0.hits) }
+        panel(&svg, left: 600, byHits, "hits (\(figure(Double(growth.hitsObjects))) objects)") {
+            Double($0.hits)
+        }
         legend(&svg)
         return svg.source
     }

@@ -18,16 +18,17 @@ struct Report {
         parts.append("## Loading\n\n" + loading(main))
         parts.append("## Answers\n\n" + Self.answersKey + answers(main))
         for results in others {
-            parts.append(
-                "## Real places: \(results.objects) \(results.dataset)\n\n" + loading(results))
+            let count = figure(Double(results.objects))
+            parts.append("## Real places: \(count) \(results.dataset)\n\n" + loading(results))
             parts += workloads(of: results)
+            parts.append(answers(results))
         }
         return parts.joined(separator: "\n")
     }
 
     private var head: String {
         machine.lines + "\n- " + main.versions.joined(separator: "; ") + "\n"
-            + "- \(main.objects) objects, seed \(settings.seed); \(settings.rounds) rounds, peers "
+            + "- \(figure(Double(main.objects))) objects, seed \(settings.seed); \(settings.rounds) rounds, peers "
             + "interleaved, windows of \(settings.seconds) s after \(settings.seconds * 0.15) s "
             + "of warm-up; medians over the rounds\n"
     }
@@ -36,14 +37,14 @@ struct Report {
         Times in microseconds. *CPU* is the processor time of all of the peer's processes by query, \
         *spread* the largest less the smallest of its values over the rounds, by their median. \
         *× CPU*: how many times GeoBucket's processor time the peer takes; *× rate*: how many \
-        times the peer's throughput GeoBucket has; *× p99*: how many times GeoBucket's 99th \
-        percentile the peer has. *p99 at half load*: with requests on time at half of the peer's own \
+        times the peer's throughput GeoBucket has; *× p50*, *× p99*: how many times GeoBucket's \
+        latency the peer has. *p99 at half load*: with requests on time at half of the peer's own \
         throughput. *own* is the load generator's processor time by query.
 
         """
 
     private static let answersKey = """
-        Compared with an oracle that scans, distances in metres. Peers with a sphere of another \
+        Compared with an oracle that scans; peers in this process by their counts alone. Peers with a sphere of another \
         radius are asked with the radius scaled to it, and their distances scaled back; redis \
         keeps places to about 0.6 m, and its box is one of metres, not of degrees.
 
@@ -62,7 +63,7 @@ struct Report {
         let name = connections == 1 ? "1 connection" : "\(connections) connections"
         var table = Table([
             name, "queries/s", "p50", "p99", "p99 at half load", "CPU", "spread", "bytes", "own",
-            "× CPU", "× rate", "× p99",
+            "× CPU", "× rate", "× p50", "× p99",
         ])
         func kind(_ peer: String, _ mode: Mode = .closed) -> Sample.Case {
             Sample.Case(workload: workload, peer: peer, mode: mode, connections: connections)
@@ -72,15 +73,17 @@ struct Report {
             let peer = kind(title[0])
             guard let rate = results.median(peer, \.answersPerSecond) else { continue }
             let cpu = results.median(peer, \.serverCPU)
+            let p50 = results.median(peer, \.p50)
             let p99 = results.median(peer, \.p99)
             table.add([
-                title[1], figure(rate), figure(results.median(peer, \.p50)), figure(p99),
+                title[1], figure(rate), figure(p50), figure(p99),
                 figure(results.median(kind(title[0], .half), \.p99)), figure(cpu),
                 figure(results.spread(peer, \.serverCPU).map { $0 * 100 }, " %"),
                 figure(results.median(peer, \.answerBytes)),
                 figure(results.median(peer, \.generatorCPU)),
                 ratio(cpu, to: results.median(own, \.serverCPU)),
                 ratio(results.median(own, \.answersPerSecond), to: rate),
+                ratio(p50, to: results.median(own, \.p50)),
                 ratio(p99, to: results.median(own, \.p99)),
             ])
         }
@@ -138,20 +141,23 @@ struct Report {
     }
 
     private func loading(_ results: Results) -> String {
-        var table = Table(["", "load s", "start s", "bytes/object", "× bytes", "what"])
+        var table = Table([
+            "", "load s", "start s", "bytes/object", "× load", "× start", "× bytes", "what",
+        ])
+        func some(_ value: Double?) -> Double? { value.flatMap { $0 > 0 ? $0 : nil } }
         let own = results.facts["geobucket"]
         for title in results.titles {
             guard let facts = results.facts[title[0]] else { continue }
-            let bytes = facts.memoryBytesPerObject
-            table.add([
-                title[1], figure(facts.loadSeconds > 0 ? facts.loadSeconds : nil),
-                figure(facts.startSeconds > 0 ? facts.startSeconds : nil), figure(bytes),
-                ratio(bytes, to: own?.memoryBytesPerObject), facts.note,
-            ])
+            let measures: [(LoadFacts) -> Double] = [
+                \.loadSeconds, \.startSeconds, \.memoryBytesPerObject,
+            ]
+            table.add(
+                [title[1]] + measures.map { figure(some($0(facts))) }
+                    + measures.map { ratio(some($0(facts)), to: some(own.map($0))) } + [facts.note])
         }
         return table.text
-            + "\nAfter all rounds GeoBucket has \(results.memoryAfter) bytes resident "
-            + "by object, its cache of documents filled.\n"
+            + "\nAfter all rounds GeoBucket has \(results.residentBytes) bytes resident "
+            + "by object, \(results.cachedBytes) of them cached documents (`server.stats`).\n"
     }
 
     private func answers(_ results: Results) -> String {
@@ -159,10 +165,12 @@ struct Report {
         for agreement in results.agreements {
             table.add([
                 agreement.workload.rawValue, agreement.peer, figure(agreement.hits),
-                agreement.refusal ?? figure(agreement.common * 100, " %"),
+                agreement.refusal == nil ? figure(agreement.common * 100, " %") : "–",
                 agreement.worstMeters > 0 ? figure(agreement.worstMeters, " m") : "–",
             ])
         }
-        return table.text
+        let failures = results.failures.sorted { $0.key < $1.key }
+            .map { "- Not measured to the end: \($0.key): \($0.value)\n" }
+        return table.text + (failures.isEmpty ? "" : "\n" + failures.joined())
     }
 }

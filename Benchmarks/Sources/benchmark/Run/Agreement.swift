@@ -1,5 +1,4 @@
 import Geodesy
-import SpatialIndex
 import Workloads
 
 /// Whether a peer's answers are the right ones.
@@ -17,27 +16,21 @@ struct Agreement: Codable {
     var refusal: String?
 }
 
-/// The obvious answers, by scanning what lies in a circle or box.
+/// The obvious answers, by looking at every object, and how peers' answers compare with them.
 struct Oracle {
     let dataset: Dataset
-    let index: PointIndex
 
     /// Objects that satisfy a query, with distances, in the order asked for; ties anyhow.
     func hits(_ query: PlaceQuery, _ workload: Workload) -> [Hit] {
         switch workload {
         case .q1, .q8: return circle(query)
-        case .q2: return Array(circle(query).sorted(by: Self.isNearer).prefix(50))
+        case .q2: return nearest(50, of: circle(query))
         case .q3:
-            var hits: [Hit] = []
-            index.visit(in: query.box) { slot, _ in
-                hits.append(Hit(object: Int(slot)))
-                return true
-            }
-            return hits
-        case .q4:
-            return Array(
-                circle(query).filter { matches($0, query) }.sorted(by: Self.isNearer).prefix(20))
-        case .q5: return Array(circle(query).sorted(by: Self.isNearer).prefix(10))
+            let box = query.box
+            return (0..<dataset.count).filter { box.contains(dataset.places[$0].coordinate) }
+                .map { Hit(object: $0) }
+        case .q4: return nearest(20, of: circle(query).filter { matches($0, query) })
+        case .q5: return nearest(10, of: circle(query))
         case .q6:
             let hits = (0..<dataset.count).filter { Int(dataset.categories[$0]) == query.category }
             return hits.sorted { dataset.ratings[$0] > dataset.ratings[$1] }.prefix(20)
@@ -47,20 +40,27 @@ struct Oracle {
     }
 
     /// Puts a peer's answers beside the right ones.
+    ///
+    /// - Parameters:
+    ///   - right: the right answers to some queries.
+    ///   - countsOnly: whether the peer's answers only tell how many objects there are.
+    ///   - answer: the peer's answer to a query, by its number.
     func judge(
-        _ peer: String, _ workload: Workload, _ queries: [PlaceQuery],
-        _ answer: (PlaceQuery) throws -> [Hit]
+        _ peer: String, _ workload: Workload, _ right: [[Hit]], countsOnly: Bool = false,
+        _ answer: (Int) throws -> [Hit]
     ) -> Agreement {
         var agreement = Agreement(workload: workload, peer: peer)
         var both = 0
         var any = 0
         var total = 0
         do {
-            for query in queries {
-                let right = hits(query, workload)
-                let given = try answer(query)
+            for (number, right) in right.enumerated() {
+                let given = try answer(number)
                 total += given.count
-                let common = common(right, given, workload, &agreement.worstMeters)
+                let common =
+                    countsOnly || workload == .q7
+                    ? min(right.count, given.count)
+                    : common(right, given, workload, &agreement.worstMeters)
                 both += common
                 any += right.count + given.count - common
                 agreement.queries += 1
@@ -76,7 +76,6 @@ struct Oracle {
     private func common(
         _ right: [Hit], _ given: [Hit], _ workload: Workload, _ worst: inout Double
     ) -> Int {
-        if workload == .q7 { return min(right.count, given.count) }
         if workload == .q6 {
             // Of many objects with one rating any may come: the ratings have to be right.
             return zip(right, given).count {
@@ -96,18 +95,24 @@ struct Oracle {
     }
 
     private func circle(_ query: PlaceQuery) -> [Hit] {
-        var hits: [Hit] = []
-        index.visit(within: query.radiusMeters, of: query.center.coordinate) {
-            hits.append(Hit(object: Int($0), distance: $1.meters))
-            return true
+        let origin = Sphere.Origin(query.center.coordinate)
+        // A degree of latitude is more than 111 km: what is farther is not measured.
+        let reach = Int32(query.radiusMeters / 111_000 * 1e6) + 1
+        return (0..<dataset.count).compactMap { object in
+            let place = dataset.places[object]
+            guard abs(place.latitude - query.center.latitude) <= reach else { return nil }
+            let distance = origin.distance(to: place.coordinate)
+            guard distance.isWithin(radiusMeters: query.radiusMeters) else { return nil }
+            return Hit(object: object, distance: distance.meters)
         }
-        return hits
+    }
+
+    private func nearest(_ limit: Int, of hits: [Hit]) -> [Hit] {
+        Array(hits.sorted { $0.distance! < $1.distance! }.prefix(limit))
     }
 
     private func matches(_ hit: Hit, _ query: PlaceQuery) -> Bool {
         Int(dataset.categories[hit.object]) == query.category
             && dataset.ratings[hit.object] >= Workload.leastRating
     }
-
-    private static func isNearer(_ a: Hit, _ b: Hit) -> Bool { a.distance! < b.distance! }
 }

@@ -27,7 +27,8 @@ struct Growth: Codable {
 
     /// Loads and measures; peers but the index only up to the size that has the different hits.
     init(_ settings: Settings) throws {
-        hitsObjects = min(1_000_000, settings.objects)
+        let largest = min(1_000_000, settings.objects)
+        hitsObjects = Self.sizes.last { $0 <= largest } ?? Self.sizes[0]
         for size in Self.sizes where size <= settings.objects {
             let dataset = Dataset.clustered(objects: size, seed: settings.seed)
             let lineup = try Lineup(
@@ -47,7 +48,11 @@ struct Growth: Codable {
                 let queries = PlaceQuery.make(
                     for: .q1, hits: hits, dataset: dataset, index: index,
                     count: min(settings.queryCount, 1_000_000 / hits), seed: settings.seed)
-                try measure(settings, lineup, limit, queries, hits: hits, objects: size)
+                do {
+                    try measure(settings, lineup, limit, queries, hits: hits, objects: size)
+                } catch {
+                    progress("\(size) objects, \(hits) hits: \(error)")
+                }
             }
         }
     }
@@ -62,14 +67,15 @@ struct Growth: Codable {
             Sample.Case(
                 workload: .q1, peer: peer, mode: .closed, connections: settings.mostConnections)
         }
+        let asked = lineup.peers.map { peer in
+            let requests = queries.compactMap {
+                peer is GeoBucketPeer
+                    ? GeoBucketPeer.request($0, limit: hits) : peer.request($0, for: .q1)
+            }
+            return (peer: peer, requests: RequestSet(requests))
+        }
         for round in 1...min(3, settings.rounds) {
-            for peer in lineup.peers {
-                let requests = RequestSet(
-                    queries.compactMap { query in
-                        peer is GeoBucketPeer
-                            ? GeoBucketPeer.request(query, limit: hits)
-                            : peer.request(query, for: .q1)
-                    })
+            for (peer, requests) in asked {
                 results.samples.append(
                     try bench.measure(kind(peer.name), peer.server, requests, round: round))
             }

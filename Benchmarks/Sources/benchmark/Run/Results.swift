@@ -10,8 +10,11 @@ struct Results: Codable {
     var facts: [String: LoadFacts] = [:]
     var agreements: [Agreement] = []
     var samples: [Sample] = []
-    /// Resident bytes of GeoBucket by object, after all rounds.
-    var memoryAfter = 0
+    /// By peer and workload: why it was not measured to the end.
+    var failures: [String: String] = [:]
+    /// What GeoBucket tells of itself after all rounds, in bytes by object.
+    var residentBytes = 0
+    var cachedBytes = 0
 
     init(dataset: String, objects: Int) {
         self.dataset = dataset
@@ -31,10 +34,10 @@ struct Results: Codable {
         return values.count % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2
     }
 
-    /// The largest less the smallest value over the rounds, as a part of the median.
+    /// The largest less the smallest value over the rounds, as a part of the median; nil for one.
     func spread(_ kind: Sample.Case, _ measure: (Sample) -> Double) -> Double? {
         let values = values(kind, measure)
-        guard let median = median(kind, measure), median > 0 else { return nil }
+        guard values.count > 1, let median = median(kind, measure), median > 0 else { return nil }
         return (values.last! - values.first!) / median
     }
 

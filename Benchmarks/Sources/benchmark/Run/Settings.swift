@@ -39,7 +39,7 @@ struct Settings: ParsableArguments {
     @Option(help: "Folder with real cities and postcodes; without it they are left out.")
     var data: String?
 
-    @Flag(help: "A smoke run of a minute or two: few objects, short windows, two rounds.")
+    @Flag(help: "A smoke run: few objects, short windows, two rounds.")
     var quick = false
 
     /// Queries prepared for each workload.

@@ -10,6 +10,8 @@ final class ChildProcess {
 
     var pid: Int32 { process.processIdentifier }
 
+    var isRunning: Bool { process.isRunning }
+
     /// - Parameters:
     ///   - user: whom to run as; nil: as this process.
     ///   - log: the file that its output goes to.
@@ -33,7 +35,7 @@ final class ChildProcess {
 
     /// Stops the program and waits until it is gone.
     func stop() {
-        guard process.isRunning else { return }
+        guard isRunning else { return }
         kill(pid, stopSignal)
         process.waitUntilExit()
     }

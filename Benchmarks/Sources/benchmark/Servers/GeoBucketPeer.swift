@@ -42,7 +42,7 @@ struct GeoBucketPeer: Peer {
         try JSONParser.reading(answer) { view in
             guard let result = view["result"] else { throw Failure("geobucket: no result") }
             if let count = result["count"]?.number?.exactInt {
-                return Array(repeating: Hit(object: -1), count: count)
+                return Array(repeating: .counted, count: count)
             }
             guard let objects = result["results"] else { throw Failure("geobucket: no results") }
             return objects.elements.map { object in

@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Workloads
 
 /// The benchmarked program itself, on a store of its own.
@@ -54,5 +55,17 @@ final class GeoBucketServer: Server {
         let ping = Array(#"{"jsonrpc":"2.0","id":1,"method":"server.ping"}"#.utf8) + [0x0A]
         _ = try connectPatiently().ask(ping)
         return Double(now() - process.started) / 1e9
+    }
+
+    /// Bytes in memory, and those of them that are cached documents, as the service tells.
+    func memory() throws -> (resident: Int, cached: Int) {
+        let request = Array(#"{"jsonrpc":"2.0","id":1,"method":"server.stats"}"#.utf8) + [0x0A]
+        return try JSONParser.reading(try connect().ask(request)) { answer in
+            let memory = answer["result"]?["memory"]
+            return (
+                memory?["residentBytes"]?.number?.exactInt ?? 0,
+                memory?["cachedDocumentBytes"]?.number?.exactInt ?? 0
+            )
+        }
     }
 }

@@ -4,6 +4,9 @@ import Workloads
 struct Hit {
     var object: Int
     var distance: Double?
+
+    /// One that an answer only counts.
+    static let counted = Hit(object: -1)
 }
 
 /// One way to put the workloads to a server.

@@ -20,35 +20,28 @@ struct PostgresPeer: Peer {
 
     /// The statements of every connection, by name.
     static func statements(withMade: Bool) -> [(name: String, text: String)] {
-        let near = "ST_DWithin(place, $1::geography, $2::float8, false)"
-        let filter = "\(near) AND category = $3 AND rating >= $4::int"
+        statements(of: "objects") + (withMade ? statements(of: "made") : [])
+    }
+
+    private static func statements(of table: String) -> [(name: String, text: String)] {
+        let near = "\(table) WHERE ST_DWithin(place, $1::geography, $2::float8, false)"
+        let filtered = "\(near) AND category = $3 AND rating >= $4::int"
         let distance = "place <-> $1::geography"
-        let forms: [(Workload, String)] = [
-            (.q1, "SELECT key, ST_Distance(place, $1::geography, false) FROM T WHERE \(near)"),
-            (.q2, "SELECT key, \(distance) FROM T WHERE \(near) ORDER BY \(distance) LIMIT 50"),
-            (.q3, "SELECT document FROM T WHERE place::geometry && $1::geometry"),
-            (
-                .q4,
-                "SELECT document, \(distance) FROM T WHERE \(filter) ORDER BY \(distance) LIMIT 20"
-            ),
-            (.q5, "SELECT key, \(distance) FROM T ORDER BY \(distance) LIMIT 10"),
+        let texts: [(Workload, String)] = [
+            (.q1, "SELECT key, ST_Distance(place, $1::geography, false) FROM \(near)"),
+            (.q2, "SELECT key, \(distance) FROM \(near) ORDER BY \(distance) LIMIT 50"),
+            (.q3, "SELECT document FROM \(table) WHERE place::geometry && $1::geometry"),
+            (.q4, "SELECT document, \(distance) FROM \(filtered) ORDER BY \(distance) LIMIT 20"),
+            (.q5, "SELECT key, \(distance) FROM \(table) ORDER BY \(distance) LIMIT 10"),
             (
                 .q6,
-                "SELECT document FROM T WHERE category = $1::text ORDER BY rating DESC LIMIT 20"
+                "SELECT document FROM \(table) WHERE category = $1::text "
+                    + "ORDER BY rating DESC LIMIT 20"
             ),
-            (.q7, "SELECT count(*) FROM T WHERE \(filter)"),
-            (.q8, "UPDATE T SET place = $2::geography WHERE key = $1::text"),
+            (.q7, "SELECT count(*) FROM \(filtered)"),
+            (.q8, "UPDATE \(table) SET place = $2::geography WHERE key = $1::text"),
         ]
-        return (withMade ? ["objects", "made"] : ["objects"]).flatMap { table in
-            forms.map {
-                (
-                    table + $0.rawValue,
-                    $1.replacing("T WHERE", with: table + " WHERE")
-                        .replacing("FROM T ORDER", with: "FROM \(table) ORDER")
-                        .replacing("UPDATE T ", with: "UPDATE \(table) ")
-                )
-            }
-        }
+        return texts.map { (table + $0.rawValue, $1) }
     }
 
     func request(_ query: PlaceQuery, for workload: Workload) -> [UInt8]? {
@@ -78,7 +71,7 @@ struct PostgresPeer: Peer {
         let rows = PostgresMessages.rows(in: answer)
         if workload == .q7 {
             let count = rows.first.map { PostgresMessages.integer($0[0]) } ?? 0
-            return Array(repeating: Hit(object: -1), count: Int(count))
+            return Array(repeating: .counted, count: Int(count))
         }
         let isDocument = [.q3, .q4, .q6].contains(workload)
         return try rows.map { row in

@@ -66,7 +66,7 @@ struct RedisPeer: Peer {
     func hits(in answer: [UInt8], for workload: Workload) throws -> [Hit] {
         let value = try RESP.value(answer)
         if case .number(let count) = value {
-            return Array(repeating: Hit(object: -1), count: count)
+            return Array(repeating: .counted, count: count)
         }
         guard case .list(let values) = value else { throw Failure("redis: no list") }
         switch workload {

@@ -46,9 +46,10 @@ extension Server {
         return connection
     }
 
-    /// Connects as soon as the server lets it; gives up after a minute and when it has ended.
+    /// Connects as soon as the server lets it; gives up after five minutes or when it has ended.
     func connectPatiently() throws -> Connection {
-        for _ in 0..<60_000 {
+        let patience = now() + 300_000_000_000
+        while process?.isRunning == true, now() < patience {
             if let connection = try? connect() { return connection }
             usleep(1_000)
         }
