@@ -19,8 +19,8 @@ final class LoopDesk {
     }
 }
 
-/// Answers to writes on their way from the backend's thread to an event loop: those of one commit
-/// cross together.
+/// Answers to writes on their way from the backend's thread to an event loop: those that wait
+/// together cross together.
 final class WriteAnswers: Sendable {
     struct Delivery: Sendable {
         let session: SessionHandler
