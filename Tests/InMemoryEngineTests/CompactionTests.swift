@@ -89,13 +89,41 @@ import Testing
         run.ready.wait()
         run.writeAnything(50)
         run.check("seed \(seed), before")
-        let before = run.state
         run.engine.installBackgroundWork()
         #expect(run.state.slotCount < 1_000, "seed \(seed)")
-        #expect(before.slotCount > 1_000 || before.slotCount == run.state.slotCount)
         run.check("seed \(seed), after")
         run.writeAnything(300)
         run.check("seed \(seed), later")
+    }
+
+    @Test func `what waits for the writer is repeated by it, what is more before`() {
+        var run = Run(seed: 8)
+        run.create(500)
+        let ready = DispatchSemaphore(value: 0)
+        let compactions = Compactions { ready.signal() }
+        compactions.start(run.state, of: shops)
+        for round in 0..<20 {
+            if round == 10 { ready.wait() }
+            let changes = (0..<100).map { _ in
+                run.change += 1
+                return upsert(
+                    shops, uuid(Int(run.change)), creation: run.change, change: run.change,
+                    at: place(&run.random))
+            }
+            compactions.note(changes)
+            run.engine.apply(changes, upTo: run.change)
+        }
+        let finished = compactions.finished()
+        #expect(finished.count == 1 && compactions.finished().isEmpty)
+        let state = finished[0].state
+        #expect(state.count == run.state.count && state.slotCount == 2_500)
+        #expect(state.violations() == [])
+        for slot in 0..<state.slotCount {
+            #expect(state.records[slot].creation == run.state.records[slot].creation)
+            #expect(
+                state.fields[location]?.position(of: Slot(slot))
+                    == run.state.fields[location]?.position(of: Slot(slot)))
+        }
     }
 
     @Test func `holes never stay more than a quarter for long, and few holes stay`() {
@@ -127,10 +155,12 @@ import Testing
         #expect(run.engine.snapshot.bucket(shops) == nil)
         run.create(300)
         run.delete(200)
-        run.ready.wait()
-        run.engine.installBackgroundWork()
+        // The first compaction may have ended before it was of no use.
+        while run.state.slotCount == 300 {
+            run.ready.wait()
+            run.engine.installBackgroundWork()
+        }
         run.check("the successor")
-        #expect(run.state.slotCount < 300)
     }
 
     @Test func `a bucket whose objects are all deleted holds nothing`() {

@@ -92,7 +92,7 @@ import Testing
             // Two bytes for the offset, and up to 12.6 in the table.
             let own = (0..<count).reduce(0) { $0 + Self.id($1).count }
             if count == 3_000 {
-                #expect(bulk.memoryBytes - own < 9 * count)
+                #expect(bulk.memoryBytes - own < 10 * count)
                 #expect(grown.memoryBytes - own < 16 * count)
             }
         }

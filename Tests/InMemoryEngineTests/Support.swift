@@ -51,14 +51,14 @@ extension InMemoryEngine {
     }
 
     /// Loads objects with a point each, dealt out to some buckets in turn.
-    func load(objects: Int, buckets: [BucketName], _ random: inout SplitMix64) {
-        load(buckets: buckets, fields: [location], change: ChangeNumber(objects)) { feed in
+    func load(objects: Int, buckets: [BucketName], _ random: inout SplitMix64) throws {
+        try load(buckets: buckets, fields: [location], change: ChangeNumber(objects)) { feed in
             for number in 1...objects {
                 let point = LoadedPoint(field: 0, coordinate: place(&random))
                 var id = uuid(number).text
-                id.withUTF8 { id in
-                    withUnsafePointer(to: point) { point in
-                        feed(
+                try id.withUTF8 { id in
+                    try withUnsafePointer(to: point) { point in
+                        try feed(
                             LoadedObject(
                                 bucket: number % buckets.count, id: id,
                                 creation: ChangeNumber(number), change: ChangeNumber(number),
