@@ -52,7 +52,6 @@ let package = Package(
                 "CGlibc", "Geodesy", "JSONText", "Objects", "QueryLanguage", "SpatialIndex",
                 "Backend",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HashTreeCollections", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ]),

@@ -156,15 +156,10 @@ extension InMemoryEngine {
         _ page: (matches: [Execution.Match], hasMore: Bool), _ execution: Execution,
         _ request: PageRequest, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> PageEnd {
-        let results = ResultWriter(execution: execution, query: request.query)
         let start = writer.count
-        var ends: [Int] = []
-        for match in page.matches {
-            if !ends.isEmpty { writer.byte(UInt8(ascii: ",")) }
-            try results.write(match, to: &writer)
-            ends.append(writer.count)
-            if writer.count - start > request.maximumBytes { break }
-        }
+        let pages = PageWriter(
+            execution, request.query, page.matches, limit: request.maximumBytes)
+        let ends = try pages.write(to: &writer)
         // Back to the last object behind which the next page's key, if there is one, still fits.
         for count in stride(from: ends.count, to: 0, by: -1) {
             let isLast = count == page.matches.count && !page.hasMore

@@ -131,6 +131,38 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
+    /// Calls `body` with the elements at some indexes, in their order.
+    ///
+    /// The way to each element is found without counting references, so that the processor can wait
+    /// for many at a time.
+    @inlinable
+    public func forEach(
+        at indexes: UnsafeMutableBufferPointer<UInt32>, _ body: (Element) -> Void
+    ) {
+        let limit = UInt32(count)
+        if let only {
+            for index in indexes {
+                precondition(index < limit, "index out of bounds")
+                body(only.elements[Int(index)])
+            }
+            return
+        }
+        withUnsafeTemporaryAllocation(
+            of: UnsafeMutablePointer<UnsafeMutablePointer<Element>>.self, capacity: pages.count
+        ) { directory in
+            for (place, page) in pages.enumerated() {
+                directory.initializeElement(at: place, to: page.addresses)
+            }
+            for index in indexes {
+                precondition(index < limit, "index out of bounds")
+                let place = Int(index)
+                let page = directory[place >> ChunkShape.pageShift]
+                let chunk = page[(place >> ChunkShape.elementShift) & ChunkShape.chunkMask]
+                body(chunk[place & ChunkShape.elementMask])
+            }
+        }
+    }
+
     /// What the array occupies, in bytes, as if it shared nothing with its copies; a chunk of filler
     /// counts once per use.
     ///

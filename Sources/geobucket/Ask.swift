@@ -79,7 +79,9 @@ struct Ask: AsyncParsableCommand {
     /// The sentences of a plan, a line each.
     private static func summary(of plan: [UInt8]) throws -> [UInt8] {
         try JSONParser.reading(plan) { view in
-            view["summary"]?.elements.flatMap { Array($0.utf8 ?? .init(start: nil, count: 0)) + [UInt8(ascii: "\n")] } ?? []
+            view["summary"]?.elements.flatMap {
+                Array($0.utf8 ?? .init(start: nil, count: 0)) + [UInt8(ascii: "\n")]
+            } ?? []
         }
     }
 

@@ -10,4 +10,7 @@ const void *gb_memmem(const void *bytes, size_t count, const void *part, size_t 
 // malloc_trim(3) with no padding: gives the free pages of every arena back to the system.
 void gb_malloc_trim(void);
 
+// Tells the processor that the memory at an address will be read soon; any address may be given.
+static inline void gb_prefetch(const void *address) { __builtin_prefetch(address); }
+
 #endif

@@ -22,7 +22,7 @@ public struct ColumnName: Hashable, Sendable {
 /// read here, and their values handed to the writer in batches for the slots that still wait. An
 /// order is made here of a snapshot's column; the writer adds what has changed since.
 final class ColumnWorks: Sendable {
-        /// What the writer is to do.
+    /// What the writer is to do.
     enum Step {
         case begin(BucketName, [FieldPath])
         case fill(BucketName, [Filling], rows: [Row])

@@ -47,7 +47,11 @@ struct SlotFilter: Sendable {
 
     /// The share of a bucket's slots, below `slotCount`, that pass a test: counted or sampled.
     static func share(of test: SlotTest, _ slotCount: Int) -> Double {
-        if let known = test.knownCount { return Double(known) / Double(max(slotCount, 1)) }
+        guard let known = test.knownCount else { return sampledShare(of: test, slotCount) }
+        return Double(known) / Double(max(slotCount, 1))
+    }
+
+    static func sampledShare(of test: SlotTest, _ slotCount: Int) -> Double {
         let count = min(sample, slotCount)
         guard count > 0 else { return 1 }
         return withUnsafeTemporaryAllocation(of: Slot.self, capacity: count) { slots in
@@ -65,9 +69,7 @@ extension SlotTest {
         switch self {
         case .box(let box, let index): return index.estimate(in: box)
         case .polygon(let polygon, let index): return index.estimate(in: polygon)
-        case .circle(let clause, let index):
-            guard let radius = clause.radiusMeters else { return index.count }
-            return index.estimate(within: radius, of: clause.center)
+        case .circle(let clause, let index): return index.estimate(of: clause)
         case .cell(let test, let column):
             switch test.match {
             case .nothing: return 0
@@ -77,5 +79,13 @@ extension SlotTest {
             }
         case .constant, .and, .or, .not: return nil
         }
+    }
+}
+
+extension PointIndex {
+    /// About how many points a clause accepts.
+    func estimate(of clause: DistanceClause) -> Int {
+        guard let radius = clause.radiusMeters else { return count }
+        return estimate(within: radius, of: clause.center)
     }
 }

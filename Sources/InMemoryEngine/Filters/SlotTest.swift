@@ -93,9 +93,11 @@ indirect enum SlotTest: Sendable {
         var kept = 0
         if case .cell(let test, let column) = self, case .interval(let range) = test.match {
             let (low, span) = (range.lowerBound, range.upperBound - range.lowerBound)
-            column.withCells(of: slots) { slot, cell in
-                target[kept] = slot
+            var place = 0
+            column.forEachCell(of: slots) { cell in
+                target[kept] = slots[place]
                 kept += cell.bits &- low <= span ? 1 : 0
+                place += 1
             }
             return kept
         }
@@ -115,7 +117,7 @@ indirect enum SlotTest: Sendable {
         case .constant(let truth): truths.initialize(repeating: truth, count: slots.count)
         case .cell(let test, let column):
             var place = 0
-            column.withCells(of: slots) { _, cell in
+            column.forEachCell(of: slots) { cell in
                 truths[place] = test.truth(cell, in: column)
                 place += 1
             }
@@ -156,18 +158,17 @@ indirect enum SlotTest: Sendable {
 }
 
 extension Column {
-    /// Calls `body` with each slot and its cell, in their order.
+    /// Calls `body` with the cell of each slot, in their order.
     @inline(__always)
-    func withCells(of slots: SlotTest.Slots, _ body: (Slot, Cell) -> Void) {
+    func forEachCell(of slots: SlotTest.Slots, _ body: (Cell) -> Void) {
         switch cells {
         case .bytes(let codes, let palette):
             let cells = palette.cells
-            for slot in slots { body(slot, cells[Int(codes[Int(slot)])]) }
+            codes.forEach(at: slots) { body(cells[Int($0)]) }
         case .shorts(let codes, let palette):
             let cells = palette.cells
-            for slot in slots { body(slot, cells[Int(codes[Int(slot)])]) }
-        case .wide(let cells):
-            for slot in slots { body(slot, cells[Int(slot)]) }
+            codes.forEach(at: slots) { body(cells[Int($0)]) }
+        case .wide(let cells): cells.forEach(at: slots, body)
         }
     }
 }

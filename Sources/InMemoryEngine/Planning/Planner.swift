@@ -23,8 +23,24 @@ struct Planner {
         let clause: Clause
         /// How it is decided in memory; nil: on documents.
         let test: SlotTest?
+        /// About how many objects it is true for, where something in memory has told.
+        let known: Int?
         /// The share of objects for which it is true: counted, sampled or guessed.
         let share: Double
+
+        /// - Parameter isAlone: it drives or is everything: its share changes nothing.
+        init(_ clause: Clause, _ test: SlotTest?, on state: BucketState, isAlone: Bool) {
+            self.clause = clause
+            self.test = test
+            if isAlone {
+                (known, share) = (test?.knownCount, 1)
+            } else if let test {
+                share = SlotFilter.share(of: test, state.slotCount)
+                known = Int(share * Double(state.slotCount))
+            } else {
+                (known, share) = (nil, clause.guessedShare)
+            }
+        }
     }
 
     enum Cost {
@@ -51,11 +67,7 @@ struct Planner {
         let clauses = clause.normalized.conjuncts
         conjuncts = clauses.map { clause in
             let test = SlotTest(clause, on: state, missing: &missing)
-            // A clause alone drives or is everything: its share changes nothing.
-            let share =
-                clauses.count == 1
-                ? 1 : test.map { SlotFilter.share(of: $0, state.slotCount) } ?? clause.guessedShare
-            return Conjunct(clause: clause, test: test, share: share)
+            return Conjunct(clause, test, on: state, isAlone: clauses.count == 1)
         }
         ranking = SlotRanking(order, of: clause, on: state, missing: &missing)
         self.missing = missing
@@ -68,7 +80,7 @@ struct Planner {
             plans.append(plan(path, candidates: state.count, without: nil))
         }
         for (index, conjunct) in conjuncts.enumerated() {
-            for (path, candidates) in paths(for: conjunct.clause) {
+            for (path, candidates) in paths(for: conjunct.clause, known: conjunct.known) {
                 // A union finds more than its clause accepts: which is tested then.
                 let driver: Int? = if case .union = path { nil } else { index }
                 plans.append(plan(path, candidates: candidates, without: driver))
@@ -83,18 +95,19 @@ struct Planner {
     // MARK: Paths
 
     /// The paths that find every object for which a clause is true, with the candidates of each.
-    private func paths(for conjunct: Clause) -> [(AccessPath, Int)] {
+    ///
+    /// - Parameter known: about how many those are, if that is known already.
+    private func paths(for conjunct: Clause, known: Int? = nil) -> [(AccessPath, Int)] {
         switch conjunct {
         case .geobox(let field, let box):
             guard let index = state.fields[field] else { return [(.nothing, 0)] }
-            return [(.box(field, box), index.estimate(in: box))]
+            return [(.box(field, box), known ?? index.estimate(in: box))]
         case .geopolygon(let field, let polygon):
             guard let index = state.fields[field] else { return [(.nothing, 0)] }
-            return [(.polygon(field, polygon), index.estimate(in: polygon))]
+            return [(.polygon(field, polygon), known ?? index.estimate(in: polygon))]
         case .geodistance(let clause):
             guard let index = state.fields[clause.field] else { return [(.nothing, 0)] }
-            let within = clause.radiusMeters.map { index.estimate(within: $0, of: clause.center) }
-            let candidates = within ?? index.count
+            let candidates = known ?? index.estimate(of: clause)
             let circle = (AccessPath.circle(clause), candidates)
             guard let name = clause.putDistanceInto,
                 order == [OrderKey(.distance(name: name))]
@@ -108,7 +121,7 @@ struct Planner {
             return [(.ids(slots), slots.count)]
         case .range(_, let range) where range.isEmpty: return [(.nothing, 0)]
         case .eq(let field, _), .range(let field, _), .prefix(let field, _):
-            return lookup(conjunct, field).map { [$0] } ?? []
+            return lookup(conjunct, field, known).map { [$0] } ?? []
         case .isIn(let field, let values):
             return union(of: values.map { .eq(field, $0) }).map { [$0] } ?? []
         case .or(let clauses): return union(of: clauses).map { [$0] } ?? []
@@ -116,13 +129,15 @@ struct Planner {
         }
     }
 
-    private func lookup(_ leaf: Clause, _ field: FieldPath) -> (AccessPath, Int)? {
+    private func lookup(
+        _ leaf: Clause, _ field: FieldPath, _ known: Int?
+    ) -> (AccessPath, Int)? {
         guard let (index, column) = state.columns.index(field), let range = ColumnRange(leaf)
         else { return nil }
-        let walk = OrderedWalk(index, column, range: range)
+        let candidates = known ?? OrderedWalk(index, column, range: range).count
         var isOneValue = false
         if case .eq = leaf { isOneValue = true }
-        return (.lookup(field, range, isOneValue: isOneValue), walk.count)
+        return (.lookup(field, range, isOneValue: isOneValue), candidates)
     }
 
     /// The order of the first key's column, where that has one.
@@ -177,8 +192,9 @@ struct Planner {
             switch conjunct.clause {
             case .eq(let field, _), .range(let field, _), .prefix(let field, _),
                 .isIn(let field, _):
-                let test = conjunct.test.map { SlotFilter.share(of: $0, state.slotCount) }
-                if let test { consider(field, test * Double(state.count)) }
+                guard let test = conjunct.test else { continue }
+                let share = SlotFilter.share(of: test, state.slotCount)
+                consider(field, share * Double(state.count))
             default: break
             }
         }

@@ -28,7 +28,7 @@ struct SlotRanking: Sendable {
     }
 
     /// Whether equal keys always are equal values, of an order with one part or none.
-    private var keyIsExact: Bool {
+    fileprivate var keyIsExact: Bool {
         switch parts.first {
         case nil, .distance: parts.count <= 1
         case .column(let column, _): parts.count == 1 && column.leadingIsExact
@@ -159,8 +159,12 @@ struct BestRanked {
     }
 
     private mutating func shorten() {
-        let ranking = self.ranking
-        ranked.sort { ranking.precedes($0, $1) }
+        if ranking.keyIsExact {
+            ranked.sort { $0.key != $1.key ? $0.key < $1.key : $0.slot < $1.slot }
+        } else {
+            let ranking = self.ranking
+            ranked.sort { ranking.precedes($0, $1) }
+        }
         guard ranked.count >= limit else { return }
         ranked.removeLast(ranked.count - limit)
         worst = ranked.last

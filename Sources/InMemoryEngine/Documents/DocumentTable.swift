@@ -1,0 +1,179 @@
+import Backend
+import CGlibc
+import Glibc
+
+/// One shard of the document cache: a hash table by the changes that created the objects, open
+/// addressing with linear probing.
+///
+/// When it is full a hand goes round its cells and gives up what has not been read since it last
+/// came by (the clock, or second-chance, rule).
+///
+/// `@unchecked Sendable`: everything is read under the shared and changed under the exclusive lock,
+/// but for the mark that a document has been read, a byte that readers set and nobody relies on.
+final class DocumentTable: @unchecked Sendable {
+    let lock = ReadWriteLock()
+    private let capacityBytes: Int
+    private var cells: UnsafeMutablePointer<Cell>
+    private var mask: Int
+    private var count = 0
+    private var hand = 0
+    /// What the documents occupy, their cells counted in.
+    private(set) var bytes = 0
+
+    private struct Cell {
+        /// 0: the cell is free.
+        var creation: ChangeNumber = 0
+        var change: ChangeNumber = 0
+        var text: UnsafeMutablePointer<UInt8>?
+        var length: UInt32 = 0
+        var wasRead = false
+    }
+
+    /// What a document takes besides its own bytes: about two cells, and what malloc adds.
+    private static let overheadBytes = 80
+
+    init(capacityBytes: Int) {
+        self.capacityBytes = capacityBytes
+        mask = 15
+        cells = .allocate(capacity: 16)
+        cells.initialize(repeating: Cell(), count: 16)
+    }
+
+    deinit {
+        for cell in 0...mask { free(cells[cell].text) }
+        cells.deallocate()
+    }
+
+    func reading<Result>(_ body: (DocumentTable) -> Result) -> Result {
+        lock.lockForReading()
+        defer { lock.unlock() }
+        return body(self)
+    }
+
+    // MARK: Under the shared lock
+
+    func prefetch(_ creation: ChangeNumber) { gb_prefetch(cells + home(creation)) }
+
+    func find(_ creation: ChangeNumber, _ change: ChangeNumber) -> DocumentCache.Document? {
+        guard let cell = cell(of: creation), cells[cell].change == change else { return nil }
+        if !cells[cell].wasRead { cells[cell].wasRead = true }
+        return DocumentCache.Document(start: cells[cell].text, count: Int(cells[cell].length))
+    }
+
+    private func home(_ creation: ChangeNumber) -> Int {
+        Int(truncatingIfNeeded: (creation &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask
+    }
+
+    private func cell(of creation: ChangeNumber) -> Int? {
+        var cell = home(creation)
+        while cells[cell].creation != creation {
+            if cells[cell].creation == 0 { return nil }
+            cell = (cell + 1) & mask
+        }
+        return cell
+    }
+
+    // MARK: Writing
+
+    func put(_ document: [UInt8], _ creation: ChangeNumber, _ change: ChangeNumber) {
+        let size = document.count + Self.overheadBytes
+        guard size <= capacityBytes else { return remove(creation) }
+        lock.lockForWriting()
+        defer { lock.unlock() }
+        if let old = cell(of: creation) {
+            // A slow reader must not put back what a writer has replaced.
+            guard cells[old].change < change else { return }
+            clear(old)
+        }
+        if (count + 1) * 4 > (mask + 1) * 3 { grow() }
+        while bytes + size > capacityBytes { evictOne() }
+        guard let text = malloc(max(document.count, 1)) else { return }
+        memcpy(text, document, document.count)
+        place(
+            Cell(
+                creation: creation, change: change,
+                text: text.assumingMemoryBound(to: UInt8.self), length: UInt32(document.count)))
+        count += 1
+        bytes += size
+    }
+
+    func remove(_ creation: ChangeNumber) {
+        lock.lockForWriting()
+        defer { lock.unlock() }
+        if let cell = cell(of: creation) { clear(cell) }
+    }
+
+    private func place(_ new: Cell) {
+        var cell = home(new.creation)
+        while cells[cell].creation != 0 { cell = (cell + 1) & mask }
+        cells[cell] = new
+    }
+
+    /// Frees a cell, and closes the gap so that every other is still found from its home.
+    private func clear(_ cell: Int) {
+        count -= 1
+        bytes -= Int(cells[cell].length) + Self.overheadBytes
+        free(cells[cell].text)
+        var gap = cell
+        var next = (cell + 1) & mask
+        while cells[next].creation != 0 {
+            let distance = (next &- home(cells[next].creation)) & mask
+            if distance >= (next &- gap) & mask {
+                cells[gap] = cells[next]
+                gap = next
+            }
+            next = (next + 1) & mask
+        }
+        cells[gap] = Cell()
+    }
+
+    private func evictOne() {
+        while true {
+            if cells[hand].creation != 0 {
+                if !cells[hand].wasRead { return clear(hand) }
+                cells[hand].wasRead = false
+            }
+            hand = (hand + 1) & mask
+        }
+    }
+
+    private func grow() {
+        let (old, oldCount) = (cells, mask + 1)
+        mask = oldCount * 2 - 1
+        cells = .allocate(capacity: oldCount * 2)
+        cells.initialize(repeating: Cell(), count: oldCount * 2)
+        for cell in 0..<oldCount where old[cell].creation != 0 { place(old[cell]) }
+        old.deallocate()
+        hand = 0
+    }
+}
+
+extension DocumentCache.Document {
+    /// Asks for the first lines of a document.
+    func prefetch() {
+        guard let base = baseAddress else { return }
+        for offset in stride(from: 0, to: Swift.min(count, 512), by: 64) {
+            gb_prefetch(base + offset)
+        }
+    }
+}
+
+/// POSIX's lock that readers share.
+///
+/// `@unchecked Sendable`: the lock itself is made to be used by many threads, at one address.
+final class ReadWriteLock: @unchecked Sendable {
+    private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+
+    init() { precondition(pthread_rwlock_init(lock, nil) == 0) }
+
+    deinit {
+        pthread_rwlock_destroy(lock)
+        lock.deallocate()
+    }
+
+    func lockForReading() { precondition(pthread_rwlock_rdlock(lock) == 0) }
+
+    func lockForWriting() { precondition(pthread_rwlock_wrlock(lock) == 0) }
+
+    func unlock() { pthread_rwlock_unlock(lock) }
+}
