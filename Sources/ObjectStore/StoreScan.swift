@@ -42,8 +42,16 @@ public struct StoreScan {
         return ChangeNumber(stored ?? 0)
     }
 
+    /// Bytes of the file that are mapped into memory at most: as SQLite is built on Linux.
+    private static let mappedBytes = 0x7FFF_0000
+
     /// What an engine needs of every object, in the order of creation; no document is read.
+    ///
+    /// Pages are mapped, not read: that takes half the time and leaves the page cache empty. The file
+    /// does not become shorter meanwhile: no checkpoint goes past a state that is being read.
     public func forEachObject(_ body: (LoadedObject) throws -> Void) throws {
+        try db.execute(sql: "PRAGMA mmap_size = \(Self.mappedBytes)")
+        defer { try? db.execute(sql: "PRAGMA mmap_size = 0") }
         let rows = try SQLStatement(
             db, "SELECT creation, bucket, id, change, points FROM object ORDER BY creation")
         var points: [LoadedPoint] = []
@@ -143,22 +151,12 @@ public struct StoreScan {
 }
 
 extension ObjectStore {
-    /// Bytes of the file that a scan maps into memory at most: as SQLite is built on Linux.
-    private static let mappedBytes = 0x7FFF_0000
-
     /// Reads one state of the store; writers go on meanwhile.
-    ///
-    /// Its pages are mapped, not read: that takes half the time and leaves the page cache empty. No
-    /// other process makes the file shorter while this one holds its lock.
     public func scan<Result>(
         _ body: (StoreScan) throws -> Result
     ) throws(StoreFailure) -> Result {
         do {
-            return try pool.read { db in
-                try db.execute(sql: "PRAGMA mmap_size = \(Self.mappedBytes)")
-                defer { try? db.execute(sql: "PRAGMA mmap_size = 0") }
-                return try body(try StoreScan(db))
-            }
+            return try pool.read { db in try body(try StoreScan(db)) }
         } catch {
             throw StoreFailure(error, path: path)
         }
