@@ -35,11 +35,13 @@ struct BucketBuilder: Sendable {
         }
     }
 
-    mutating func add(_ object: LoadedObject) {
+    mutating func add(
+        _ object: LoadedObjects.Object, _ id: UnsafeBufferPointer<UInt8>,
+        _ points: UnsafeBufferPointer<LoadedObjects.Point>
+    ) {
         let slot = add(
-            object.id,
-            BucketState.SlotRecord(creation: object.creation, change: object.change))
-        for point in object.points { add(point.coordinate, field: point.field, to: slot) }
+            id, BucketState.SlotRecord(creation: object.creation, change: object.change))
+        for point in points { add(point.coordinate, field: point.field, to: slot) }
     }
 
     private enum Part: Sendable {
