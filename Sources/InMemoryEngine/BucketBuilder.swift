@@ -49,9 +49,12 @@ struct BucketBuilder: Sendable {
         case index(FieldPath, PointIndex)
     }
 
-    /// - Parameter fields: the paths by their numbers.
-    func build(fields: [FieldPath]) -> BucketState {
-        let parts = concurrentMap(points.count + 1, byThreads: !isSmall) { number -> Part in
+    /// - Parameters:
+    ///   - fields: the paths by their numbers.
+    ///   - byThreads: whether other threads may help with a large bucket.
+    func build(fields: [FieldPath], byThreads: Bool = true) -> BucketState {
+        let parts = concurrentMap(points.count + 1, byThreads: byThreads && !isSmall) {
+            number -> Part in
             if number < points.count {
                 let (field, list) = points[number]
                 return .index(fields[field], PointIndex(bulk: list))

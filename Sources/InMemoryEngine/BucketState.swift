@@ -81,15 +81,19 @@ struct BucketState: Sendable {
             }
         } else {
             slot = Slot(records.count)
-            let records = records
-            var id = change.id.text
-            id.withUTF8 { ids.append($0) { records[Int($0)].isAlive } }
-            self.records.append(SlotRecord(creation: change.creation, change: change.change))
+            append(change.id)
+            records.append(SlotRecord(creation: change.creation, change: change.change))
             count += 1
         }
         for point in change.points {
             fields[point.field, default: PointIndex()].set(point.coordinate, for: slot)
         }
+    }
+
+    private mutating func append(_ id: ObjectID) {
+        let records = records
+        var text = id.text
+        text.withUTF8 { ids.append($0) { records[Int($0)].isAlive } }
     }
 
     mutating func delete(created creation: ChangeNumber) {
@@ -108,7 +112,7 @@ struct BucketState: Sendable {
         fields[field]?.install(merged) ?? false
     }
 
-    /// The same objects, their slots renumbered without the holes.
+    /// The same objects, their slots renumbered without the holes, on the calling thread alone.
     ///
     /// - Complexity: O(slots).
     func compacted() -> BucketState {
@@ -122,7 +126,7 @@ struct BucketState: Sendable {
                 }
             }
         }
-        return builder.build(fields: fields.map(\.key))
+        return builder.build(fields: fields.map(\.key), byThreads: false)
     }
 }
 
