@@ -42,8 +42,8 @@ public struct StoreScan {
         return ChangeNumber(stored ?? 0)
     }
 
-    /// Bytes of the file that are mapped into memory at most: as SQLite is built on Linux.
-    private static let mappedBytes = 0x7FFF_0000
+    /// Bytes of the file that are mapped into memory at most; the rest is read.
+    private static let mappedBytes = 1 << 30
 
     /// Objects that `forEachObject` hands over at once, to spread what that costs.
     private static let batch = 4_096
