@@ -35,11 +35,13 @@ struct BucketBuilder: Sendable {
         }
     }
 
-    mutating func add(_ object: LoadedObject) {
+    mutating func add(
+        _ object: LoadedObjects.Object, _ id: UnsafeBufferPointer<UInt8>,
+        _ points: UnsafeBufferPointer<LoadedObjects.Point>
+    ) {
         let slot = add(
-            object.id,
-            BucketState.SlotRecord(creation: object.creation, change: object.change))
-        for point in object.points { add(point.coordinate, field: point.field, to: slot) }
+            id, BucketState.SlotRecord(creation: object.creation, change: object.change))
+        for point in points { add(point.coordinate, field: point.field, to: slot) }
     }
 
     private enum Part: Sendable {
@@ -47,9 +49,12 @@ struct BucketBuilder: Sendable {
         case index(FieldPath, PointIndex)
     }
 
-    /// - Parameter fields: the paths by their numbers.
-    func build(fields: [FieldPath]) -> BucketState {
-        let parts = concurrentMap(points.count + 1, byThreads: !isSmall) { number -> Part in
+    /// - Parameters:
+    ///   - fields: the paths by their numbers.
+    ///   - byThreads: whether other threads may help with a large bucket.
+    func build(fields: [FieldPath], byThreads: Bool = true) -> BucketState {
+        let parts = concurrentMap(points.count + 1, byThreads: byThreads && !isSmall) {
+            number -> Part in
             if number < points.count {
                 let (field, list) = points[number]
                 return .index(fields[field], PointIndex(bulk: list))

@@ -83,10 +83,8 @@ struct BucketState: Sendable {
             }
         } else {
             slot = Slot(records.count)
-            let records = records
-            var id = change.id.text
-            id.withUTF8 { ids.append($0) { records[Int($0)].isAlive } }
-            self.records.append(SlotRecord(creation: change.creation, change: change.change))
+            append(change.id)
+            records.append(SlotRecord(creation: change.creation, change: change.change))
             count += 1
         }
         for point in change.points {
@@ -102,6 +100,12 @@ struct BucketState: Sendable {
         return fields.compactMap {
             columns.add($0, slots: records.count, holes: holes.map { Slot($0) })
         }
+    }
+
+    private mutating func append(_ id: ObjectID) {
+        let records = records
+        var text = id.text
+        text.withUTF8 { ids.append($0) { records[Int($0)].isAlive } }
     }
 
     mutating func delete(created creation: ChangeNumber) {
@@ -141,7 +145,7 @@ struct BucketState: Sendable {
         self = next
     }
 
-    /// The same objects, their slots renumbered without the holes.
+    /// The same objects, their slots renumbered without the holes, on the calling thread alone.
     ///
     /// - Complexity: O(slots).
     func compacted() -> BucketState {
@@ -155,7 +159,7 @@ struct BucketState: Sendable {
                 }
             }
         }
-        return builder.build(fields: fields.map(\.key))
+        return builder.build(fields: fields.map(\.key), byThreads: false)
     }
 }
 

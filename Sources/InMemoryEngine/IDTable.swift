@@ -36,11 +36,21 @@ struct IDTable: Sendable {
         let flat = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: capacity)
         defer { flat.deallocate() }
         flat.initialize(repeating: Self.empty)
-        for slot in 0..<Slot(slotCount) where isWanted(slot) {
-            var cell = Self.cell(idOf(slot), of: capacity)
-            while flat[cell] != Self.empty { cell = cell + 1 == capacity ? 0 : cell + 1 }
-            flat[cell] = slot
-            slots += 1
+        // The cells of some ids are worked out before any is looked at: then they come together.
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: 16) { wanted in
+            for first in stride(from: 0, to: slotCount, by: 16) {
+                let group = Slot(first)..<Slot(min(first + 16, slotCount))
+                for slot in group {
+                    wanted.initializeElement(
+                        at: Int(slot) - first, to: Self.cell(idOf(slot), of: capacity))
+                }
+                for slot in group where isWanted(slot) {
+                    var cell = wanted[Int(slot) - first]
+                    while flat[cell] != Self.empty { cell = cell + 1 == capacity ? 0 : cell + 1 }
+                    flat[cell] = slot
+                    slots += 1
+                }
+            }
         }
         used = slots
         cells = PersistentArray(count: capacity) { first, chunk in

@@ -1,7 +1,9 @@
 import Backend
 import CGlibc
+import Dispatch
 import HashTreeCollections
 import Objects
+import Synchronization
 
 extension InMemoryEngine {
     /// Replaces everything by the objects that `feed` gives, in the order of creation.
@@ -11,16 +13,15 @@ extension InMemoryEngine {
     ///   - fields: every path that holds points; loaded points name theirs by its place here.
     public func load(
         buckets: [BucketName], fields: [FieldPath], change: ChangeNumber,
-        _ feed: ((LoadedObject) throws -> Void) throws -> Void
+        _ feed: ((LoadedObjects) throws -> Void) throws -> Void
     ) rethrows {
-        var builders = [BucketBuilder](repeating: BucketBuilder(), count: buckets.count)
-        try feed { builders[$0.bucket].add($0) }
+        let intake = Intake(buckets: buckets.count)
+        try feed { intake.add($0) }
         // What building needed besides goes back to the system.
         defer { gb_malloc_trim() }
-        let (built, pieces) = (builders, (builders.count + 255) / 256)
-        builders = []
-        let states = concurrentMap(pieces) { piece in
-            built[piece * 256..<min((piece + 1) * 256, built.count)].map {
+        let builders = intake.finish()
+        let states = concurrentMap((builders.count + 255) / 256) { piece in
+            builders[piece * 256..<min((piece + 1) * 256, builders.count)].map {
                 $0.build(fields: fields)
             }
         }.joined()
@@ -34,5 +35,39 @@ extension InMemoryEngine {
             Snapshot(
                 change: change, buckets: table, totals: totals,
                 superseded: snapshot.superseded.successor()))
+    }
+}
+
+/// Deals loaded objects out to the builders of their buckets, on a thread beside the one that reads.
+private final class Intake: Sendable {
+    private let builders: Mutex<[BucketBuilder]>
+    private let queue = DispatchQueue(label: "geobucket.load", qos: .userInitiated)
+    /// Lets the reader be ahead by so many groups of objects.
+    private let ahead = DispatchSemaphore(value: 8)
+
+    init(buckets: Int) {
+        builders = Mutex([BucketBuilder](repeating: BucketBuilder(), count: buckets))
+    }
+
+    func add(_ objects: LoadedObjects) {
+        ahead.wait()
+        queue.async { [self] in
+            builders.withLock { builders in
+                objects.visit { object, id, points in
+                    builders[object.bucket].add(object, id, points)
+                }
+            }
+            ahead.signal()
+        }
+    }
+
+    /// The builders with everything that was added; to be called once.
+    func finish() -> [BucketBuilder] {
+        queue.sync {
+            builders.withLock { builders in
+                defer { builders = [] }
+                return builders
+            }
+        }
     }
 }

@@ -97,13 +97,8 @@ extension PointIndex {
         count = points.count
         let tier = points.withUnsafeBufferPointer { points in
             Tier(
-                count: points.count,
-                place: {
-                    (points[$0].coordinate.latitude, points[$0].coordinate.longitude)
-                },
-                entry: {
-                    Entry(slot: points[$0].slot, stamp: epoch, coordinate: points[$0].coordinate)
-                })
+                points, place: { ($0.coordinate.latitude, $0.coordinate.longitude) },
+                entry: { Entry(slot: $0.slot, stamp: epoch, coordinate: $0.coordinate) })
         }
         tiers = [TierRecord(tier: tier, epochs: epoch...epoch)]
         self.epoch += 1

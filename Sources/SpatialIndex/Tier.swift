@@ -13,21 +13,19 @@ import Geodesy
 final class Tier: @unchecked Sendable {
     let tree: TierTree
 
-    /// A tier of `count` entries, each asked for once, after its place.
+    /// A tier of an entry for each of some points.
     @inline(__always)
-    init(
-        count: Int, place: (Int) -> (latitude: Double, longitude: Double),
-        entry: (Int) -> Entry
+    init<Point: BitwiseCopyable>(
+        _ points: UnsafeBufferPointer<Point>,
+        place: (Point) -> (latitude: Double, longitude: Double), entry: (Point) -> Entry
     ) {
-        precondition(count > 0, "a tier without entries")
-        tree = TierTree(count: count)
-        TierBuilder(tree: tree).fill(count: count, place: place, entry: entry)
+        precondition(!points.isEmpty, "a tier without entries")
+        tree = TierTree(count: points.count)
+        TierBuilder(tree: tree).fill(with: points, place, entry)
     }
 
     convenience init(_ entries: UnsafeBufferPointer<Entry>) {
-        self.init(
-            count: entries.count,
-            place: { (entries[$0].latitude, entries[$0].longitude) }, entry: { entries[$0] })
+        self.init(entries, place: { ($0.latitude, $0.longitude) }, entry: { $0 })
     }
 
     deinit { tree.deallocate() }
@@ -40,22 +38,23 @@ private struct TierBuilder {
     let tree: TierTree
 
     @inline(__always)
-    func fill(
-        count: Int, place: (Int) -> (latitude: Double, longitude: Double),
-        entry: (Int) -> Entry
+    func fill<Point: BitwiseCopyable>(
+        with points: UnsafeBufferPointer<Point>,
+        _ place: (Point) -> (latitude: Double, longitude: Double), _ entry: (Point) -> Entry
     ) {
-        packLeaves(count, place, entry)
+        packLeaves(points, place, entry)
         boundLeaves()
         for level in 1..<max(tree.levels, 1) { boundNodes(level: level) }
     }
 
-    // A key is the place on the curve above the number of the entry, with as many bits for the
+    // A key is the place on the curve above the number of the point, with as many bits for the
     // place as the number leaves.
     @inline(__always)
-    private func packLeaves(
-        _ count: Int, _ place: (Int) -> (latitude: Double, longitude: Double),
-        _ entry: (Int) -> Entry
+    private func packLeaves<Point: BitwiseCopyable>(
+        _ points: UnsafeBufferPointer<Point>,
+        _ place: (Point) -> (latitude: Double, longitude: Double), _ entry: (Point) -> Entry
     ) {
+        let count = points.count
         let numberBits = max(20, Int.bitWidth - (count - 1).leadingZeroBitCount)
         let axisBits = (64 - numberBits) / 2
         let cells = Double(UInt32(1) << UInt32(axisBits))
@@ -64,7 +63,7 @@ private struct TierBuilder {
         defer { keys.deallocate() }
         let shift = UInt64(64 - 2 * axisBits)
         for number in 0..<count {
-            let (latitude, longitude) = place(number)
+            let (latitude, longitude) = place(points[number])
             let x = (longitude + 180) * (cells / 360)
             let y = (latitude + 90) * (cells / 180)
             let key = HilbertCurve.index(
@@ -73,9 +72,17 @@ private struct TierBuilder {
         }
         KeySort.sort(keys, fromBit: Int(shift))
         let mask = (UInt64(1) << shift) - 1
-        for rank in 0..<count {
-            Leaf(base: tree.leaf(rank >> 4)).store(
-                entry(Int(keys[rank] & mask)), lane: rank & 15)
+        // The points of a leaf lie anywhere: fetched before any is worked on, they come together.
+        withUnsafeTemporaryAllocation(of: Point.self, capacity: TierLayout.fanout) { fetched in
+            for number in 0..<tree.leafCount {
+                let leaf = Leaf(base: tree.leaf(number))
+                let used = tree.entryCount(ofLeaf: number)
+                for lane in 0..<used {
+                    let key = keys[number * TierLayout.fanout + lane]
+                    fetched.initializeElement(at: lane, to: points[Int(key & mask)])
+                }
+                for lane in 0..<used { leaf.store(entry(fetched[lane]), lane: lane) }
+            }
         }
         padLastLeaf()
     }

@@ -53,17 +53,18 @@ extension InMemoryEngine {
     /// Loads objects with a point each, dealt out to some buckets in turn.
     func load(objects: Int, buckets: [BucketName], _ random: inout SplitMix64) throws {
         try load(buckets: buckets, fields: [location], change: ChangeNumber(objects)) { feed in
+            var loaded = LoadedObjects()
             for number in 1...objects {
-                let point = LoadedPoint(field: 0, coordinate: place(&random))
+                loaded.append(LoadedObjects.Point(field: 0, coordinate: place(&random)))
                 var id = uuid(number).text
-                try id.withUTF8 { id in
-                    try withUnsafePointer(to: point) { point in
-                        try feed(
-                            LoadedObject(
-                                bucket: number % buckets.count, id: id,
-                                creation: ChangeNumber(number), change: ChangeNumber(number),
-                                points: UnsafeBufferPointer(start: point, count: 1)))
-                    }
+                id.withUTF8 {
+                    loaded.append(
+                        $0, bucket: number % buckets.count, creation: ChangeNumber(number),
+                        change: ChangeNumber(number))
+                }
+                if number % 1_000 == 0 || number == objects {
+                    try feed(loaded)
+                    loaded = LoadedObjects()
                 }
             }
         }
