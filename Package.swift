@@ -129,7 +129,8 @@ let package = Package(
         .testTarget(
             name: "InMemoryEngineTests",
             dependencies: [
-                "Geodesy", "Objects", "SpatialIndex", "Backend", "InMemoryEngine", "TestSupport",
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "SpatialIndex", "Backend",
+                "InMemoryEngine", "TestSupport",
             ]),
         .testTarget(
             name: "BackendContractTests",

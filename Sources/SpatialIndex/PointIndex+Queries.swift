@@ -86,6 +86,33 @@ extension PointIndex {
 }
 
 extension PointIndex {
+    /// Calls `body` with the point of each slot, nil where it has none, in their order.
+    ///
+    /// - Complexity: as `position(of:)` for each, but the processor waits for many at a time.
+    public func forEachPosition(
+        of slots: UnsafeMutableBufferPointer<Slot>, _ body: (Coordinate?) -> Void
+    ) {
+        let known = UInt32(min(stamps.count, coordinates.count))
+        guard !tiers.isEmpty, slots.allSatisfy({ $0 < known }) else {
+            for slot in slots { body(position(of: slot)) }
+            return
+        }
+        withUnsafeTemporaryAllocation(of: Bool.self, capacity: slots.count) { hasPoint in
+            var place = 0
+            stamps.forEach(at: slots) {
+                hasPoint[place] = $0 != 0
+                place += 1
+            }
+            place = 0
+            coordinates.forEach(at: slots) {
+                body(hasPoint[place] ? $0 : nil)
+                place += 1
+            }
+        }
+    }
+}
+
+extension PointIndex {
     @inline(__always)
     private func search<R: Region>(
         _ region: R, _ body: (Slot, _ latitude: Double, _ longitude: Double) throws -> Bool

@@ -45,6 +45,17 @@ import Testing
         return found
     }
 
+    @Test(arguments: [1, 200, 256, 257, 70_000])
+    func `elements at many indexes are those at each`(count: Int) {
+        var random = SplitMix64(seed: UInt64(count))
+        var array = PersistentArray<UInt32>()
+        for _ in 0..<count { array.append(UInt32(random.below(1 << 30))) }
+        var indexes = (0..<500).map { _ in UInt32(random.below(count)) }
+        var found: [UInt32] = []
+        indexes.withUnsafeMutableBufferPointer { array.forEach(at: $0) { found.append($0) } }
+        #expect(found == indexes.map { array[Int($0)] })
+    }
+
     @Test func `setting behind the end fills the gap`() {
         var array = PersistentArray<Double>()
         array.set(70_000, 2.5, fillingWith: -1)

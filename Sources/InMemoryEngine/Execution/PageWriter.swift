@@ -33,8 +33,16 @@ struct PageWriter {
         }
         places = reported.enumerated().map { number, clause in
             if number == ranked, matches.allSatisfy({ $0.distance != nil }) { return [] }
-            let index = execution.state.fields[clause.field]
-            return matches.map { index?.position(of: $0.slot) }
+            guard let index = execution.state.fields[clause.field] else {
+                return matches.map { _ in nil }
+            }
+            var slots = matches.map(\.slot)
+            var places: [Coordinate?] = []
+            places.reserveCapacity(slots.count)
+            slots.withUnsafeMutableBufferPointer {
+                index.forEachPosition(of: $0) { places.append($0) }
+            }
+            return places
         }
     }
 

@@ -122,24 +122,28 @@ indirect enum SlotTest: Sendable {
                 place += 1
             }
         case .box(let box, let index):
-            for (place, slot) in slots.enumerated() {
-                truths[place] = index.position(of: slot).map { Truth(box.contains($0)) } ?? .unknown
-            }
+            decide(slots, truths, index) { Truth(box.contains($0)) }
         case .polygon(let polygon, let index):
-            for (place, slot) in slots.enumerated() {
-                truths[place] =
-                    index.position(of: slot).map { Truth(polygon.contains($0)) } ?? .unknown
-            }
+            decide(slots, truths, index) { Truth(polygon.contains($0)) }
         case .circle(let clause, let index):
-            for (place, slot) in slots.enumerated() {
-                truths[place] =
-                    index.position(of: slot).map { Truth(clause.accepts($0)) } ?? .unknown
-            }
+            decide(slots, truths, index) { Truth(clause.accepts($0)) }
         case .and(let tests): combine(tests, slots, truths, from: .yes, &)
         case .or(let tests): combine(tests, slots, truths, from: .no, |)
         case .not(let test):
             test.decide(slots, truths)
             for place in 0..<slots.count { truths[place] = !truths[place] }
+        }
+    }
+
+    /// The truth of each slot by its point; unknown where it has none.
+    private func decide(
+        _ slots: Slots, _ truths: UnsafeMutablePointer<Truth>, _ index: PointIndex,
+        _ truth: (Coordinate) -> Truth
+    ) {
+        var place = 0
+        index.forEachPosition(of: slots) {
+            truths[place] = $0.map(truth) ?? .unknown
+            place += 1
         }
     }
 
