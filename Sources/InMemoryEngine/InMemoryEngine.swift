@@ -87,6 +87,7 @@ public final class InMemoryEngine: Sendable {
                 }
             }
         }
+        next.dropWornColumns(works)
         compactions.note(changes)
         finish(next, change: change)
     }

@@ -131,6 +131,19 @@ import Testing
         }
     }
 
+    @Test func `a column whose strings come and go is worn, one whose values stay is not`() throws {
+        var column = Column(slots: 0)
+        func put(_ number: Int, in slot: Int) throws {
+            try Run.reading("{\"f\":\"name \(number)\"}") {
+                column.set(Slot(slot), to: ColumnValue(field.value(in: $0)))
+            }
+        }
+        for number in 0..<10_000 { try put(number % 100, in: number % 100) }
+        #expect(!column.isWorn)
+        for number in 0..<1_300 { try put(number, in: number % 100) }
+        #expect(column.isWorn)
+    }
+
     @Test(arguments: [12, 240, 900], [1, 2, 3] as [UInt64])
     func `leaves are true, false and unknown for the same objects as on documents`(
         distinct: Int, seed: UInt64

@@ -94,4 +94,15 @@ extension Successor {
             works.forget(ColumnName(bucket: bucket, field: filling.field), refused: true)
         }
     }
+
+    /// Gives up columns whose dictionaries hold too much that nobody has any more: queries will ask
+    /// for them anew.
+    mutating func dropWornColumns(_ works: ColumnWorks) {
+        for (bucket, state) in touched {
+            for (field, entry) in state.columns.entries where entry.column.isWorn {
+                modify(bucket) { $0.columns.remove(field) }
+                works.forget(ColumnName(bucket: bucket, field: field), refused: false)
+            }
+        }
+    }
 }
