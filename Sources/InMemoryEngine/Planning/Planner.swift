@@ -290,33 +290,3 @@ extension Clause {
         }
     }
 }
-
-extension SlotRanking {
-    /// The ranking of an order; nil where a field of it has no column.
-    ///
-    /// - Parameter missing: gets the fields that would have to have one.
-    init?(
-        _ order: [OrderKey], of clause: Clause, on state: BucketState,
-        missing: inout Set<FieldPath>
-    ) {
-        var parts: [Part] = []
-        let distances = clause.distanceClauses
-        for key in order {
-            switch key.source {
-            case .field(let field):
-                if let column = state.columns.ready(field) {
-                    parts.append(.column(column, descending: key.descending))
-                } else {
-                    missing.insert(field)
-                }
-            case .distance(let name):
-                guard let clause = distances.first(where: { $0.putDistanceInto == name })
-                else { preconditionFailure("an order by a distance that no clause puts") }
-                parts.append(
-                    .distance(clause, state.fields[clause.field], descending: key.descending))
-            }
-        }
-        guard parts.count == order.count else { return nil }
-        self.init(parts: parts)
-    }
-}

@@ -1,4 +1,5 @@
 import Geodesy
+import Objects
 import QueryLanguage
 import SpatialIndex
 
@@ -28,7 +29,7 @@ struct SlotRanking: Sendable {
     }
 
     /// Whether equal keys always are equal values, of an order with one part or none.
-    fileprivate var keyIsExact: Bool {
+    var keyIsExact: Bool {
         switch parts.first {
         case nil, .distance: parts.count <= 1
         case .column(let column, _): parts.count == 1 && column.leadingIsExact
@@ -129,44 +130,32 @@ struct SlotRanking: Sendable {
     }
 }
 
-/// The first so many of all slots it is given, in order.
-struct BestRanked {
-    private let ranking: SlotRanking
-    private let limit: Int
-    private let bound: SlotRanking.Bound?
-    private var ranked: [Ranked] = []
-    /// Nothing behind this one is wanted any more.
-    private(set) var worst: Ranked?
-
-    init(_ ranking: SlotRanking, limit: Int, behind bound: SlotRanking.Bound?) {
-        self.ranking = ranking
-        self.limit = limit
-        self.bound = bound
-    }
-
-    mutating func insert(_ slot: Slot) {
-        let new = ranking.rank(slot)
-        if let worst, !ranking.precedes(new, worst) { return }
-        if let bound, !ranking.isBehind(new, bound) { return }
-        ranked.append(new)
-        if ranked.count >= 2 * limit + 64 { shorten() }
-    }
-
-    /// The slots, in order.
-    mutating func finish() -> [Ranked] {
-        shorten()
-        return ranked
-    }
-
-    private mutating func shorten() {
-        if ranking.keyIsExact {
-            ranked.sort { $0.key != $1.key ? $0.key < $1.key : $0.slot < $1.slot }
-        } else {
-            let ranking = self.ranking
-            ranked.sort { ranking.precedes($0, $1) }
+extension SlotRanking {
+    /// The ranking of an order; nil where a field of it has no column.
+    ///
+    /// - Parameter missing: gets the fields that would have to have one.
+    init?(
+        _ order: [OrderKey], of clause: Clause, on state: BucketState,
+        missing: inout Set<FieldPath>
+    ) {
+        var parts: [Part] = []
+        let distances = clause.distanceClauses
+        for key in order {
+            switch key.source {
+            case .field(let field):
+                if let column = state.columns.ready(field) {
+                    parts.append(.column(column, descending: key.descending))
+                } else {
+                    missing.insert(field)
+                }
+            case .distance(let name):
+                guard let clause = distances.first(where: { $0.putDistanceInto == name })
+                else { preconditionFailure("an order by a distance that no clause puts") }
+                parts.append(
+                    .distance(clause, state.fields[clause.field], descending: key.descending))
+            }
         }
-        guard ranked.count >= limit else { return }
-        ranked.removeLast(ranked.count - limit)
-        worst = ranked.last
+        guard parts.count == order.count else { return nil }
+        self.init(parts: parts)
     }
 }
