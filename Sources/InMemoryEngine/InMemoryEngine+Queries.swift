@@ -43,7 +43,7 @@ extension InMemoryEngine {
         if effort == .light, plan.cost > Self.lightCost { return nil }
         wish(for: plan, planner, in: request.bucket)
         return try parsers.withParser { parser throws(ServiceFailure) in
-            var execution = Execution(
+            let execution = Execution(
                 engine: self, snapshot: snapshot, state: state, clause: query.clause,
                 order: query.order, plan: plan, parser: parser, effort: effort)
             let page = try execution.page(after: key, objects: pageObjects(query))
@@ -144,7 +144,7 @@ extension InMemoryEngine {
         _ effort: Effort = .any, _ body: (Slot) -> Void
     ) throws(ServiceFailure) {
         try parsers.withParser { parser throws(ServiceFailure) in
-            var execution = Execution(
+            let execution = Execution(
                 engine: self, snapshot: snapshot, state: state, clause: clause, order: [],
                 plan: plan, parser: parser, effort: effort)
             try execution.forEachMatch(body)
@@ -177,7 +177,6 @@ extension InMemoryEngine {
     private func key(
         behind match: Execution.Match, _ execution: Execution, _ request: PageRequest
     ) throws(ServiceFailure) -> String {
-        var execution = execution
         let key = PageKey(
             sortKey: try execution.sortKey(of: match),
             creation: execution.state.records[Int(match.slot)].creation,
