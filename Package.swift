@@ -57,6 +57,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HashTreeCollections", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
         .target(
             name: "EmbeddedBackend",
@@ -129,6 +130,13 @@ let package = Package(
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"]),
         .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
         .testTarget(name: "WireProtocolTests", dependencies: ["WireProtocol", "TestSupport"]),
+        .testTarget(
+            name: "HTTPGatewayTests",
+            dependencies: [
+                "HTTPGateway", "Operations", "TestSupport",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(
             name: "QueryServerTests",
             dependencies: [

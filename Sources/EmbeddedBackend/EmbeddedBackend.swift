@@ -122,6 +122,7 @@ public final class EmbeddedBackend: Backend {
         var statistics = engine.statistics()
         statistics.memory.storeCache = ObjectStore.memoryBytes
         statistics.storeBytes = store.fileBytes
+        statistics.waitingWrites = writer.waiting
         return statistics
     }
 }

@@ -28,6 +28,7 @@ final class Writer: Sendable {
     private let queue = DispatchQueue(label: "geobucket.writer", qos: .userInitiated)
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
+    private let metrics = StoreMetrics()
     /// Buckets with more objects are deleted from without handing each document to the engine.
     private static let fewObjects = 1_000
     /// What is removed at once of what has expired, or been remembered for long enough.
@@ -76,6 +77,9 @@ final class Writer: Sendable {
         }
     }
 
+    /// Writes that wait for the next transaction.
+    var waiting: Int { state.withLock { $0.pending.count } }
+
     /// Returns when everything submitted so far has been answered.
     func drain() {
         repeat { queue.sync {} } while state.withLock { $0.isScheduled }
@@ -113,6 +117,7 @@ final class Writer: Sendable {
     }
 
     private func commit(_ group: [Pending]) {
+        let start = ContinuousClock.now
         do throws(StoreFailure) {
             let isLarge = deletesMany(group[0].write)
             if isLarge { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
@@ -120,6 +125,7 @@ final class Writer: Sendable {
                 try group.map { try session.perform($0.write, key: $0.key) }
             }
             note(nil)
+            metrics.committed(group.count, since: start)
             for (pending, answer) in zip(group, answers) { pending.completion(answer) }
         } catch {
             engine.supersedeAll(nil)

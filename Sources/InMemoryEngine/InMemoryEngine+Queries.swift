@@ -46,6 +46,7 @@ extension InMemoryEngine {
         let planner = planner(for: query, in: state)
         let plan = planner.plans()[0]
         if effort == .light, plan.cost > Self.lightCost { return nil }
+        planCounters.count(plan)
         wish(for: plan, planner, in: request.bucket)
         return try parsers.withParser { parser throws(ServiceFailure) in
             let execution = Execution(
@@ -65,6 +66,7 @@ extension InMemoryEngine {
         let plan = planner.plans()[0]
         if let count = countWithoutVisiting(plan, state) { return count }
         if effort == .light, plan.cost > Self.lightCost { return nil }
+        planCounters.count(plan)
         wish(for: plan, planner, in: bucket)
         var count = 0
         try forEachMatch(clause, plan, state, snapshot, effort) { _ in count += 1 }
