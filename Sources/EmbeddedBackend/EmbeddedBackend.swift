@@ -124,6 +124,7 @@ public final class EmbeddedBackend: Backend {
         statistics.memory.storeCache = ObjectStore.memoryBytes
         statistics.storeBytes = store.fileBytes
         statistics.commits = writer.commits
+        statistics.waitingWrites = writer.waiting
         return statistics
     }
 }

@@ -13,6 +13,7 @@ final class Housekeeping: @unchecked Sendable {
     private let logger: Logger
     private let now: @Sendable () -> Int64
     private let queue = DispatchQueue(label: "geobucket.housekeeping", qos: .utility)
+    private let metrics = StoreMetrics()
     private let timer: any DispatchSourceTimer
     private var ticks = 0
     private var isFailing = false
@@ -44,7 +45,9 @@ final class Housekeeping: @unchecked Sendable {
     private func tick() {
         ticks += 1
         do throws(StoreFailure) {
+            let start = ContinuousClock.now
             if try store.checkpoint() { writer.finishCheckpoint() }
+            metrics.checkpointed(since: start)
             if ticks % Self.removalEvery == 0, try store.hasExpired(at: now()) {
                 writer.removeExpired()
             }

@@ -29,6 +29,7 @@ final class Writer: Sendable {
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
     private let committed = Atomic(0)
+    private let metrics = StoreMetrics()
     /// Buckets with more objects are deleted from without handing each document to the engine.
     private static let fewObjects = 1_000
     /// What is removed at once of what has expired, or been remembered for long enough.
@@ -80,6 +81,9 @@ final class Writer: Sendable {
         }
     }
 
+    /// Writes that wait for the next transaction.
+    var waiting: Int { state.withLock { $0.pending.count } }
+
     /// Returns when everything submitted so far has been answered.
     func drain() {
         repeat { queue.sync {} } while state.withLock { $0.isScheduled }
@@ -117,6 +121,7 @@ final class Writer: Sendable {
     }
 
     private func commit(_ group: [Pending]) {
+        let start = ContinuousClock.now
         do throws(StoreFailure) {
             let isLarge = deletesMany(group[0].write)
             if isLarge { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
@@ -125,6 +130,7 @@ final class Writer: Sendable {
             }
             note(nil)
             committed.add(1, ordering: .relaxed)
+            metrics.committed(group.count, since: start)
             for (pending, answer) in zip(group, answers) { pending.completion(answer) }
         } catch {
             engine.supersedeAll(nil)

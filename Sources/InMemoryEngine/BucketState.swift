@@ -50,6 +50,18 @@ struct BucketState: Sendable {
 
     func id(of slot: Slot) -> UnsafeBufferPointer<UInt8> { ids[slot] }
 
+    // Of many slots, fetched together.
+
+    func ids(of slots: [Slot]) -> [UnsafeBufferPointer<UInt8>] { ids.ids(of: slots) }
+
+    func records(of slots: [Slot]) -> [SlotRecord] {
+        var slots = slots
+        var found: [SlotRecord] = []
+        found.reserveCapacity(slots.count)
+        slots.withUnsafeMutableBufferPointer { records.forEach(at: $0) { found.append($0) } }
+        return found
+    }
+
     func slot(of id: ObjectID) -> Slot? {
         var text = id.text
         let newest = text.withUTF8 { ids.newestSlot(of: $0) }

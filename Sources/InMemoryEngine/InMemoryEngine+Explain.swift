@@ -65,7 +65,7 @@ extension InMemoryEngine {
     ) throws(ServiceFailure) {
         let start = ContinuousClock.now
         let (execution, objects) = try parsers.withParser { parser throws(ServiceFailure) in
-            var execution = Execution(
+            let execution = Execution(
                 engine: self, snapshot: snapshot, state: state, clause: query.clause,
                 order: query.order, plan: plan, parser: parser)
             let page = try execution.page(

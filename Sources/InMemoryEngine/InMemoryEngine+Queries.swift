@@ -46,9 +46,10 @@ extension InMemoryEngine {
         let planner = planner(for: query, in: state)
         let plan = planner.plans()[0]
         if effort == .light, plan.cost > Self.lightCost { return nil }
+        planCounters.count(plan)
         wish(for: plan, planner, in: request.bucket)
         return try parsers.withParser { parser throws(ServiceFailure) in
-            var execution = Execution(
+            let execution = Execution(
                 engine: self, snapshot: snapshot, state: state, clause: query.clause,
                 order: query.order, plan: plan, parser: parser, effort: effort)
             let page = try execution.page(after: key, objects: pageObjects(query))
@@ -65,6 +66,7 @@ extension InMemoryEngine {
         let plan = planner.plans()[0]
         if let count = countWithoutVisiting(plan, state) { return count }
         if effort == .light, plan.cost > Self.lightCost { return nil }
+        planCounters.count(plan)
         wish(for: plan, planner, in: bucket)
         var count = 0
         try forEachMatch(clause, plan, state, snapshot, effort) { _ in count += 1 }
@@ -149,7 +151,7 @@ extension InMemoryEngine {
         _ effort: Effort = .any, _ body: (Slot) -> Void
     ) throws(ServiceFailure) {
         try parsers.withParser { parser throws(ServiceFailure) in
-            var execution = Execution(
+            let execution = Execution(
                 engine: self, snapshot: snapshot, state: state, clause: clause, order: [],
                 plan: plan, parser: parser, effort: effort)
             try execution.forEachMatch(body)
@@ -182,7 +184,6 @@ extension InMemoryEngine {
     private func key(
         behind match: Execution.Match, _ execution: Execution, _ request: PageRequest
     ) throws(ServiceFailure) -> String {
-        var execution = execution
         let key = PageKey(
             sortKey: try execution.sortKey(of: match),
             creation: execution.state.records[Int(match.slot)].creation,

@@ -15,6 +15,7 @@ public final class InMemoryEngine: Sendable {
     let keys: PageKeyCodec
     let cache: DocumentCache
     let parsers = ParserPool()
+    let planCounters = PlanCounters()
     private let source: any DocumentSource
     /// The clock by which objects expire, in milliseconds since 1970.
     let now: @Sendable () -> Int64

@@ -85,11 +85,11 @@ struct PageKeyCodec: Sendable {
         _ body: UnsafeRawBufferPointer, _ query: Query, _ bucket: BucketName
     ) -> HMAC<SHA256>.MAC {
         var writer = JSONWriter()
+        writer.raw(body.assumingMemoryBound(to: UInt8.self))
         writer.string(bucket.text)
         query.clause.write(to: &writer)
         writer.list(query.order) { $0.write(to: &$1) }
         var code = prepared
-        code.update(data: body)
         writer.withBytes { code.update(data: UnsafeRawBufferPointer($0)) }
         return code.finalize()
     }
