@@ -6,6 +6,9 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "geobucket", targets: ["geobucket"]),
+        .library(name: "GeoBucketClient", targets: ["GeoBucketClient"]),
+        .library(name: "KiiCompatibility", targets: ["KiiCompatibility"]),
+        .library(name: "GeoBucketArchives", targets: ["Archives"]),
         // What the package in Benchmarks/ calls in process.
         .library(
             name: "GeoBucketEngine",
@@ -78,19 +81,25 @@ let package = Package(
         .target(
             name: "GeoBucketClient",
             dependencies: [
-                "JSONText", "WireProtocol",
+                "JSONText", "Objects", "WireProtocol",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
+        .target(name: "KiiCompatibility", dependencies: ["GeoBucketClient", "JSONText"]),
+        .target(name: "Archives", dependencies: ["JSONText"]),
         .target(
             name: "Interchange",
-            dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "CZlib"]),
+            dependencies: [
+                "Archives", "Geodesy", "JSONText", "Objects", "QueryLanguage", "CZlib",
+            ]),
         .executableTarget(
             name: "geobucket",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "ObjectStore",
                 "EmbeddedBackend", "Operations", "QueryServer", "GeoBucketClient", "Interchange",
+                "Archives",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -124,6 +133,14 @@ let package = Package(
             name: "QueryLanguageTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
         .testTarget(
+            name: "GeoBucketClientTests",
+            dependencies: [
+                "GeoBucketClient", "KiiCompatibility", "JSONText", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .testTarget(name: "ArchivesTests", dependencies: ["Archives", "JSONText", "TestSupport"]),
+        .testTarget(
             name: "InterchangeTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "Interchange", "CZlib"]),
         .testTarget(
@@ -143,9 +160,9 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "geobucket", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
-                "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "KiiCompatibility", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            exclude: ["foreign_client.py"]),
+            exclude: ["foreign_client.py", "make_archives.py"]),
     ]
 )
 
