@@ -109,6 +109,9 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]),
+        // What the tutorial builds.
+        .executableTarget(
+            name: "StoreFinder", dependencies: ["GeoBucketClient"], path: "Examples/StoreFinder"),
         .target(
             name: "TestSupport",
             dependencies: [
@@ -160,7 +163,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "geobucket", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
-                "KiiCompatibility", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "KiiCompatibility", "StoreFinder", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["foreign_client.py", "make_archives.py"]),
     ]

@@ -114,11 +114,10 @@ public final class GeoObject: Sendable {
     public func set(_ value: some JSONConvertible, forKey key: String) throws {
         try Self.check(key)
         do {
-            let value = try value.jsonValue
+            let value = try JSONMismatch.inside(key) { try value.jsonValue }
             state.withLock { $0.set(value, key) }
         } catch let mismatch as JSONMismatch {
-            throw ClientFailure.invalid(
-                mismatch.message, path: mismatch.path.isEmpty ? key : "\(key).\(mismatch.path)")
+            throw ClientFailure.invalid(mismatch.message, path: mismatch.path)
         }
     }
 

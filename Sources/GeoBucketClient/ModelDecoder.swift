@@ -49,13 +49,8 @@ private struct ValueDecoder: Decoder, SingleValueDecodingContainer {
         guard let convertible = type as? any JSONConvertible.Type else {
             return try Model(from: self)
         }
-        do {
-            return try convertible.init(jsonValue: value) as! Model
-        } catch var mismatch as JSONMismatch {
-            let path = JSONMismatch.path(codingPath)
-            let separator = path.isEmpty || mismatch.path.isEmpty || mismatch.path.hasPrefix("[")
-            mismatch.path = path + (separator ? "" : ".") + mismatch.path
-            throw mismatch
+        return try JSONMismatch.inside(JSONMismatch.path(codingPath)) {
+            try convertible.init(jsonValue: value) as! Model
         }
     }
 

@@ -77,13 +77,8 @@ private struct ValueEncoder: Encoder, SingleValueEncodingContainer {
             try model.encode(to: ValueEncoder(slot: slot, codingPath: codingPath))
             return slot.value
         }
-        do {
-            return try convertible.jsonValue
-        } catch let mismatch as JSONMismatch {
-            let path = JSONMismatch.path(codingPath)
-            let separator = path.isEmpty || mismatch.path.isEmpty || mismatch.path.hasPrefix("[")
-            throw JSONMismatch(
-                mismatch.message, at: path + (separator ? "" : ".") + mismatch.path)
+        return try JSONMismatch.inside(JSONMismatch.path(codingPath)) {
+            try convertible.jsonValue
         }
     }
 

@@ -128,22 +128,26 @@ public final class ServiceClient: Sendable {
 
     /// The connection that is open, or being opened for all who wait.
     private func connection(before deadline: NIODeadline) async throws -> LineConnection {
-        let future: EventLoopFuture<LineConnection>? = try link.withLock { link in
+        let way: Way = try link.withLock { link in
             switch link {
             case .closed: throw ClientFailure.closed
-            case .open(let connection) where connection.isOpen: return nil
-            case .opening(let future): return future
+            case .open(let connection) where connection.isOpen: return .now(connection)
+            case .opening(let future): return .soon(future)
             case .open, .none:
                 let future = open()
                 link = .opening(future)
-                return future
+                return .soon(future)
             }
         }
-        guard let future else {
-            if case .open(let connection) = link.withLock({ $0 }) { return connection }
-            return try await connection(before: deadline)
+        switch way {
+        case .now(let connection): return connection
+        case .soon(let future): return try await future.value(before: deadline)
         }
-        return try await future.value(before: deadline)
+    }
+
+    private enum Way {
+        case now(LineConnection)
+        case soon(EventLoopFuture<LineConnection>)
     }
 
     private func open() -> EventLoopFuture<LineConnection> {

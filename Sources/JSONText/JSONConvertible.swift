@@ -31,15 +31,17 @@ public struct JSONMismatch: Error, Sendable, Equatable, CustomStringConvertible 
 
     public var description: String { path.isEmpty ? message : "\(path): \(message)" }
 
-    /// Runs `body`; what it throws is told as standing inside `component`, a name or `[index]`.
+    /// Runs `body`; what it throws is told as standing inside `component`: a name, `[index]`, a path.
     public static func inside<Result>(
         _ component: @autoclosure () -> String, _ body: () throws -> Result
     ) throws -> Result {
         do {
             return try body()
         } catch var mismatch as JSONMismatch {
-            let separator = mismatch.path.isEmpty || mismatch.path.hasPrefix("[") ? "" : "."
-            mismatch.path = component() + separator + mismatch.path
+            let component = component()
+            let isJoined =
+                component.isEmpty || mismatch.path.isEmpty || mismatch.path.hasPrefix("[")
+            mismatch.path = component + (isJoined ? "" : ".") + mismatch.path
             throw mismatch
         }
     }

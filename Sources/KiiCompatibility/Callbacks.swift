@@ -19,7 +19,9 @@ extension GeoObject {
 
     public func delete(_ block: @escaping ObjectBlock) { run(block) { try await self.delete() } }
 
-    private func run(_ block: @escaping ObjectBlock, _ body: @escaping @Sendable () async throws -> Void) {
+    private func run(
+        _ block: @escaping ObjectBlock, _ body: @escaping @Sendable () async throws -> Void
+    ) {
         Task {
             do {
                 try await body()

@@ -1,6 +1,6 @@
+import Foundation
 import GeoBucketClient
 import KiiCompatibility
-import Foundation
 import Testing
 
 /// Every way to write a clause, and the document it makes.
@@ -13,7 +13,10 @@ import Testing
         (.equals("a", value: true), #"{"type":"eq","field":"a","value":true}"#),
         (.equals("a", value: NSNumber(value: true)), #"{"type":"eq","field":"a","value":true}"#),
         (.equals("a", value: NSNumber(value: 1)), #"{"type":"eq","field":"a","value":1}"#),
-        (.equals("a", value: UInt64.max), #"{"type":"eq","field":"a","value":18446744073709551615}"#),
+        (
+            .equals("a", value: UInt64.max),
+            #"{"type":"eq","field":"a","value":18446744073709551615}"#
+        ),
         (.equals("a", value: Int?.none), #"{"type":"eq","field":"a","value":null}"#),
         (
             .notEquals("a", value: 1),

@@ -10,7 +10,10 @@ private struct Address: Codable, Equatable, Sendable {
 
 private enum Kind: String, Codable, CaseIterable, Sendable { case cafe, bar, kiosk }
 
-private enum Level: Int, Codable, CaseIterable, Sendable { case low = -1, middle, high }
+private enum Level: Int, Codable, CaseIterable, Sendable {
+    case low = -1
+    case middle, high
+}
 
 private struct Shop: Codable, Equatable, Sendable {
     var name: String
@@ -111,7 +114,10 @@ private final class Item: KeyValueCoded {
 
     @Test(arguments: [
         (#"{"list":[{"small":300}]}"#, "list[0].small: 300 does not fit Int8"),
-        (#"{"list":[{"small":1},{"small":true}]}"#, "list[1].small: expected a number, found a boolean"),
+        (
+            #"{"list":[{"small":1},{"small":true}]}"#,
+            "list[1].small: expected a number, found a boolean"
+        ),
         (#"{"list":[{"small":1.5}]}"#, "list[0].small: 1.5 does not fit Int8"),
         (#"{"list":[{}]}"#, "list[0].small: is missing"),
         (#"{"list":[{"small":null}]}"#, "list[0].small: expected a number, found null"),
@@ -201,7 +207,8 @@ private final class Item: KeyValueCoded {
         }
     }
 
-    @Test func `Models are saved, found, changed and kept apart from unknown fields`() async throws {
+    @Test func `Models are saved, found, changed and kept apart from unknown fields`() async throws
+    {
         struct Place: Codable, Sendable, Equatable {
             var name: String
             var rating: Int?
