@@ -93,14 +93,18 @@ extension GeoObject {
     private func create(_ copy: State) async throws {
         var members = [JSONValue.Member("object", .object(copy.fields))]
         if let type = copy.dataType { members.append(.init("dataType", .string(type))) }
-        finish(try State(try await bucket.write("object.create", members)), copy)
+        finish(try State(try await bucket.write("object.create", members + expiry(copy))), copy)
     }
 
     private func write(
         _ method: String, _ id: String, _ members: [JSONValue.Member], _ copy: State
     ) async throws {
-        finish(
-            try State(try await bucket.write(method, [.init("id", .string(id))] + members)), copy)
+        let members = [.init("id", .string(id))] + members + expiry(copy)
+        finish(try State(try await bucket.write(method, members)), copy)
+    }
+
+    private func expiry(_ copy: State) -> [JSONValue.Member] {
+        copy.expiryIsChanged ? [.init("expiresAt", copy.expires?.jsonValue ?? .null)] : []
     }
 
     /// Takes in what a write was answered with; what was changed here meanwhile stays to be saved.
@@ -109,6 +113,7 @@ extension GeoObject {
             (state.id, state.created) = (answer.id, answer.created)
             (state.modified, state.version) = (answer.modified, answer.version)
             state.changes.removeAll { $0.number <= copy.changeCount }
+            if state.expires == copy.expires { state.expiryIsChanged = false }
         }
     }
 

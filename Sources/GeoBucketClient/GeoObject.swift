@@ -21,6 +21,9 @@ public final class GeoObject: Sendable {
         var version: Int64?
         var owner: String?
         var dataType: String?
+        var expires: Int64?
+        /// Whether the next save has to say when the object expires.
+        var expiryIsChanged = false
         var calculated: JSONValue?
         /// The app's own fields, in the order of the document.
         var fields: [JSONValue.Member] = []
@@ -54,6 +57,15 @@ public final class GeoObject: Sendable {
     public var version: Int64? { state.withLock { $0.version } }
     public var owner: String? { state.withLock { $0.owner } }
     public var objectType: String? { state.withLock { $0.dataType } }
+
+    /// From when on the object is gone; nil is never. A save tells the service what is set here.
+    public var expires: Date? {
+        get { state.withLock { $0.expires }.map(Self.date) }
+        set {
+            let milliseconds = newValue.flatMap { try? $0.jsonValue.int64 }
+            state.withLock { ($0.expires, $0.expiryIsChanged) = (milliseconds, true) }
+        }
+    }
 
     private static func date(_ milliseconds: Int64) -> Date {
         Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
@@ -168,6 +180,7 @@ extension GeoObject.State {
         case .version: version = try member.value.decode()
         case .owner: owner = try member.value.decode()
         case .dataType: dataType = try member.value.decode()
+        case .expires: expires = try member.value.decode()
         case nil: if member.name == "_calculated" { calculated = member.value }
         }
     }
@@ -181,6 +194,7 @@ extension GeoObject.State {
             member(.id, id?.jsonValue), member(.created, created?.jsonValue),
             member(.modified, modified?.jsonValue), member(.version, version?.jsonValue),
             member(.owner, owner?.jsonValue), member(.dataType, dataType?.jsonValue),
+            member(.expires, expires?.jsonValue),
             calculated.map { JSONValue.Member("_calculated", $0) },
         ].compactMap(\.self)
     }

@@ -218,6 +218,45 @@ import Testing
         }
     }
 
+    @Test func `An object expires when it was told to, until it is told otherwise`() async throws {
+        try await Self.with { bucket in
+            let moment = Date(timeIntervalSince1970: 4_102_444_800)
+            let object = bucket.createObject(withID: "short")
+            object.expires = moment
+            try await object.saveAllFields()
+            object.setObject(1, forKey: "n")
+            try await object.save()
+            let read = try await bucket.object(withID: "short")
+            #expect(read.expires == moment && read.int(forKey: "n") == 1)
+            read.expires = nil
+            try await read.save()
+            #expect(try await bucket.object(withID: "short").expires == nil)
+            read.expires = Date(timeIntervalSince1970: 1)
+            try await read.save()
+            #expect(
+                await Self.outcome { _ = try await bucket.object(withID: "short") }
+                    == "OBJECT_NOT_FOUND")
+        }
+    }
+
+    @Test func `The service takes request keys and does a repeat once`() async throws {
+        try await TestService.with { service in
+            var configuration = ClientConfiguration()
+            configuration.usesRequestKeys = true
+            let address = ServiceAddress(host: "127.0.0.1", port: service.port)
+            try await GeoBucketClient.with(address, configuration: configuration) { client in
+                let bucket = client.bucket("mydata")
+                for _ in 0..<2 { try await bucket.createObject().save() }
+                #expect(try await bucket.count() == 2)
+                let params = try JSONValue(
+                    parsing: #"{"bucket":"mydata","object":{},"requestKey":"same"}"#)
+                let first = try await client.call("object.create", params)
+                #expect(try await client.call("object.create", params) == first)
+                #expect(try await bucket.count() == 3)
+            }
+        }
+    }
+
     @Test func `A URI leads back to its object, also one that Kii wrote`() async throws {
         try await Self.with { bucket in
             let client = bucket.client
