@@ -6,6 +6,9 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "geobucket", targets: ["geobucket"]),
+        .library(name: "GeoBucketClient", targets: ["GeoBucketClient"]),
+        .library(name: "KiiCompatibility", targets: ["KiiCompatibility"]),
+        .library(name: "GeoBucketArchives", targets: ["Archives"]),
         // What the package in Benchmarks/ calls in process.
         .library(
             name: "GeoBucketEngine",
@@ -94,19 +97,25 @@ let package = Package(
         .target(
             name: "GeoBucketClient",
             dependencies: [
-                "JSONText", "WireProtocol",
+                "JSONText", "Objects", "WireProtocol",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
+        .target(name: "KiiCompatibility", dependencies: ["GeoBucketClient", "JSONText"]),
+        .target(name: "Archives", dependencies: ["JSONText"]),
         .target(
             name: "Interchange",
-            dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "CZlib"]),
+            dependencies: [
+                "Archives", "Geodesy", "JSONText", "Objects", "QueryLanguage", "CZlib",
+            ]),
         .executableTarget(
             name: "geobucket",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "ObjectStore",
                 "EmbeddedBackend", "Operations", "QueryServer", "GeoBucketClient", "Interchange",
+                "Archives",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -116,6 +125,9 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]),
+        // What the tutorial builds.
+        .executableTarget(
+            name: "StoreFinder", dependencies: ["GeoBucketClient"], path: "Examples/StoreFinder"),
         .target(
             name: "TestSupport",
             dependencies: [
@@ -147,6 +159,14 @@ let package = Package(
             name: "QueryLanguageTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
         .testTarget(
+            name: "GeoBucketClientTests",
+            dependencies: [
+                "GeoBucketClient", "KiiCompatibility", "JSONText", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .testTarget(name: "ArchivesTests", dependencies: ["Archives", "JSONText", "TestSupport"]),
+        .testTarget(
             name: "InterchangeTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "Interchange", "CZlib"]),
         .testTarget(
@@ -166,9 +186,10 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "geobucket", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
-                "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "KiiCompatibility", "StoreFinder", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            exclude: ["foreign_client.py", "failing_io.c", "Stores"]),
+            exclude: ["foreign_client.py", "make_archives.py", "failing_io.c", "Stores"]),
     ]
 )
 
