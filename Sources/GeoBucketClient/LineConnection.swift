@@ -2,6 +2,7 @@ import DequeModule
 import Glibc
 import NIOCore
 import NIOPosix
+import NIOSSL
 import WireProtocol
 
 /// A connection to a service: lines out, lines back in the same order.
@@ -22,11 +23,13 @@ public final class LineConnection: Sendable {
 
     /// Connects, runs `body` and closes, on every path.
     ///
+    /// - Parameter tls: nil for a connection without it.
     /// - Throws: `ClientFailure.unreachable`, or what `body` throws.
     public static func with<Result: Sendable>(
-        host: String, port: Int, _ body: (LineConnection) async throws -> Result
+        host: String, port: Int, tls: ClientTLS? = nil,
+        _ body: (LineConnection) async throws -> Result
     ) async throws -> Result {
-        let connection = try await connect(host: host, port: port)
+        let connection = try await connect(host: host, port: port, tls: tls)
         do {
             let result = try await body(connection)
             try? await connection.channel.close()
@@ -37,16 +40,32 @@ public final class LineConnection: Sendable {
         }
     }
 
-    private static func connect(host: String, port: Int) async throws -> LineConnection {
+    private static func connect(
+        host: String, port: Int, tls: ClientTLS?
+    ) async throws -> LineConnection {
         let handler = AnswerHandler()
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let handshake = loop.makePromise(of: Void.self)
+        if tls == nil { handshake.succeed() }
         do {
-            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            let channel = try await ClientBootstrap(group: loop)
                 .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .connectTimeout(.seconds(10))
-                .channelInitializer { $0.pipeline.addHandler(handler) }
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        let pipeline = channel.pipeline.syncOperations
+                        if let tls {
+                            try pipeline.addHandlers(try tls.handlers(host: host))
+                            try pipeline.addHandler(HandshakeHandler(handshake))
+                        }
+                        try pipeline.addHandler(handler)
+                    }
+                }
                 .connect(host: host, port: port).get()
+            try await handshake.futureResult.get()
             return LineConnection(channel: channel, handler: handler)
         } catch {
+            handshake.fail(error)
             throw ClientFailure.unreachable(host: host, port: port, reason: reason(for: error))
         }
     }
@@ -58,6 +77,9 @@ public final class LineConnection: Sendable {
             return String(cString: strerror(errno))
         }
         if failure?.connectionErrors.isEmpty == true { return "the host is not known" }
+        if error is NIOSSLError || error is ChannelError || error is NIOSSLExtraError {
+            return "TLS was not agreed on: \(error)"
+        }
         return "\(error)"
     }
 

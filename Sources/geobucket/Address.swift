@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 
 /// `HOST:PORT`, an IPv6 host in brackets.
 struct Address: ExpressibleByArgument, Sendable, Equatable, CustomStringConvertible {
@@ -30,5 +31,11 @@ struct Address: ExpressibleByArgument, Sendable, Equatable, CustomStringConverti
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     /// Whether only this machine can reach it.
-    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+    var isLoopback: Bool {
+        var address = in_addr()
+        if inet_pton(AF_INET, host, &address) == 1 {
+            return UInt32(bigEndian: address.s_addr) >> 24 == 127
+        }
+        return host == "localhost" || host == "::1"
+    }
 }

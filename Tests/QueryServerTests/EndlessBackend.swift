@@ -4,11 +4,14 @@ import Objects
 import QueryLanguage
 import Synchronization
 
-/// A backend whose counts never end unless they are told to stop.
+/// A backend whose counts never end unless they are told to stop, and whose gets may fail.
 final class EndlessBackend: Backend {
     let storeName = "none"
     let running = Atomic(0)
     let stopped = Atomic(0)
+    private let getFailure: ServiceFailure?
+
+    init(getFailure: ServiceFailure? = nil) { self.getFailure = getFailure }
 
     func count(
         _ clause: Clause, in bucket: BucketName, effort: Effort
@@ -24,11 +27,16 @@ final class EndlessBackend: Backend {
         _ request: PageRequest, effort: Effort, into writer: inout JSONWriter
     ) -> PageEnd? { PageEnd(objects: 0) }
 
-    func buckets(in scope: BucketScope) -> [BucketSummary] { [] }
+    func buckets(
+        in scope: BucketScope, after last: BucketName?, effort: Effort
+    ) -> [BucketSummary]? { [] }
 
     func get(
         _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
-    ) { writer.raw("{}") }
+    ) throws(ServiceFailure) {
+        if let getFailure { throw getFailure }
+        writer.raw("{}")
+    }
 
     func explain(
         _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
