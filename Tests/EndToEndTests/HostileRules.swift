@@ -193,7 +193,7 @@ import Testing
             try await service.store((0..<60).map { ("i\($0)", "\"n\":\($0)") })
             let query =
                 #""method":"bucket.query","params":{"bucket":"b1","bucketQuery":{"clause":{"type":"range","field":"n","lowerLimit":0},"orderBy":"n"},"bestEffortLimit":1,"fields":[]}}"#
-            let count = 5_000
+            let count = 2_000
             let lines = (1...count).map { #"{"jsonrpc":"2.0","id":\#($0),\#(query)"# + "\n" }
             try RawConnection.with(port: service.port, count: 2) { clients in
                 let (busy, other) = (clients[0], clients[1])
