@@ -17,12 +17,7 @@ public enum DistanceModel: String, Sendable, Hashable, CaseIterable {
 
     /// `distance(a, b).isWithin(radiusMeters:)`, most times without computing it.
     public func isWithin(radiusMeters: Double, _ a: Coordinate, _ b: Coordinate) -> Bool {
-        if self == .wgs84 {
-            let arc = Sphere.meters(a, b)
-            if arc <= sphereRadius(within: radiusMeters) { return true }
-            if arc > sphereRadius(containing: radiusMeters) { return false }
-        }
-        return distance(a, b).isWithin(radiusMeters: radiusMeters)
+        Origin(a, self).isWithin(radiusMeters: radiusMeters, of: b)
     }
 
     /// The radius in metres of a circle on the sphere that holds all places of a circle.
@@ -56,14 +51,28 @@ extension DistanceModel {
     /// One end of many distances: keeps what depends on it alone.
     ///
     /// `Origin(a, model).distance(to: b)` is `model.distance(a, b)`, bit for bit.
-    public struct Origin: Sendable {
-        private let model: DistanceModel
+    public struct Origin: Sendable, Hashable {
+        /// How the distances are measured.
+        public let model: DistanceModel
         private let sphere: Sphere.Origin
 
         /// Prepares to measure from this place.
         public init(_ place: Coordinate, _ model: DistanceModel) {
             self.model = model
             sphere = Sphere.Origin(place)
+        }
+
+        /// The place the distances are measured from.
+        public var place: Coordinate { sphere.place }
+
+        /// `distance(to: other).isWithin(radiusMeters:)`, most times without geodesics.
+        public func isWithin(radiusMeters: Double, of other: Coordinate) -> Bool {
+            if model == .wgs84 {
+                let arc = sphere.meters(to: other)
+                if arc <= model.sphereRadius(within: radiusMeters) { return true }
+                if arc > model.sphereRadius(containing: radiusMeters) { return false }
+            }
+            return distance(to: other).isWithin(radiusMeters: radiusMeters)
         }
 
         /// The distance to `other`, rounded to the nearest micrometre.

@@ -47,7 +47,7 @@ extension Sphere {
     /// One end of many distances: keeps what depends on it alone.
     ///
     /// `Origin(a).distance(to: b)` is `Sphere.distance(a, b)`, bit for bit.
-    public struct Origin: Sendable {
+    public struct Origin: Sendable, Hashable {
         /// The place the distances are measured from.
         public let place: Coordinate
         private let cosLatitude: Double

@@ -1,3 +1,4 @@
+import CGlibc
 import SpatialIndex
 
 /// The ids of a bucket's slots, in the order of slots: appended and never changed, so that a copy
@@ -9,19 +10,51 @@ import SpatialIndex
 /// - Note: Writers are in turn: of several copies one at a time appends. Readers of copies need no
 ///   lock, as they never look behind their own count.
 struct IDList: Sendable {
+    typealias Bytes = UnsafeBufferPointer<UInt8>
+
     /// Blocks of 256 ids under pages of 128 blocks; only the last of each is not full.
     private var pages: [[IDBlock]] = []
+    /// Where the blocks' ids are, if they are several: the way to an id counts no references.
+    private var contents = PersistentArray<IDBlock.Contents>()
     private(set) var count = 0
+    private var blockBytes = 0
+
     /// What the list occupies, in bytes, as if it shared nothing with its copies.
-    private(set) var memoryBytes = 0
+    var memoryBytes: Int { blockBytes + contents.memoryBytes }
 
     /// An id, valid as long as this list or a copy of it.
-    subscript(slot: Slot) -> UnsafeBufferPointer<UInt8> {
+    subscript(slot: Slot) -> Bytes {
         precondition(slot < count, "slot \(slot) of \(count)")
-        return pages[Int(slot >> 15)][Int(slot >> 8 & 127)].id(Int(slot & 255))
+        let block = contents.isEmpty ? pages[0][0].contents : contents[Int(slot >> 8)]
+        return block.id(Int(slot & 255))
     }
 
-    mutating func append(_ id: UnsafeBufferPointer<UInt8>) {
+    /// The ids of some slots, each valid as long as this list or a copy of it.
+    ///
+    /// They lie far apart, so each step of the way is asked for, for all of them, before it is
+    /// taken.
+    func ids(of slots: [Slot]) -> [Bytes] {
+        if contents.isEmpty { return slots.map { self[$0] } }
+        return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: slots.count) { blocks in
+            for (place, slot) in slots.enumerated() {
+                precondition(slot < count, "slot \(slot) of \(count)")
+                blocks.initializeElement(at: place, to: slot >> 8)
+            }
+            var found: [IDBlock.Contents] = []
+            found.reserveCapacity(slots.count)
+            contents.forEach(at: blocks) {
+                $0.prefetch(Int(slots[found.count] & 255))
+                found.append($0)
+            }
+            return zip(found, slots).map { contents, slot in
+                let id = contents.id(Int(slot & 255))
+                gb_prefetch(id.baseAddress)
+                return id
+            }
+        }
+    }
+
+    mutating func append(_ id: Bytes) {
         let (page, place) = (count >> 15, count & 255)
         if place == 0 {
             if page == pages.count { pages.append([]) }
@@ -29,11 +62,13 @@ struct IDList: Sendable {
             let ids = count == 0 ? 4 : 256
             let block = IDBlock(ids: ids, bytes: ids * id.count)
             pages[page].append(block)
-            memoryBytes += block.memoryBytes
+            if count == 256 { contents.append(pages[0][0].contents) }
+            if count > 0 { contents.append(block.contents) }
+            blockBytes += block.memoryBytes
         }
         let last = pages[page].count - 1
         if !pages[page][last].append(id, at: place) {
-            let bytes = pages[page][last].end(of: place)
+            let bytes = pages[page][last].bytes(of: place)
             replace(
                 page, last, keeping: place, ids: min(256, place + max(1, place / 2)),
                 bytes: bytes + max(id.count, bytes / 2))
@@ -41,7 +76,7 @@ struct IDList: Sendable {
         }
         if place == 255 {
             replace(
-                page, last, keeping: 256, ids: 256, bytes: pages[page][last].end(of: 256))
+                page, last, keeping: 256, ids: 256, bytes: pages[page][last].bytes(of: 256))
         }
         count += 1
     }
@@ -52,7 +87,7 @@ struct IDList: Sendable {
         guard place > 0 else { return }
         let last = pages[page].count - 1
         replace(
-            page, last, keeping: place, ids: place, bytes: pages[page][last].end(of: place))
+            page, last, keeping: place, ids: place, bytes: pages[page][last].bytes(of: place))
     }
 
     /// Puts a block of another size, with the same first ids, in the place of one.
@@ -63,63 +98,81 @@ struct IDList: Sendable {
         let fresh = IDBlock(ids: ids, bytes: bytes)
         fresh.copy(old, ids: kept)
         pages[page][block] = fresh
-        memoryBytes += fresh.memoryBytes - old.memoryBytes
+        if !contents.isEmpty { contents[contents.count - 1] = fresh.contents }
+        blockBytes += fresh.memoryBytes - old.memoryBytes
     }
 }
 
-/// Up to 256 ids: the offsets of their ends, then their bytes.
+/// Up to 256 ids: the offsets at which they start and the last one ends, then their bytes.
 ///
 /// `@unchecked Sendable`: what is before `count` is never written again. A list appends only behind
 /// the end that it and the block agree on, one writer at a time.
 private final class IDBlock: @unchecked Sendable {
-    private let memory: UnsafeMutableRawPointer
+    let contents: Contents
     private let idCapacity: Int
     private let byteCapacity: Int
     private var count = 0
 
+    /// What a block holds, valid as long as the block.
+    struct Contents: BitwiseCopyable, @unchecked Sendable {
+        fileprivate let memory: UnsafeMutableRawPointer
+
+        /// How far behind the beginning an id starts, and the one before it ends.
+        fileprivate func start(_ place: Int) -> Int {
+            Int(memory.load(fromByteOffset: place * 2, as: UInt16.self))
+        }
+
+        func id(_ place: Int) -> IDList.Bytes {
+            let start = start(place)
+            return IDList.Bytes(
+                start: (memory + start).assumingMemoryBound(to: UInt8.self),
+                count: self.start(place + 1) - start)
+        }
+
+        func prefetch(_ place: Int) { gb_prefetch(memory + place * 2) }
+    }
+
     init(ids: Int, bytes: Int) {
         idCapacity = ids
         byteCapacity = bytes
-        memory = .allocate(byteCount: ids * 2 + bytes, alignment: 2)
+        contents = Contents(
+            memory: .allocate(byteCount: Self.directoryBytes(ids) + bytes, alignment: 2))
+        setStart(0, Self.directoryBytes(ids))
     }
 
-    deinit { memory.deallocate() }
+    deinit { contents.memory.deallocate() }
+
+    private static func directoryBytes(_ ids: Int) -> Int { ids * 2 + 2 }
+
+    private func setStart(_ place: Int, _ offset: Int) {
+        contents.memory.storeBytes(of: UInt16(offset), toByteOffset: place * 2, as: UInt16.self)
+    }
 
     /// With what malloc keeps beside both allocations.
-    var memoryBytes: Int { 72 + idCapacity * 2 + byteCapacity }
+    var memoryBytes: Int { 72 + Self.directoryBytes(idCapacity) + byteCapacity }
 
-    private var bytes: UnsafeMutableRawPointer { memory + idCapacity * 2 }
-
-    /// Where the first ids end.
-    func end(of ids: Int) -> Int {
-        ids == 0 ? 0 : Int(memory.load(fromByteOffset: ids * 2 - 2, as: UInt16.self))
-    }
-
-    func id(_ place: Int) -> UnsafeBufferPointer<UInt8> {
-        let start = end(of: place)
-        return UnsafeBufferPointer(
-            start: (bytes + start).assumingMemoryBound(to: UInt8.self),
-            count: end(of: place + 1) - start)
-    }
+    /// How many bytes the first ids take.
+    func bytes(of ids: Int) -> Int { contents.start(ids) - Self.directoryBytes(idCapacity) }
 
     /// False, with nothing written, when there is no room or another list has appended here.
-    func append(_ id: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
-        precondition(id.count < 256, "an id of \(id.count) bytes")
-        let start = end(of: place)
-        guard place == count, place < idCapacity, start + id.count <= byteCapacity else {
-            return false
-        }
-        (bytes + start).copyMemory(from: UnsafeRawPointer(id.baseAddress!), byteCount: id.count)
-        memory.storeBytes(
-            of: UInt16(start + id.count), toByteOffset: place * 2, as: UInt16.self)
+    func append(_ id: IDList.Bytes, at place: Int) -> Bool {
+        precondition(id.count <= 240, "an id of \(id.count) bytes")
+        guard place == count, place < idCapacity, bytes(of: place) + id.count <= byteCapacity
+        else { return false }
+        let start = contents.start(place)
+        (contents.memory + start).copyMemory(
+            from: UnsafeRawPointer(id.baseAddress!), byteCount: id.count)
+        setStart(place + 1, start + id.count)
         count += 1
         return true
     }
 
     /// Takes over the first ids of another block.
     func copy(_ other: IDBlock, ids: Int) {
-        memory.copyMemory(from: other.memory, byteCount: ids * 2)
-        bytes.copyMemory(from: other.bytes, byteCount: other.end(of: ids))
+        let shift = Self.directoryBytes(idCapacity) - Self.directoryBytes(other.idCapacity)
+        for place in 0...ids { setStart(place, other.contents.start(place) + shift) }
+        (contents.memory + contents.start(0)).copyMemory(
+            from: other.contents.memory + other.contents.start(0), byteCount: other.bytes(of: ids))
         count = ids
     }
 }

@@ -12,7 +12,7 @@ extension InMemoryEngine {
         let start = ContinuousClock.now
         let key = try pageKey(of: request)
         let snapshot = self.snapshot
-        let state = snapshot.bucket(request.bucket) ?? BucketState()
+        let state = state(of: request.bucket, in: snapshot) ?? BucketState()
         let planner = planner(for: request.query, in: state)
         let plans = planner.plans()
         let planned = ContinuousClock.now
@@ -65,7 +65,7 @@ extension InMemoryEngine {
     ) throws(ServiceFailure) {
         let start = ContinuousClock.now
         let (execution, objects) = try parsers.withParser { parser throws(ServiceFailure) in
-            var execution = Execution(
+            let execution = Execution(
                 engine: self, snapshot: snapshot, state: state, clause: query.clause,
                 order: query.order, plan: plan, parser: parser)
             let page = try execution.page(

@@ -19,6 +19,9 @@ struct SlotIDs: Sendable {
     /// The id of a slot, also of one that was removed; valid as long as this or a copy of it.
     subscript(slot: Slot) -> Bytes { list[slot] }
 
+    /// The ids of some slots, fetched together.
+    func ids(of slots: [Slot]) -> [Bytes] { list.ids(of: slots) }
+
     /// The newest slot that has an id. Without a table it may have been removed.
     func newestSlot(of id: Bytes) -> Slot? {
         if hasTable { return table.find(id) { list[$0] } }

@@ -24,6 +24,10 @@ public struct Limits: Sendable, Equatable {
     public var dataTypeBytes = 200
     /// Field paths at which one bucket holds GeoPoints.
     public var geoFields = 100
+    /// Bytes of one `requestKey`.
+    public var requestKeyBytes = 100
+    /// Writes of the last 24 hours that are remembered by their `requestKey`.
+    public var requestKeys = 10_000_000
     /// Milliseconds one query may take.
     public var queryMilliseconds = 10_000
     /// Milliseconds an export is kept for its next call.
@@ -60,6 +64,9 @@ public struct Limits: Sendable, Equatable {
     /// Bytes of unfinished lines, unanswered requests and unsent answers of all connections
     /// together; over it the connection that holds the most is closed.
     public var bufferedBytes = 1_024 * 1_048_576
+    /// Bytes of documents in writes of all connections that are not done yet; no more are begun until
+    /// some are.
+    public var queuedWriteBytes = 64 * 1_048_576
     /// Bytes of documents kept in memory.
     public var documentCacheBytes = 256 * 1_048_576
     /// Bytes of columns, and of their orders, kept in memory.

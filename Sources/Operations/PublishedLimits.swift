@@ -9,7 +9,8 @@ extension Limits {
             ("clauseDepth", clauseDepth), ("clauses", clauses), ("inValues", inValues),
             ("polygonPositions", polygonPositions),
             ("orderKeys", orderKeys), ("dataTypeBytes", dataTypeBytes),
-            ("geoFields", geoFields), ("queryMilliseconds", queryMilliseconds),
+            ("geoFields", geoFields), ("requestKeyBytes", requestKeyBytes),
+            ("requestKeys", requestKeys), ("queryMilliseconds", queryMilliseconds),
             ("exportIdleMilliseconds", exportIdleMilliseconds), ("connections", connections),
             ("connectionsPerAddress", connectionsPerAddress),
             ("handshakeMilliseconds", handshakeMilliseconds),
@@ -19,7 +20,7 @@ extension Limits {
             ("failedLoginMilliseconds", failedLoginMilliseconds), ("queuedWrites", queuedWrites),
             ("queueMilliseconds", queueMilliseconds), ("pipelinedRequests", pipelinedRequests),
             ("pipelinedBytes", pipelinedBytes), ("outputBytes", outputBytes),
-            ("bufferedBytes", bufferedBytes),
+            ("bufferedBytes", bufferedBytes), ("queuedWriteBytes", queuedWriteBytes),
         ]
     }
 }

@@ -2,6 +2,7 @@ import Backend
 import JSONText
 import Objects
 import QueryLanguage
+import Synchronization
 
 /// What requests do, whatever wire they came by: each operation writes its result as JSON.
 ///
@@ -15,6 +16,7 @@ public final class Service: Sendable {
     public let counters: Counters
     let backend: any Backend
     private let gate: Gate
+    private let isChecking = Atomic(false)
     private let started = ContinuousClock.now
 
     /// - Parameters:
@@ -180,8 +182,8 @@ public final class Service: Sendable {
         effort: Effort, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> Bool {
         guard effort != .light else { return false }
-        if !continues { session.begin(bucket, backend.export(bucket)) }
-        guard let export = session.current(of: bucket) else {
+        if !continues { session.begin(.export(bucket, backend.export(bucket))) }
+        guard case .export(bucket, let export) = session.current() else {
             throw ServiceFailure(
                 .invalidInputData, "no export of this bucket is under way on this connection",
                 at: "continue")
@@ -196,16 +198,72 @@ public final class Service: Sendable {
         return true
     }
 
+    // MARK: The store
+
+    /// Checks everything; costly, so nothing is done with `.light` effort.
+    public func check(
+        effort: Effort, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        guard effort != .light else { return false }
+        guard !isChecking.exchange(true, ordering: .acquiring) else {
+            throw ServiceFailure(.tooManyRequests, "a check of the store is under way")
+        }
+        defer { isChecking.store(false, ordering: .releasing) }
+        let report = try backend.check(effort: effort)
+        writer.raw("{\"objects\":")
+        writer.integer(report.objects)
+        writer.key("points")
+        writer.integer(report.points)
+        writer.key("buckets")
+        writer.integer(report.buckets)
+        writer.key("problemCount")
+        writer.integer(report.problems.count)
+        writer.raw(",\"problems\":[")
+        writer.list(report.problems.prefix(Self.toldProblems)) { $1.string($0) }
+        writer.raw("]}")
+        return true
+    }
+
+    /// So many problems are told one by one.
+    private static let toldProblems = 1_000
+
+    /// The next piece of a copy of the store; costly, so nothing is done with `.light` effort.
+    ///
+    /// - Parameter envelopeBytes: what the wire puts around the result.
+    public func backup(
+        continues: Bool, session: ExportSession, envelopeBytes: Int, effort: Effort,
+        into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        guard effort != .light else { return false }
+        if !continues { session.begin(.backup(try backend.backup())) }
+        guard case .backup(let backup) = session.current() else {
+            throw ServiceFailure(
+                .invalidInputData, "no backup is under way on this connection", at: "continue")
+        }
+        let around = envelopeBytes + #"{"data":"","more":false}"#.utf8.count
+        let room = max(limits.replyBytes - around, 4) / 4 * 3
+        let piece = try backup.next(maximumBytes: room)
+        if piece == nil { session.end() }
+        writer.raw("{\"data\":")
+        writer.string(Base64URL.encode(piece ?? []))
+        writer.key("more")
+        writer.bool(piece != nil)
+        writer.byte(UInt8(ascii: "}"))
+        return true
+    }
+
     // MARK: Writes
 
     /// Queues a write that has been let through; what it creates belongs to the caller's principal.
     /// The completion is called on a thread of the backend's choice.
     public func submit(
-        _ write: Write, by caller: Caller,
+        _ write: Write, key: RequestKey?, by caller: Caller,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
+        let principal = caller.grant?.principal
         gate.enqueue()
-        backend.submit(write.owned(by: caller.grant?.principal)) { [gate] result in
+        backend.submit(write.owned(by: principal), key: key?.owned(by: principal)) {
+            [gate] result in
             gate.dequeue()
             completion(result)
         }

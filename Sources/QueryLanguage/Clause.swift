@@ -48,24 +48,26 @@ public indirect enum Clause: Sendable, Hashable {
 /// `geodistance`: within a distance of a centre.
 public struct DistanceClause: Sendable, Hashable {
     public var field: FieldPath
-    public var center: Coordinate
+    /// The centre and the model.
+    public let origin: DistanceModel.Origin
     /// Nil: everywhere.
     public var radiusMeters: Double?
-    public var model: DistanceModel
     /// The name under which the distance is reported in `_calculated`.
     public var putDistanceInto: String?
 
     /// Half the circumference, and the largest radius.
     public static let maximumRadiusMeters = 20_015_115.0
 
+    public var center: Coordinate { origin.place }
+    public var model: DistanceModel { origin.model }
+
     public init(
         field: FieldPath, center: Coordinate, radiusMeters: Double? = nil,
         model: DistanceModel = .sphere, putDistanceInto: String? = nil
     ) {
         self.field = field
-        self.center = center
+        origin = DistanceModel.Origin(center, model)
         self.radiusMeters = radiusMeters
-        self.model = model
         self.putDistanceInto = putDistanceInto
     }
 }

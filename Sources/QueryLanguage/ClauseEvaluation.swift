@@ -67,11 +67,11 @@ extension FieldPath {
 
 extension DistanceClause {
     /// The distance of a place from the centre, rounded to the micrometre.
-    public func distance(to place: Coordinate) -> Distance { model.distance(center, place) }
+    public func distance(to place: Coordinate) -> Distance { origin.distance(to: place) }
 
     public func accepts(_ place: Coordinate) -> Bool {
         guard let radiusMeters else { return true }
-        return model.isWithin(radiusMeters: radiusMeters, center, place)
+        return origin.isWithin(radiusMeters: radiusMeters, of: place)
     }
 }
 

@@ -224,17 +224,10 @@ struct ClauseParser {
     ) throws(ServiceFailure) -> DistanceClause {
         let field = try field(&members)
         let center = try point(&members, "center")
-        var clause = DistanceClause(field: field, center: center)
-        if let value = members.optional("radius") {
-            clause.radiusMeters = try radius(value, members)
-        }
-        if let name = try members.optionalString("model") {
-            guard let model = DistanceModel(rawValue: name) else {
-                throw members.failure(
-                    "model", "\(quoted(name)) is no model; expected \"sphere\" or \"wgs84\"")
-            }
-            clause.model = model
-        }
+        var meters: Double?
+        if let value = members.optional("radius") { meters = try radius(value, members) }
+        var clause = DistanceClause(
+            field: field, center: center, radiusMeters: meters, model: try model(&members))
         if let name = try members.optionalString("putDistanceInto") {
             try QueryParser.checkResultName(name, at: members.path(of: "putDistanceInto"))
             guard distanceNames.insert(name).inserted else {
@@ -244,6 +237,15 @@ struct ClauseParser {
             clause.putDistanceInto = name
         }
         return clause
+    }
+
+    private func model(_ members: inout MemberReader) throws(ServiceFailure) -> DistanceModel {
+        guard let name = try members.optionalString("model") else { return .sphere }
+        guard let model = DistanceModel(rawValue: name) else {
+            throw members.failure(
+                "model", "\(quoted(name)) is no model; expected \"sphere\" or \"wgs84\"")
+        }
+        return model
     }
 
     private func radius(

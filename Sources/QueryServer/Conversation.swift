@@ -75,23 +75,26 @@ struct Conversation {
 
     /// The next thing to do; each action has to be carried out.
     ///
-    /// - Parameter refusal: asked once for each request, when its turn has come; what it returns is
-    ///   answered instead.
+    /// - Parameters:
+    ///   - takesWrites: whether a write may be begun.
+    ///   - refusal: asked once for each request, when its turn has come; what it returns is answered
+    ///     instead.
     mutating func next(
-        _ parser: RequestParser, refusal: (Request) -> RPCFailure? = { _ in nil }
+        _ parser: RequestParser, takesWrites: Bool, refusal: (Request) -> RPCFailure?
     ) -> Action {
         while takesLines, let event = framer.next() {
-            if let action = take(event, parser, refusal) { return action }
+            if let action = take(event, parser, takesWrites, refusal) { return action }
         }
         guard var request = waiting.popFirst() else { return .wait }
-        if let action = begin(&request, refusal) { return action }
+        if let action = begin(&request, takesWrites, refusal) { return action }
         waiting.prepend(request)
         return .wait
     }
 
     /// Takes a line in; the action when it is one request that can be begun at once.
     private mutating func take(
-        _ event: LineFramer.Event, _ parser: RequestParser, _ refusal: (Request) -> RPCFailure?
+        _ event: LineFramer.Event, _ parser: RequestParser, _ takesWrites: Bool,
+        _ refusal: (Request) -> RPCFailure?
     ) -> Action? {
         let message: Message
         var bytes = 0
@@ -108,7 +111,7 @@ struct Conversation {
         case .single(var request):
             lines.append(Line(isBatch: false, bytes: bytes, unanswered: 1))
             linesTaken += 1
-            if let action = begin(&request, refusal) { return action }
+            if let action = begin(&request, takesWrites, refusal) { return action }
             waiting.append(request)
         case .batch(let requests):
             lines.append(Line(isBatch: true, bytes: bytes, unanswered: requests.count))
@@ -118,14 +121,15 @@ struct Conversation {
         return nil
     }
 
-    /// Nil when the request has to wait for what is under way.
+    /// Nil when the request has to wait for what is under way, or a write for room.
     private mutating func begin(
-        _ request: inout Request, _ refusal: (Request) -> RPCFailure?
+        _ request: inout Request, _ takesWrites: Bool, _ refusal: (Request) -> RPCFailure?
     ) -> Action? {
         guard !readUnderWay else { return nil }
         if case .success(let call) = request.call,
             case .write(let write) = Dispatcher.kind(of: call)
         {
+            guard takesWrites else { return nil }
             if let failure = refusal(request) {
                 request.call = .failure(failure)
                 wasRefused = true

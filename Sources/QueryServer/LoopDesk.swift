@@ -17,6 +17,10 @@ final class LoopDesk {
     let writeAnswers: WriteAnswers
     /// Empty whenever no session is at work.
     var output = JSONWriter()
+    private let queuedWriteBytes: Int
+    private var writeBytes = 0
+    /// Sessions that have found no room for a write.
+    private var held: [SessionHandler] = []
 
     private let limits: Limits
     private let eventLoop: any EventLoop
@@ -25,6 +29,7 @@ final class LoopDesk {
     private var isServingTurns = false
 
     init(limits: Limits, eventLoop: any EventLoop) {
+        queuedWriteBytes = limits.queuedWriteBytes
         parser = RequestParser(limits: limits)
         writeAnswers = WriteAnswers(eventLoop: eventLoop)
         self.limits = limits
@@ -85,6 +90,26 @@ final class LoopDesk {
             held -= session.heldBytes
             session.shed()
         }
+    }
+
+    // MARK: Writes under way, of all connections
+
+    /// Whether another write may be begun; one that waits for it holds its connection up.
+    var takesWrites: Bool { writeBytes < queuedWriteBytes }
+
+    func begin(_ write: Write) { writeBytes += write.memoryBytes }
+
+    func end(_ write: Write) { writeBytes -= write.memoryBytes }
+
+    /// Has a session run again when there is room for writes.
+    func hold(_ session: SessionHandler) { held.append(session) }
+
+    /// Lets those go on that were held up, as long as there is room.
+    func release() {
+        guard takesWrites, !held.isEmpty else { return }
+        let sessions = held
+        held = []
+        for session in sessions { session.resume() }
     }
 }
 

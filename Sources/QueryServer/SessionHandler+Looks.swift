@@ -39,13 +39,3 @@ extension SessionHandler {
         end(context, RPCFailure(failure))
     }
 }
-
-extension RPCFailure {
-    /// So long has a costly read waited, and would have gone on to.
-    static func overloaded(milliseconds: Int) -> RPCFailure {
-        RPCFailure(
-            ServiceFailure(
-                .tooManyRequests, "the service is overloaded; nothing was done",
-                retryAfterMilliseconds: milliseconds))
-    }
-}

@@ -22,16 +22,16 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     let dispatcher: Dispatcher
     let limits: Limits
-    private let workers: NIOThreadPool
+    let workers: NIOThreadPool
     private let desk: LoopDesk
     var conversation: Conversation
     private var finishedWrites: [FinishedWrite] = []
     private var finishedRead: (request: Request, answer: [UInt8])?
     /// Tells the read that runs on a worker thread that nobody wants its answer any more.
-    private var stop: StopSignal?
+    var stop: StopSignal?
     let caller: Caller
     var context: ChannelHandlerContext?
-    private var isWatchingExport = false
+    var isWatchingExport = false
     private var isReading = false
     /// No more is taken in: the client has ended its side, or the service is stopping.
     private var inputEnded = false
@@ -48,6 +48,8 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     /// Answers that had not been sent when it was last looked.
     var unsentBytes = 0
     var mayHaveUnsent = false
+    /// Waits at the desk for room for a write.
+    private var isHeld = false
 
     /// - Parameter isSecured: whether nothing has to be agreed on before the first line.
     init(
@@ -132,7 +134,10 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     /// Takes the answer to a write; `run` has to follow.
-    func receive(_ finished: FinishedWrite) { finishedWrites.append(finished) }
+    func receive(_ finished: FinishedWrite) {
+        desk.end(finished.write)
+        finishedWrites.append(finished)
+    }
 
     private func refuseTLS(_ context: ChannelHandlerContext) {
         end(context, context.channel.allocator.buffer(bytes: TLSRecord.refusal))
@@ -142,8 +147,8 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     /// Does all that can be done now: requests, then answers out, then perhaps more input.
     func run() {
-        guard !isRunning, !isQueued, let context else { return }
-        if conversation.heldBytes > Self.longInput { queue() } else { work(context) }
+        guard !isRunning, !isQueued else { return }
+        if conversation.heldBytes > Self.longInput { queue() } else { work() }
     }
 
     /// Bytes that are not taken in but in turn.
@@ -157,15 +162,26 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     /// Goes on with what was put off.
     func takeTurn() {
         isQueued = false
+        work()
+    }
+
+    private func work() {
+        isRunning = true
         if let context { work(context) }
+        isRunning = false
+        desk.release()
+    }
+
+    /// Runs again after it has been held at the desk.
+    func resume() {
+        isHeld = false
+        run()
     }
 
     /// Works for this long without letting others have their turn; nanoseconds.
     private static let turn: Int64 = 500_000
 
     private func work(_ context: ChannelHandlerContext) {
-        isRunning = true
-        defer { isRunning = false }
         let channel = context.channel
         let begin = monotonicNanoseconds()
         takeFinished()
@@ -212,7 +228,8 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     /// Begins one request; false when there is none that can be begun.
     private func step(_ context: ChannelHandlerContext) -> Bool {
         switch conversation.next(
-            desk.parser, refusal: { dispatcher.refusal(of: $0, from: caller) })
+            desk.parser, takesWrites: desk.takesWrites,
+            refusal: { dispatcher.refusal(of: $0, from: caller) })
         {
         case .read(let request):
             let isAnswered = conversation.answer(request, into: &desk.output) { writer in
@@ -221,55 +238,26 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
             if !isAnswered { offload(request, context) }
             return true
         case .write(let request, let write):
+            desk.begin(write)
             let answers = desk.writeAnswers
-            dispatcher.service.submit(write, by: caller) { [self] result in
+            dispatcher.service.submit(write, key: request.key, by: caller) { [self] result in
                 let finished = FinishedWrite(request: request, write: write, result: result)
                 answers.put(.init(session: self, answer: finished))
             }
             return true
-        case .wait: return false
-        }
-    }
-
-    /// Runs a read on a worker thread.
-    private func offload(_ request: Request, _ context: ChannelHandlerContext) {
-        let eventLoop = context.eventLoop
-        let stop = StopSignal()
-        self.stop = stop
-        let begin = monotonicNanoseconds()
-        workers.submit { [self] _ in
-            var request = request
-            let waited = (monotonicNanoseconds() - begin) / 1_000_000
-            if waited > limits.queueMilliseconds {
-                request.call = .failure(.overloaded(milliseconds: Int(waited)))
+        case .wait:
+            if !desk.takesWrites, !isHeld {
+                isHeld = true
+                desk.hold(self)
             }
-            var writer = JSONWriter()
-            _ = dispatcher.answer(request, from: caller, effort: .until(stop), into: &writer)
-            let answer = writer.bytes
-            eventLoop.execute { [request] in self.finish(request, answer) }
-        }
-        if case .success(.export) = request.call, !isWatchingExport {
-            isWatchingExport = true
-            watchExport(eventLoop)
+            return false
         }
     }
 
-    private func finish(_ request: Request, _ answer: [UInt8]) {
+    func finish(_ request: Request, _ answer: [UInt8]) {
         stop = nil
         finishedRead = (request, answer)
         run()
-    }
-
-    /// Looks after every idle time whether the export is still used, as long as there is one.
-    private func watchExport(_ eventLoop: any EventLoop) {
-        let idle = limits.exportIdleMilliseconds
-        eventLoop.scheduleTask(in: .milliseconds(Int64(idle))) { [self] in
-            if context != nil, caller.export.expire(after: .milliseconds(idle)) {
-                watchExport(eventLoop)
-            } else {
-                isWatchingExport = false
-            }
-        }
     }
 
     private func flush(_ context: ChannelHandlerContext) {

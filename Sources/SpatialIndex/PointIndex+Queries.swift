@@ -97,6 +97,10 @@ extension PointIndex {
             for slot in slots { body(position(of: slot)) }
             return
         }
+        if count == coordinates.count {
+            coordinates.forEach(at: slots, body)
+            return
+        }
         withUnsafeTemporaryAllocation(of: Bool.self, capacity: slots.count) { hasPoint in
             var place = 0
             stamps.forEach(at: slots) {

@@ -27,6 +27,10 @@ struct LimitFlags: ParsableArguments {
     var dataTypeBytes: Int?
     @Option(help: "Field paths at which one bucket holds GeoPoints. (default: 100)")
     var geoFields: Int?
+    @Option(help: "Bytes of one requestKey. (default: 100)")
+    var requestKeyBytes: Int?
+    @Option(help: "Writes of 24 hours remembered by their requestKey. (default: 10000000)")
+    var requestKeys: Int?
     @Option(help: "Milliseconds one query may take. (default: 10000)")
     var queryMilliseconds: Int?
     @Option(help: "Milliseconds an export is kept for its next call. (default: 60000)")
@@ -61,6 +65,8 @@ struct LimitFlags: ParsableArguments {
     var outputBytes: Int?
     @Option(help: "Bytes that all connections together keep waiting. (default: 1073741824)")
     var bufferedBytes: Int?
+    @Option(help: "Bytes of documents in writes that wait. (default: 67108864)")
+    var queuedWriteBytes: Int?
     @Option(help: "Bytes of documents kept in memory. (default: 268435456)")
     var documentCacheBytes: Int?
     @Option(help: "Bytes of columns of fields kept in memory. (default: 1073741824)")
@@ -69,12 +75,12 @@ struct LimitFlags: ParsableArguments {
     func limits(_ settings: Settings) throws -> Limits {
         let flags: [Int?] = [
             lineBytes, replyBytes, objectBytes, pageObjects, batchRequests, clauseDepth, clauses,
-            inValues, polygonPositions, orderKeys, dataTypeBytes, geoFields, queryMilliseconds,
-            exportIdleMilliseconds, connections, connectionsPerAddress, handshakeMilliseconds,
-            lineMilliseconds, idleMilliseconds, unreadMilliseconds, requestsPerSecond,
-            failedLogins, failedLoginMilliseconds, queuedWrites, queueMilliseconds,
-            pipelinedRequests, pipelinedBytes, outputBytes, bufferedBytes, documentCacheBytes,
-            memory,
+            inValues, polygonPositions, orderKeys, dataTypeBytes, geoFields, requestKeyBytes,
+            requestKeys, queryMilliseconds, exportIdleMilliseconds, connections,
+            connectionsPerAddress, handshakeMilliseconds, lineMilliseconds, idleMilliseconds,
+            unreadMilliseconds, requestsPerSecond, failedLogins, failedLoginMilliseconds,
+            queuedWrites, queueMilliseconds, pipelinedRequests, pipelinedBytes, outputBytes,
+            bufferedBytes, queuedWriteBytes, documentCacheBytes, memory,
         ]
         var limits = Limits()
         for (setting, flag) in zip(LimitSetting.all, flags) {

@@ -13,7 +13,8 @@ struct Settings {
     private let file: ConfigReader?
 
     private static let texts: Set<String> = [
-        "listen", "store", "logLevel", "tokens", "tlsCertificate", "tlsKey", "tlsClientCa",
+        "listen", "store", "logLevel", "durability", "tokens", "tlsCertificate", "tlsKey",
+        "tlsClientCa",
     ]
 
     private static let switches: Set<String> = ["insecure"]
@@ -126,6 +127,8 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "orderKeys", path: \.orderKeys, range: 1...1_000),
         LimitSetting(name: "dataTypeBytes", path: \.dataTypeBytes, range: 1...10_000),
         LimitSetting(name: "geoFields", path: \.geoFields, range: 1...10_000),
+        LimitSetting(name: "requestKeyBytes", path: \.requestKeyBytes, range: 1...10_000),
+        LimitSetting(name: "requestKeys", path: \.requestKeys, range: 0...1 << 40),
         LimitSetting(name: "queryMilliseconds", path: \.queryMilliseconds, range: 1...86_400_000),
         LimitSetting(
             name: "exportIdleMilliseconds", path: \.exportIdleMilliseconds, range: 1...86_400_000),
@@ -148,6 +151,8 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "pipelinedBytes", path: \.pipelinedBytes, range: 1_024...1 << 40),
         LimitSetting(name: "outputBytes", path: \.outputBytes, range: 4_096...1 << 30),
         LimitSetting(name: "bufferedBytes", path: \.bufferedBytes, range: 1 << 20...1 << 46),
+        LimitSetting(
+            name: "queuedWriteBytes", path: \.queuedWriteBytes, range: 1_024...1 << 40),
         LimitSetting(
             name: "documentCacheBytes", path: \.documentCacheBytes, range: 0...1 << 46),
         LimitSetting(name: "memory", path: \.memoryBytes, range: 0...1 << 46),

@@ -17,7 +17,7 @@ enum PageKeyTarget {
     }
 
     private static let engine = InMemoryEngine(
-        limits: Limits(), secret: [1, 2, 3], source: NoDocuments())
+        limits: Limits(), secret: [1, 2, 3], source: NoDocuments(), now: { 0 })
 
     static func run(_ bytes: [UInt8]) {
         let key = String(decoding: bytes, as: UTF8.self)

@@ -13,7 +13,7 @@ import Testing
     {
         let fault = ServiceFailure(.undefined, "SELECT failed in /var/store.sqlite")
         let log = LogLines()
-        try await serve(EndlessBackend(getFailure: fault), log: log) { port in
+        try await Servers.serve(FaultyBackend(fault: fault), log: log) { port in
             try RawConnection.with(port: port) { raw in
                 try raw.send(Self.line("object.get", #"{"bucket":"shops","id":"o1"}"#))
                 let text = try #require(try raw.line())
@@ -33,7 +33,7 @@ import Testing
     {
         let secret = "tell-nobody"
         let log = LogLines()
-        try await serve(EndlessBackend(), log: log) { port in
+        try await Servers.serve(EndlessBackend(), log: log) { port in
             try RawConnection.with(port: port) { raw in
                 for line in [
                     Self.line("auth.login", #"{"token":"gbt_1_\#(secret)"}"#),

@@ -11,7 +11,7 @@ import Testing
     private static func outcome(waiting: Duration, _ limits: Limits) async throws -> String {
         let backend = EndlessBackend()
         let outcome = TestOutcome()
-        try await serve(backend, limits: limits) { port in
+        try await Servers.serve(backend, limits: limits) { port in
             try await RawConnection.during(port: port) { first in
                 try await RawConnection.during(port: port) { second in
                     try await RawConnection.during(port: port) { third in

@@ -9,7 +9,7 @@ import Testing
 
     @Test func `a client that resets its connection ends its costly read`() async throws {
         let backend = EndlessBackend()
-        try await serve(backend) { port in
+        try await Servers.serve(backend) { port in
             try RawConnection.with(port: port) { raw in
                 try raw.send(Self.ping + Self.count)
                 // The pong is left unread: so closing resets the connection.
@@ -24,7 +24,7 @@ import Testing
         async throws
     {
         let backend = EndlessBackend()
-        try await serve(backend) { port in
+        try await Servers.serve(backend) { port in
             Task.detached {
                 try RawConnection.with(port: port) { raw in
                     try raw.send(Self.count)

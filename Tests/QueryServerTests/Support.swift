@@ -1,30 +1,5 @@
-import Backend
 import Logging
-import Objects
-import Operations
-import QueryServer
 import Synchronization
-
-/// Serves a backend; returns when the service has stopped.
-func serve(
-    _ backend: any Backend, limits: Limits = Limits(), log: LogLines? = nil,
-    _ body: @escaping @Sendable (_ port: Int) async throws -> Void
-) async throws {
-    let service = Operations.Service(
-        backend: backend, limits: limits, methodNames: LineServer.methodNames)
-    let (ports, continuation) = AsyncStream<Int>.makeStream()
-    let server = LineServer(
-        service: service, host: "127.0.0.1", port: 0, drainTime: .milliseconds(50),
-        logger: Logger(label: "test") { _ in log ?? LogLines() }
-    ) { _, port in continuation.yield(port) }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await server.run() }
-        var iterator = ports.makeAsyncIterator()
-        try await body(await iterator.next()!)
-        group.cancelAll()
-        try await group.waitForAll()
-    }
-}
 
 /// Returns when a condition holds; throws when the test has run out of time.
 func wait(until condition: () -> Bool) async throws {

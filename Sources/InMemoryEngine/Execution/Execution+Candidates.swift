@@ -10,9 +10,9 @@ extension Execution {
     /// Calls `body` with the candidates, never with none at a time, until it returns false.
     ///
     /// - Parameter key: for candidates in an order of their own, where to begin.
-    mutating func forEachCandidates(
+    func forEachCandidates(
         after key: PageKey?,
-        _ body: (inout Execution, Slots) throws(ServiceFailure) -> Bool
+        _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
         let first = key.map { state.firstSlot(createdAfter: $0.creation) } ?? 0
         let startsBehindKey = plan.path.isByCreation && order.isEmpty
@@ -32,9 +32,9 @@ extension Execution {
     }
 
     /// Calls `body` with the slots that pass the filter and their distances, nearest first.
-    mutating func walk(
+    func walk(
         _ clause: DistanceClause, after key: PageKey?,
-        _ body: (inout Execution, Slot, Distance) throws(ServiceFailure) -> Bool
+        _ body: (Slot, Distance) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
         guard let index = state.fields[clause.field] else { return }
         var walk = index.nearest(
@@ -42,7 +42,7 @@ extension Execution {
             after: key.map(cursor))
         let selection = self.selection
         while let (slot, distance) = walk.next(of: selection) {
-            guard try body(&self, slot, distance) else { break }
+            guard try body(slot, distance) else { break }
         }
         visited += walk.visitedPoints
         try checkTime()
@@ -72,8 +72,8 @@ extension Execution {
         return NearestCursor(distance: distance, slot: Slot(next - 1))
     }
 
-    private mutating func scan(
-        from first: Int, _ body: (inout Execution, Slots) throws(ServiceFailure) -> Bool
+    private func scan(
+        from first: Int, _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
         let end = state.slotCount
         let hasHoles = state.count < end
@@ -92,9 +92,9 @@ extension Execution {
         }
     }
 
-    private mutating func forEachOrdered(
+    private func forEachOrdered(
         _ field: FieldPath, _ descending: Bool, after key: PageKey?, _ first: Int,
-        _ body: (inout Execution, Slots) throws(ServiceFailure) -> Bool
+        _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
         guard let (index, column) = state.columns.index(field) else {
             preconditionFailure("a plan by an order that the snapshot does not have")
@@ -118,9 +118,9 @@ extension Execution {
         }
     }
 
-    private mutating func forEachBatch(
+    private func forEachBatch(
         of slots: inout [Slot],
-        _ body: (inout Execution, Slots) throws(ServiceFailure) -> Bool
+        _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
         var first = 0
         while first < slots.count {
@@ -131,12 +131,12 @@ extension Execution {
         }
     }
 
-    private mutating func withSlots(
+    private func withSlots(
         _ slots: inout [Slot], _ range: Range<Int>,
-        _ body: (inout Execution, Slots) throws(ServiceFailure) -> Bool
+        _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) -> Bool {
         try slots.withUnsafeMutableBufferPointer { buffer throws(ServiceFailure) in
-            try body(&self, Slots(rebasing: buffer[range]))
+            try body(Slots(rebasing: buffer[range]))
         }
     }
 

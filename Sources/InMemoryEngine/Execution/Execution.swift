@@ -7,7 +7,9 @@ import QueryLanguage
 import SpatialIndex
 
 /// One query on one snapshot: candidates, filters, order. It changes nothing but its counters.
-struct Execution {
+///
+/// A class because it is handed on much and holds much: copies would count many references.
+final class Execution {
     let engine: InMemoryEngine
     let snapshot: Snapshot
     let state: BucketState
@@ -45,7 +47,7 @@ struct Execution {
     }
 
     /// The first matches behind a page key, in order, and whether there are more.
-    mutating func page(
+    func page(
         after key: PageKey?, objects: Int
     ) throws(ServiceFailure) -> (matches: [Match], hasMore: Bool) {
         var matches: [Match]
@@ -61,11 +63,11 @@ struct Execution {
     }
 
     /// Calls `body` with every match, in no particular order.
-    mutating func forEachMatch(_ body: (Slot) -> Void) throws(ServiceFailure) {
-        try forEachCandidates(after: nil) { execution, slots throws(ServiceFailure) in
-            let passed = execution.plan.filter.select(slots)
-            for slot in slots[..<passed] where try execution.acceptsDocument(of: slot) {
-                execution.matched += 1
+    func forEachMatch(_ body: (Slot) -> Void) throws(ServiceFailure) {
+        try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
+            let passed = plan.filter.select(slots)
+            for slot in slots[..<passed] where try acceptsDocument(of: slot) {
+                matched += 1
                 body(slot)
             }
             return true
@@ -73,7 +75,7 @@ struct Execution {
     }
 
     /// The sort key of a match: what a page key remembers of it.
-    mutating func sortKey(of match: Match) throws(ServiceFailure) -> SortKey {
+    func sortKey(of match: Match) throws(ServiceFailure) -> SortKey {
         guard let ranking = plan.ranking else {
             return sortKey(of: match.slot, in: try view(match.slot))
         }
@@ -97,23 +99,23 @@ struct Execution {
     // MARK: Order
 
     /// The first matches of candidates that come in order.
-    private mutating func found(
+    private func found(
         after key: PageKey?, atMost limit: Int
     ) throws(ServiceFailure) -> [Match] {
         var matches: [Match] = []
         if case .nearest(let clause) = plan.path {
-            try walk(clause, after: key) { execution, slot, distance throws(ServiceFailure) in
-                guard try execution.acceptsDocument(of: slot) else { return true }
-                execution.matched += 1
+            try walk(clause, after: key) { slot, distance throws(ServiceFailure) in
+                guard try acceptsDocument(of: slot) else { return true }
+                matched += 1
                 matches.append(Match(slot: slot, distance: distance))
                 return matches.count < limit
             }
             return matches
         }
-        try forEachCandidates(after: key) { execution, slots throws(ServiceFailure) in
-            let passed = execution.plan.filter.select(slots)
-            for slot in slots[..<passed] where try execution.acceptsDocument(of: slot) {
-                execution.matched += 1
+        try forEachCandidates(after: key) { slots throws(ServiceFailure) in
+            let passed = plan.filter.select(slots)
+            for slot in slots[..<passed] where try acceptsDocument(of: slot) {
+                matched += 1
                 matches.append(Match(slot: slot))
                 if matches.count == limit { return false }
             }
@@ -123,7 +125,7 @@ struct Execution {
     }
 
     /// The best matches by values in memory.
-    private mutating func ranked(
+    private func ranked(
         _ ranking: SlotRanking, after key: PageKey?, atMost limit: Int
     ) throws(ServiceFailure) -> [Match] {
         let bound = key.map {
@@ -133,12 +135,17 @@ struct Execution {
         var best = BestRanked(ranking, limit: limit, behind: bound)
         var isInOrder = false
         if case .ordered = plan.path { isInOrder = true }
-        try forEachCandidates(after: key) { execution, slots throws(ServiceFailure) in
+        try forEachCandidates(after: key) { slots throws(ServiceFailure) in
             let last = slots[slots.count - 1]
-            let passed = execution.plan.filter.select(slots)
-            for slot in slots[..<passed] where try execution.acceptsDocument(of: slot) {
-                execution.matched += 1
-                best.insert(slot)
+            let passed = plan.filter.select(slots)
+            if case .all = plan.documentFilter {
+                matched += passed
+                best.insert(contentsOf: Slots(rebasing: slots[..<passed]))
+            } else {
+                for slot in slots[..<passed] where try acceptsDocument(of: slot) {
+                    matched += 1
+                    best.insert(slot)
+                }
             }
             // Candidates in the order of the first key: behind the worst nothing better comes.
             guard isInOrder, let worst = best.worst else { return true }
@@ -154,20 +161,20 @@ struct Execution {
     }
 
     /// The best matches by values of which some are in the documents only.
-    private mutating func sorted(
+    private func sorted(
         after key: PageKey?, atMost limit: Int
     ) throws(ServiceFailure) -> [Match] {
         var best = Heap<Keyed>()
         let from = key.map {
             (sortKey: $0.sortKey, slot: state.firstSlot(createdAfter: $0.creation))
         }
-        try forEachCandidates(after: nil) { execution, slots throws(ServiceFailure) in
-            let passed = execution.plan.filter.select(slots)
+        try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
+            let passed = plan.filter.select(slots)
             for slot in slots[..<passed] {
-                let view = try execution.view(slot)
-                guard execution.plan.documentFilter.evaluate(on: view) == .yes else { continue }
-                execution.matched += 1
-                let keyed = Keyed(sortKey: execution.sortKey(of: slot, in: view), slot: slot)
+                let view = try view(slot)
+                guard plan.documentFilter.evaluate(on: view) == .yes else { continue }
+                matched += 1
+                let keyed = Keyed(sortKey: sortKey(of: slot, in: view), slot: slot)
                 if let from {
                     if keyed.sortKey < from.sortKey { continue }
                     if keyed.sortKey == from.sortKey, Int(slot) < from.slot { continue }
@@ -194,7 +201,7 @@ struct Execution {
 
     // MARK: Documents
 
-    private mutating func acceptsDocument(of slot: Slot) throws(ServiceFailure) -> Bool {
+    private func acceptsDocument(of slot: Slot) throws(ServiceFailure) -> Bool {
         if case .all = plan.documentFilter { return true }
         return plan.documentFilter.evaluate(on: try view(slot)) == .yes
     }
@@ -216,7 +223,7 @@ struct Execution {
     }
 
     /// An object's document, parsed; valid until the next one is.
-    private mutating func view(_ slot: Slot) throws(ServiceFailure) -> JSONView {
+    private func view(_ slot: Slot) throws(ServiceFailure) -> JSONView {
         documentsRead += 1
         let document = try document(of: slot)
         // Reading documents is what takes time: the clock is looked at more often.
@@ -230,7 +237,7 @@ struct Execution {
 
     // MARK: Time
 
-    mutating func count(_ candidates: Int) throws(ServiceFailure) {
+    func count(_ candidates: Int) throws(ServiceFailure) {
         visited += candidates
         try checkTime()
     }

@@ -1,5 +1,4 @@
 import Backend
-import CGlibc
 import Geodesy
 import JSONText
 import Objects
@@ -53,7 +52,7 @@ struct PageWriter {
         if let fields {
             return try writeProjections(fields, to: &writer)
         }
-        let records = matches.map { execution.state.records[Int($0.slot)] }
+        let records = execution.state.records(of: matches.map(\.slot))
         var own = [[UInt8]?](repeating: nil, count: matches.count)
         while true {
             var ends: [Int] = []
@@ -92,11 +91,7 @@ struct PageWriter {
         _ fields: Set<[UInt8]>, to writer: inout JSONWriter
     ) throws(ServiceFailure) -> [Int] {
         let start = writer.count
-        let ids = matches.map { match in
-            let id = execution.state.id(of: match.slot)
-            gb_prefetch(id.baseAddress)
-            return id
-        }
+        let ids = execution.state.ids(of: matches.map(\.slot))
         var ends: [Int] = []
         ends.reserveCapacity(matches.count)
         for place in matches.indices {

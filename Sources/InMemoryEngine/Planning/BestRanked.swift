@@ -15,8 +15,14 @@ struct BestRanked {
         self.bound = bound
     }
 
-    mutating func insert(_ slot: Slot) {
-        let new = ranking.rank(slot)
+    mutating func insert(_ slot: Slot) { insert(ranking.rank(slot)) }
+
+    /// Inserts a batch, whose places are fetched together.
+    mutating func insert(contentsOf slots: UnsafeMutableBufferPointer<Slot>) {
+        ranking.forEachRanked(slots) { insert($0) }
+    }
+
+    private mutating func insert(_ new: Ranked) {
         if let worst, !ranking.precedes(new, worst) { return }
         if let bound, !ranking.isBehind(new, bound) { return }
         ranked.append(new)

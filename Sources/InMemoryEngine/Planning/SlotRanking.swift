@@ -51,6 +51,22 @@ struct SlotRanking: Sendable {
         }
     }
 
+    /// Calls `body` with the rank of each slot, in their order.
+    func forEachRanked(
+        _ slots: UnsafeMutableBufferPointer<Slot>, _ body: (Ranked) -> Void
+    ) {
+        guard case .distance(let clause, let index?, let descending)? = parts.first else {
+            for slot in slots { body(rank(slot)) }
+            return
+        }
+        var place = 0
+        index.forEachPosition(of: slots) { position in
+            let key = Self.key(position.map(clause.distance), descending)
+            body(Ranked(key: key, slot: slots[place]))
+            place += 1
+        }
+    }
+
     func precedes(_ a: Ranked, _ b: Ranked) -> Bool {
         if a.key != b.key { return a.key < b.key }
         if !keyIsExact {

@@ -1,4 +1,5 @@
 import Crypto
+import JSONText
 
 /// A bearer token: a public id by which it is found, and a secret of 256 bits.
 ///
@@ -13,7 +14,7 @@ public struct Token: Sendable {
         var random = SystemRandomNumberGenerator()
         let bytes = (0..<38).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         id = hexadecimal(bytes[..<6])
-        text = "gbt_\(id)_" + base64URL(bytes[6...])
+        text = "gbt_\(id)_" + Base64URL.encode(Array(bytes[6...]))
     }
 
     /// What a client presents; nil when it does not look like a token.
@@ -58,22 +59,4 @@ private func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(
         decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-}
-
-/// Without padding.
-private func base64URL(_ bytes: ArraySlice<UInt8>) -> String {
-    let digits = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-    var text: [UInt8] = []
-    var (pending, bits) = (0, 0)
-    for byte in bytes {
-        (pending, bits) = (pending << 8 | Int(byte), bits + 8)
-        while bits >= 6 {
-            bits -= 6
-            text.append(digits[pending >> bits & 63])
-        }
-        pending &= 1 << bits - 1
-    }
-    if bits > 0 { text.append(digits[pending << (6 - bits) & 63]) }
-    return String(decoding: text, as: UTF8.self)
 }
