@@ -151,7 +151,9 @@ public final class ServiceClient: Sendable {
     }
 
     private func open() -> EventLoopFuture<LineConnection> {
-        let future = LineConnection.open(address, configuration.connectTimeout)
+        let future = LineConnection.open(
+            address, configuration.connectTimeout, tls: configuration.tls
+        )
             .flatMap { connection in
                 self.logIn(on: connection).flatMapError { error in
                     connection.close().flatMapThrowing { throw error }

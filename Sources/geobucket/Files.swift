@@ -17,6 +17,22 @@ enum Files {
         return bytes
     }
 
+    /// Replaces a file whole, durably; its owner alone may read it.
+    static func replace(_ path: String, with bytes: [UInt8]) throws {
+        let next = path + ".new"
+        func failure() -> CommandFailure {
+            CommandFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+        }
+        unlink(next)
+        let file = open(next, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure() }
+        let isWritten =
+            bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == bytes.count
+            && fsync(file) == 0
+        close(file)
+        guard isWritten, rename(next, path) == 0 else { throw failure() }
+    }
+
     /// A variable of the environment; nil when it is missing or empty.
     static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
