@@ -120,7 +120,7 @@ enum Program {
         let process = try ChildProcess.start(
             path, ["serve", "--listen", "\(host):\(port)", "--store", store], folder: folder)
         do {
-            let result = try await body(process, try await port(of: process))
+            let result = try await body(process, try await Self.port(of: process))
             await process.killAndWait()
             return result
         } catch {
