@@ -41,6 +41,8 @@ public struct Limits: Sendable, Equatable {
     /// Bytes of documents in writes of all connections that are not done yet; no more are begun until
     /// some are.
     public var queuedWriteBytes = 64 * 1_048_576
+    /// Bytes of the write-ahead log from which on it is begun anew as soon as no read needs it.
+    public var logBytes = 64 * 1_048_576
     /// Bytes of documents kept in memory.
     public var documentCacheBytes = 256 * 1_048_576
     /// Bytes of columns, and of their orders, kept in memory.

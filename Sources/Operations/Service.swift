@@ -67,6 +67,8 @@ public final class Service: Sendable {
         writer.integer(backend.storeBytes)
         writer.key("change")
         writer.integer(backend.change)
+        writer.key("commits")
+        writer.integer(backend.commits)
         writer.byte(UInt8(ascii: "}"))
     }
 
@@ -287,6 +289,7 @@ extension Limits {
             ("exportIdleMilliseconds", exportIdleMilliseconds),
             ("pipelinedRequests", pipelinedRequests), ("pipelinedBytes", pipelinedBytes),
             ("outputBytes", outputBytes), ("queuedWriteBytes", queuedWriteBytes),
+            ("logBytes", logBytes),
         ]
     }
 }

@@ -43,6 +43,8 @@ struct LimitFlags: ParsableArguments {
     var outputBytes: Int?
     @Option(help: "Bytes of documents in writes that wait. (default: 67108864)")
     var queuedWriteBytes: Int?
+    @Option(help: "Bytes of the write-ahead log before it is begun anew. (default: 67108864)")
+    var logBytes: Int?
     @Option(help: "Bytes of documents kept in memory. (default: 268435456)")
     var documentCacheBytes: Int?
     @Option(help: "Bytes of columns of fields kept in memory. (default: 1073741824)")
@@ -54,7 +56,7 @@ struct LimitFlags: ParsableArguments {
             inValues, polygonPositions, orderKeys, dataTypeBytes, requestKeyBytes, requestKeys,
             queryMilliseconds, exportIdleMilliseconds,
             connections, pipelinedRequests, pipelinedBytes,
-            outputBytes, queuedWriteBytes, documentCacheBytes, memory,
+            outputBytes, queuedWriteBytes, logBytes, documentCacheBytes, memory,
         ]
         var limits = Limits()
         for (setting, flag) in zip(LimitSetting.all, flags) {

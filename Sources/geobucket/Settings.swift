@@ -118,6 +118,7 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "outputBytes", path: \.outputBytes, range: 4_096...1 << 30),
         LimitSetting(
             name: "queuedWriteBytes", path: \.queuedWriteBytes, range: 1_024...1 << 40),
+        LimitSetting(name: "logBytes", path: \.logBytes, range: 4_096...1 << 40),
         LimitSetting(
             name: "documentCacheBytes", path: \.documentCacheBytes, range: 0...1 << 46),
         LimitSetting(name: "memory", path: \.memoryBytes, range: 0...1 << 46),
