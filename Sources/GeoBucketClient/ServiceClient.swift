@@ -13,9 +13,9 @@ import Synchronization
 ///     }
 ///
 /// - Throws: `ClientFailure.unreachable` when no service answers at the start; what `body` throws.
-public func with<Result: Sendable>(
+nonisolated(nonsending) public func with<Result>(
     _ address: ServiceAddress = .standard, configuration: ClientConfiguration = .init(),
-    _ body: (ServiceClient) async throws -> Result
+    _ body: nonisolated(nonsending) (ServiceClient) async throws -> Result
 ) async throws -> Result {
     let client = ServiceClient(address, configuration: configuration)
     do {
