@@ -11,7 +11,7 @@ let package = Package(
             name: "GeoBucketEngine",
             targets: [
                 "Geodesy", "SpatialIndex", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "EmbeddedBackend",
+                "EmbeddedBackend", "SyntheticData",
             ]),
     ],
     dependencies: [
@@ -24,6 +24,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -86,11 +87,22 @@ let package = Package(
         .target(
             name: "Interchange",
             dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "CZlib"]),
+        .target(name: "SyntheticData", dependencies: ["Geodesy", "JSONText"]),
+        .target(
+            name: "LoadTest",
+            dependencies: [
+                "JSONText", "SyntheticData",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ]),
         .executableTarget(
             name: "geobucket",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "ObjectStore",
                 "EmbeddedBackend", "Operations", "QueryServer", "GeoBucketClient", "Interchange",
+                "LoadTest", "SyntheticData",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -104,7 +116,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
-                "Operations", "QueryServer", "GeoBucketClient",
+                "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport"),
@@ -133,6 +145,14 @@ let package = Package(
                 "InMemoryEngine", "TestSupport",
             ]),
         .testTarget(
+            name: "LoadTestTests",
+            dependencies: [
+                "Geodesy", "JSONText", "LoadTest", "SyntheticData", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ]),
+        .testTarget(
             name: "BackendContractTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
@@ -143,7 +163,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "geobucket", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
-                "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "LoadTest", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["foreign_client.py"]),
     ]

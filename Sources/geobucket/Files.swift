@@ -17,6 +17,16 @@ enum Files {
         return bytes
     }
 
+    /// Replaces what a file holds, or makes it.
+    static func write(_ bytes: [UInt8], to path: String) throws {
+        let file = fopen(path, "w")
+        let isWritten = file.map { fwrite(bytes, 1, bytes.count, $0) == bytes.count } ?? false
+        let isClosed = file.map { fclose($0) == 0 } ?? false
+        guard isWritten, isClosed else {
+            throw CommandFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+        }
+    }
+
     /// A variable of the environment; nil when it is missing or empty.
     static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }

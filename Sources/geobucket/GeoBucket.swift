@@ -16,6 +16,7 @@ struct GeoBucket: AsyncParsableCommand {
         version: Operations.Service.version,
         subcommands: [
             Serve.self, Load.self, Ask.self, Count.self, Call.self, Export.self, Check.self,
+            LoadTestCommand.self,
         ])
 
     static func main() async {

@@ -13,13 +13,16 @@ struct ServerOption: ParsableArguments {
     func connect<Result: Sendable>(
         _ body: (LineConnection) async throws -> Result
     ) async throws -> Result {
-        let address = try server ?? fromEnvironment() ?? .standard
+        let address = try address()
         do {
             return try await LineConnection.with(host: address.host, port: address.port, body)
         } catch let failure as ClientFailure {
             throw CommandFailure(failure.description)
         }
     }
+
+    /// The flag's address, else the environment's, else the standard one.
+    func address() throws -> Address { try server ?? fromEnvironment() ?? .standard }
 
     private func fromEnvironment() throws -> Address? {
         guard let text = Files.environment("GEOBUCKET_SERVER") else { return nil }
