@@ -92,8 +92,8 @@ import Testing
     }
 
     @Test func `A cancelled test ends early with a report`() async throws {
-        let isKind: @Sendable (Int) -> FakeService.Reaction = { _ in .answer(FakeService.pong) }
-        let report = try await FakeService.with(isKind) { port in
+        let willing: @Sendable (Int) -> FakeService.Reaction = { _ in .answer(FakeService.pong) }
+        let report = try await FakeService.with(willing) { port in
             var settings = LoadSettings(
                 plan: .rate(100), requests: RequestSettings(bucket: "b1", mix: try Mix("get")))
             settings.stageSeconds = 3_600
