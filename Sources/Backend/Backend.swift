@@ -42,11 +42,30 @@ public protocol Backend: Sendable {
     func export(_ bucket: BucketName) -> any BucketExport
 
     /// Queues a write; the completion is called once, on a thread of the backend's choice.
+    ///
+    /// - Parameter key: where the write has been done under this key within the last 24 hours, it is
+    ///   not done again, and its answer is the first one's.
     func submit(
-        _ write: Write,
+        _ write: Write, key: RequestKey?,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void)
 
     func statistics() -> BackendStatistics
+
+    /// Compares what is stored with everything that is derived from it, at one state; writes go on.
+    func check(effort: Effort) throws(ServiceFailure) -> CheckReport
+
+    /// Holds the present state of the store, to be copied piece by piece; writes go on.
+    func backup() throws(ServiceFailure) -> any StoreBackup
+}
+
+extension Backend {
+    /// Queues a write that has no key.
+    public func submit(
+        _ write: Write,
+        completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
+    ) {
+        submit(write, key: nil, completion: completion)
+    }
 }
 
 /// One page to be read.

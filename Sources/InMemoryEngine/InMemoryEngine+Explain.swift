@@ -12,7 +12,7 @@ extension InMemoryEngine {
         let start = ContinuousClock.now
         let key = try pageKey(of: request)
         let snapshot = self.snapshot
-        let state = snapshot.bucket(request.bucket) ?? BucketState()
+        let state = state(of: request.bucket, in: snapshot) ?? BucketState()
         let planner = planner(for: request.query, in: state)
         let plans = planner.plans()
         let planned = ContinuousClock.now

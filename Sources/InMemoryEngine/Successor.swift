@@ -27,8 +27,10 @@ struct Successor {
         }
     }
 
-    mutating func delete(_ creation: ChangeNumber, in bucket: BucketName) {
-        modify(bucket) { $0.delete(created: creation) }
+    mutating func delete(_ creations: [ChangeNumber], in bucket: BucketName) {
+        modify(bucket) { state in
+            for creation in creations { state.delete(created: creation) }
+        }
     }
 
     mutating func deleteBucket(_ name: BucketName, cache: DocumentCache) {

@@ -22,6 +22,10 @@ public struct Limits: Sendable, Equatable {
     public var orderKeys = 16
     /// Bytes of one `_dataType`.
     public var dataTypeBytes = 200
+    /// Bytes of one `requestKey`.
+    public var requestKeyBytes = 100
+    /// Writes of the last 24 hours that are remembered by their `requestKey`.
+    public var requestKeys = 10_000_000
     /// Milliseconds one query may take.
     public var queryMilliseconds = 10_000
     /// Milliseconds an export is kept for its next call.
@@ -34,6 +38,11 @@ public struct Limits: Sendable, Equatable {
     public var pipelinedBytes = 4 * 1_048_576
     /// Unsent answer bytes of one connection; no more of its requests are run until they are read.
     public var outputBytes = 4 * 1_048_576
+    /// Bytes of documents in writes of all connections that are not done yet; no more are begun until
+    /// some are.
+    public var queuedWriteBytes = 64 * 1_048_576
+    /// Bytes of the write-ahead log from which on it is begun anew as soon as no read needs it.
+    public var logBytes = 64 * 1_048_576
     /// Bytes of documents kept in memory.
     public var documentCacheBytes = 256 * 1_048_576
     /// Bytes of columns, and of their orders, kept in memory.

@@ -2,6 +2,7 @@ import Backend
 import JSONText
 import Objects
 import QueryLanguage
+import Synchronization
 
 /// What requests do, whatever wire they came by: each operation writes its result as JSON.
 ///
@@ -14,6 +15,7 @@ public final class Service: Sendable {
     public let limits: Limits
     public let counters: Counters
     private let backend: any Backend
+    private let isChecking = Atomic(false)
     private let started = ContinuousClock.now
 
     public init(backend: any Backend, limits: Limits, methodNames: [String]) {
@@ -65,6 +67,8 @@ public final class Service: Sendable {
         writer.integer(backend.storeBytes)
         writer.key("change")
         writer.integer(backend.change)
+        writer.key("commits")
+        writer.integer(backend.commits)
         writer.byte(UInt8(ascii: "}"))
     }
 
@@ -163,8 +167,8 @@ public final class Service: Sendable {
         effort: Effort, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> Bool {
         guard effort != .light else { return false }
-        if !continues { session.begin(bucket, backend.export(bucket)) }
-        guard let export = session.current(of: bucket) else {
+        if !continues { session.begin(.export(bucket, backend.export(bucket))) }
+        guard case .export(bucket, let export) = session.current() else {
             throw ServiceFailure(
                 .invalidInputData, "no export of this bucket is under way on this connection",
                 at: "continue")
@@ -179,14 +183,68 @@ public final class Service: Sendable {
         return true
     }
 
+    // MARK: The store
+
+    /// Checks everything; costly, so nothing is done with `.light` effort.
+    public func check(
+        effort: Effort, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        guard effort != .light else { return false }
+        guard !isChecking.exchange(true, ordering: .acquiring) else {
+            throw ServiceFailure(.tooManyRequests, "a check of the store is under way")
+        }
+        defer { isChecking.store(false, ordering: .releasing) }
+        let report = try backend.check(effort: effort)
+        writer.raw("{\"objects\":")
+        writer.integer(report.objects)
+        writer.key("points")
+        writer.integer(report.points)
+        writer.key("buckets")
+        writer.integer(report.buckets)
+        writer.key("problemCount")
+        writer.integer(report.problems.count)
+        writer.raw(",\"problems\":[")
+        writer.list(report.problems.prefix(Self.toldProblems)) { $1.string($0) }
+        writer.raw("]}")
+        return true
+    }
+
+    /// So many problems are told one by one.
+    private static let toldProblems = 1_000
+
+    /// The next piece of a copy of the store; costly, so nothing is done with `.light` effort.
+    ///
+    /// - Parameter envelopeBytes: what the wire puts around the result.
+    public func backup(
+        continues: Bool, session: ExportSession, envelopeBytes: Int, effort: Effort,
+        into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        guard effort != .light else { return false }
+        if !continues { session.begin(.backup(try backend.backup())) }
+        guard case .backup(let backup) = session.current() else {
+            throw ServiceFailure(
+                .invalidInputData, "no backup is under way on this connection", at: "continue")
+        }
+        let around = envelopeBytes + #"{"data":"","more":false}"#.utf8.count
+        let room = max(limits.replyBytes - around, 4) / 4 * 3
+        let piece = try backup.next(maximumBytes: room)
+        if piece == nil { session.end() }
+        writer.raw("{\"data\":")
+        writer.string(Base64URL.encode(piece ?? []))
+        writer.key("more")
+        writer.bool(piece != nil)
+        writer.byte(UInt8(ascii: "}"))
+        return true
+    }
+
     // MARK: Writes
 
     /// Queues a write; the completion is called on a thread of the backend's choice.
     public func submit(
-        _ write: Write,
+        _ write: Write, key: RequestKey?,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
-        backend.submit(write, completion: completion)
+        backend.submit(write, key: key, completion: completion)
     }
 
     /// Appends the result of a write.
@@ -226,10 +284,12 @@ extension Limits {
             ("clauseDepth", clauseDepth), ("clauses", clauses), ("inValues", inValues),
             ("polygonPositions", polygonPositions),
             ("orderKeys", orderKeys), ("dataTypeBytes", dataTypeBytes),
+            ("requestKeyBytes", requestKeyBytes), ("requestKeys", requestKeys),
             ("queryMilliseconds", queryMilliseconds), ("connections", connections),
             ("exportIdleMilliseconds", exportIdleMilliseconds),
             ("pipelinedRequests", pipelinedRequests), ("pipelinedBytes", pipelinedBytes),
-            ("outputBytes", outputBytes),
+            ("outputBytes", outputBytes), ("queuedWriteBytes", queuedWriteBytes),
+            ("logBytes", logBytes),
         ]
     }
 }

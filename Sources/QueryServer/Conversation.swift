@@ -64,17 +64,23 @@ struct Conversation {
     mutating func append(_ bytes: UnsafeRawBufferPointer) { framer.append(bytes) }
 
     /// The next thing to do; each action has to be carried out.
-    mutating func next(_ parser: RequestParser) -> Action {
+    ///
+    /// - Parameter takesWrites: whether a write may be begun.
+    mutating func next(_ parser: RequestParser, takesWrites: Bool) -> Action {
         while takesLines, let event = framer.next() {
-            if let action = take(event, parser) { return action }
+            if let action = take(event, parser, takesWrites) { return action }
         }
-        guard let request = waiting.first, let action = begin(request) else { return .wait }
+        guard let request = waiting.first, let action = begin(request, takesWrites) else {
+            return .wait
+        }
         waiting.removeFirst()
         return action
     }
 
     /// Takes a line in; the action when it is one request that can be begun at once.
-    private mutating func take(_ event: LineFramer.Event, _ parser: RequestParser) -> Action? {
+    private mutating func take(
+        _ event: LineFramer.Event, _ parser: RequestParser, _ takesWrites: Bool
+    ) -> Action? {
         let message: Message
         var bytes = 0
         switch event {
@@ -89,7 +95,7 @@ struct Conversation {
         switch message {
         case .single(let request):
             lines.append(Line(isBatch: false, bytes: bytes, unanswered: 1))
-            if let action = begin(request) { return action }
+            if let action = begin(request, takesWrites) { return action }
             waiting.append(request)
         case .batch(let requests):
             lines.append(Line(isBatch: true, bytes: bytes, unanswered: requests.count))
@@ -98,12 +104,13 @@ struct Conversation {
         return nil
     }
 
-    /// Nil when the request has to wait for what is under way.
-    private mutating func begin(_ request: Request) -> Action? {
+    /// Nil when the request has to wait for what is under way, or a write for room.
+    private mutating func begin(_ request: Request, _ takesWrites: Bool) -> Action? {
         guard !readUnderWay else { return nil }
         if case .success(let call) = request.call,
             case .write(let write) = Dispatcher.kind(of: call)
         {
+            guard takesWrites else { return nil }
             writesUnderWay += 1
             return .write(request, write)
         }

@@ -20,30 +20,41 @@ struct Dispatcher: Sendable {
 
     static func kind(of call: MethodCall) -> Kind {
         switch call {
-        case .info, .ping, .statistics, .listBuckets, .count, .query, .explain, .export, .get: .read
+        case .info, .ping, .statistics, .listBuckets, .count, .query, .explain, .export, .get,
+            .check,
+            .backup:
+            .read
         case .deleteBucket(let bucket): .write(.deleteBucket(bucket))
         case .deleteWhere(let bucket, let clause):
             .write(.deleteWhere(bucket: bucket, clause: clause))
-        case .create(let bucket, let document, let dataType):
+        case .create(let bucket, let document, let dataType, let expiry):
             .write(
                 .put(
                     bucket: bucket,
-                    object: PutObject(id: nil, document: document, dataType: dataType),
+                    object: PutObject(
+                        id: nil, document: document, dataType: dataType,
+                        expires: expiry.applied(to: nil)),
                     condition: .none))
-        case .put(let bucket, let id, let document, let condition):
+        case .put(let bucket, let id, let document, let condition, let expiry):
             .write(
                 .put(
-                    bucket: bucket, object: PutObject(id: id, document: document),
+                    bucket: bucket,
+                    object: PutObject(
+                        id: id, document: document, expires: expiry.applied(to: nil)),
                     condition: condition))
-        case .patch(let bucket, let id, let patch, let version):
-            .write(.patch(bucket: bucket, id: id, patch: patch, ifVersion: version))
+        case .patch(let bucket, let id, let patch, let version, let expiry):
+            .write(
+                .patch(bucket: bucket, id: id, patch: patch, ifVersion: version, expiry: expiry))
         case .delete(let bucket, let id, let version):
             .write(.delete(bucket: bucket, id: id, ifVersion: version))
-        case .putMany(let bucket, let objects):
+        case .putMany(let bucket, let objects, let expiry):
             .write(
                 .putMany(
                     bucket: bucket,
-                    objects: objects.map { PutObject(id: $0.id, document: $0.document) }))
+                    objects: objects.map {
+                        PutObject(
+                            id: $0.id, document: $0.document, expires: expiry.applied(to: nil))
+                    }))
         }
     }
 
@@ -109,6 +120,11 @@ struct Dispatcher: Sendable {
         case .export(let bucket, let continues):
             return try service.export(
                 bucket, continues: continues, session: export, envelopeBytes: envelopeBytes,
+                effort: effort, into: &writer)
+        case .check: return try service.check(effort: effort, into: &writer)
+        case .backup(let continues):
+            return try service.backup(
+                continues: continues, session: export, envelopeBytes: envelopeBytes,
                 effort: effort, into: &writer)
         case .explain(let bucket, let query, let analyze):
             if analyze, effort == .light { return false }

@@ -12,10 +12,35 @@ final class LoopDesk {
     let writeAnswers: WriteAnswers
     /// Empty whenever no session is at work.
     var output = JSONWriter()
+    private let queuedWriteBytes: Int
+    private var writeBytes = 0
+    /// Sessions that have found no room for a write.
+    private var held: [SessionHandler] = []
 
     init(limits: Limits, eventLoop: any EventLoop) {
+        queuedWriteBytes = limits.queuedWriteBytes
         parser = RequestParser(limits: limits)
         writeAnswers = WriteAnswers(eventLoop: eventLoop)
+    }
+
+    // MARK: Writes under way, of all connections
+
+    /// Whether another write may be begun; one that waits for it holds its connection up.
+    var takesWrites: Bool { writeBytes < queuedWriteBytes }
+
+    func begin(_ write: Write) { writeBytes += write.memoryBytes }
+
+    func end(_ write: Write) { writeBytes -= write.memoryBytes }
+
+    /// Has a session run again when there is room for writes.
+    func hold(_ session: SessionHandler) { held.append(session) }
+
+    /// Lets those go on that were held up, as long as there is room.
+    func release() {
+        guard takesWrites, !held.isEmpty else { return }
+        let sessions = held
+        held = []
+        for session in sessions { session.resume() }
     }
 }
 

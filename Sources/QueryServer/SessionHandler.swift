@@ -35,6 +35,8 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     private var clientHasEnded = false
     private var isClosing = false
     private var isRunning = false
+    /// Waits at the desk for room for a write.
+    private var isHeld = false
 
     init(dispatcher: Dispatcher, limits: Limits, workers: NIOThreadPool, desk: LoopDesk) {
         self.dispatcher = dispatcher
@@ -99,15 +101,29 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     /// Takes the answer to a write; `run` has to follow.
-    func receive(_ finished: FinishedWrite) { finishedWrites.append(finished) }
+    func receive(_ finished: FinishedWrite) {
+        desk.end(finished.write)
+        finishedWrites.append(finished)
+    }
 
     // MARK: Work
 
     /// Does all that can be done now: requests, then answers out, then perhaps more input.
     func run() {
-        guard !isRunning, let context else { return }
+        guard !isRunning else { return }
         isRunning = true
-        defer { isRunning = false }
+        if let context { work(context) }
+        isRunning = false
+        desk.release()
+    }
+
+    /// Runs again after it has been held at the desk.
+    func resume() {
+        isHeld = false
+        run()
+    }
+
+    private func work(_ context: ChannelHandlerContext) {
         let channel = context.channel
         for finished in finishedWrites {
             conversation.answer(finished.request, into: &desk.output) { writer in
@@ -134,7 +150,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     /// Begins one request; false when there is none that can be begun.
     private func step(_ context: ChannelHandlerContext) -> Bool {
-        switch conversation.next(desk.parser) {
+        switch conversation.next(desk.parser, takesWrites: desk.takesWrites) {
         case .read(let request):
             let isAnswered = conversation.answer(request, into: &desk.output) { writer in
                 dispatcher.answer(request, export: export, effort: .light, into: &writer)
@@ -142,13 +158,19 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
             if !isAnswered { offload(request, context) }
             return true
         case .write(let request, let write):
+            desk.begin(write)
             let answers = desk.writeAnswers
-            dispatcher.service.submit(write) { [self] result in
+            dispatcher.service.submit(write, key: request.key) { [self] result in
                 let finished = FinishedWrite(request: request, write: write, result: result)
                 answers.put(.init(session: self, answer: finished))
             }
             return true
-        case .wait: return false
+        case .wait:
+            if !desk.takesWrites, !isHeld {
+                isHeld = true
+                desk.hold(self)
+            }
+            return false
         }
     }
 
@@ -163,7 +185,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
             let answer = writer.bytes
             eventLoop.execute { self.finish(request, answer) }
         }
-        if case .success(.export) = request.call, !isWatchingExport {
+        if request.method == .export || request.method == .backup, !isWatchingExport {
             isWatchingExport = true
             watchExport(eventLoop)
         }

@@ -25,6 +25,10 @@ struct LimitFlags: ParsableArguments {
     var orderKeys: Int?
     @Option(help: "Bytes of one dataType. (default: 200)")
     var dataTypeBytes: Int?
+    @Option(help: "Bytes of one requestKey. (default: 100)")
+    var requestKeyBytes: Int?
+    @Option(help: "Writes of 24 hours remembered by their requestKey. (default: 10000000)")
+    var requestKeys: Int?
     @Option(help: "Milliseconds one query may take. (default: 10000)")
     var queryMilliseconds: Int?
     @Option(help: "Milliseconds an export is kept for its next call. (default: 60000)")
@@ -37,6 +41,10 @@ struct LimitFlags: ParsableArguments {
     var pipelinedBytes: Int?
     @Option(help: "Unsent answer bytes of one connection. (default: 4194304)")
     var outputBytes: Int?
+    @Option(help: "Bytes of documents in writes that wait. (default: 67108864)")
+    var queuedWriteBytes: Int?
+    @Option(help: "Bytes of the write-ahead log before it is begun anew. (default: 67108864)")
+    var logBytes: Int?
     @Option(help: "Bytes of documents kept in memory. (default: 268435456)")
     var documentCacheBytes: Int?
     @Option(help: "Bytes of columns of fields kept in memory. (default: 1073741824)")
@@ -45,10 +53,10 @@ struct LimitFlags: ParsableArguments {
     func limits(_ settings: Settings) throws -> Limits {
         let flags: [Int?] = [
             lineBytes, replyBytes, objectBytes, pageObjects, batchRequests, clauseDepth, clauses,
-            inValues, polygonPositions, orderKeys, dataTypeBytes, queryMilliseconds,
-            exportIdleMilliseconds,
+            inValues, polygonPositions, orderKeys, dataTypeBytes, requestKeyBytes, requestKeys,
+            queryMilliseconds, exportIdleMilliseconds,
             connections, pipelinedRequests, pipelinedBytes,
-            outputBytes, documentCacheBytes, memory,
+            outputBytes, queuedWriteBytes, logBytes, documentCacheBytes, memory,
         ]
         var limits = Limits()
         for (setting, flag) in zip(LimitSetting.all, flags) {

@@ -41,6 +41,12 @@ struct Serve: AsyncParsableCommand {
         help: "trace, debug, info, notice, warning, error or critical. (default: info)")
     var logLevel: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Whether answered writes survive loss of power (full) or of the process. (default: full)",
+            valueName: "full|normal"))
+    var durability: String?
+
     @Option(help: "Seconds a stop waits for answers under way. (default: 8)")
     var drainSeconds: Int?
 
@@ -55,9 +61,9 @@ struct Serve: AsyncParsableCommand {
         guard (0...86_400).contains(drain) else {
             throw ValidationError("--drain-seconds has to be 0 to 86400")
         }
-        let path = settings.string("store", flag: store) ?? "./geobucket.sqlite"
+        let path = settings.string("store", flag: store) ?? Self.defaultStore
         try Self.refuseURL(path)
-        let backend = try open(path, limits, logger)
+        let backend = try open(path, try durability(settings), limits, logger)
         do {
             try await serve(backend, address, limits, .seconds(drain), logger)
         } catch {
@@ -93,17 +99,29 @@ struct Serve: AsyncParsableCommand {
         return logger
     }
 
+    static let defaultStore = "./geobucket.sqlite"
+
+    private func durability(_ settings: Settings) throws -> ObjectStore.Durability {
+        let name = settings.string("durability", flag: durability) ?? "full"
+        guard let durability = ObjectStore.Durability(rawValue: name) else {
+            throw ValidationError("--durability: \"\(name)\" is neither full nor normal")
+        }
+        return durability
+    }
+
     private static func refuseURL(_ path: String) throws {
         if path.contains("://") {
             throw ValidationError("--store: \"\(path)\" is no file; other stores come later")
         }
     }
 
-    private func open(_ path: String, _ limits: Limits, _ logger: Logger) throws -> EmbeddedBackend
-    {
+    private func open(
+        _ path: String, _ durability: ObjectStore.Durability, _ limits: Limits, _ logger: Logger
+    ) throws -> EmbeddedBackend {
         let start = ContinuousClock.now
         do {
-            let backend = try EmbeddedBackend(path: path, limits: limits, logger: logger)
+            let backend = try EmbeddedBackend(
+                path: path, durability: durability, limits: limits, logger: logger)
             let statistics = backend.statistics()
             logger.info(
                 "store open",

@@ -9,6 +9,13 @@ struct ServerOption: ParsableArguments {
             valueName: "host:port"))
     var server: Address?
 
+    /// Refuses a store's path beside a service's address: one of both is asked.
+    func refuse(with store: String?) throws {
+        if server != nil, store != nil {
+            throw ValidationError("--server and --store exclude each other")
+        }
+    }
+
     /// Runs `body` on a connection; failures become sentences.
     func connect<Result: Sendable>(
         _ body: (LineConnection) async throws -> Result

@@ -13,7 +13,7 @@ struct Settings {
     private let file: ConfigReader?
 
     /// Settings that are texts; the others are whole numbers.
-    private static let texts: Set<String> = ["listen", "store", "logLevel"]
+    private static let texts: Set<String> = ["listen", "store", "logLevel", "durability"]
 
     private static let numbers: Set<String> = Set(
         ["drainSeconds"] + LimitSetting.all.map(\.name))
@@ -107,6 +107,8 @@ struct LimitSetting: Sendable {
             name: "polygonPositions", path: \.polygonPositions, range: 4...1_000_000),
         LimitSetting(name: "orderKeys", path: \.orderKeys, range: 1...1_000),
         LimitSetting(name: "dataTypeBytes", path: \.dataTypeBytes, range: 1...10_000),
+        LimitSetting(name: "requestKeyBytes", path: \.requestKeyBytes, range: 1...10_000),
+        LimitSetting(name: "requestKeys", path: \.requestKeys, range: 0...1 << 40),
         LimitSetting(name: "queryMilliseconds", path: \.queryMilliseconds, range: 1...86_400_000),
         LimitSetting(
             name: "exportIdleMilliseconds", path: \.exportIdleMilliseconds, range: 1...86_400_000),
@@ -114,6 +116,9 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "pipelinedRequests", path: \.pipelinedRequests, range: 1...1_000_000),
         LimitSetting(name: "pipelinedBytes", path: \.pipelinedBytes, range: 1_024...1 << 40),
         LimitSetting(name: "outputBytes", path: \.outputBytes, range: 4_096...1 << 30),
+        LimitSetting(
+            name: "queuedWriteBytes", path: \.queuedWriteBytes, range: 1_024...1 << 40),
+        LimitSetting(name: "logBytes", path: \.logBytes, range: 4_096...1 << 40),
         LimitSetting(
             name: "documentCacheBytes", path: \.documentCacheBytes, range: 0...1 << 46),
         LimitSetting(name: "memory", path: \.memoryBytes, range: 0...1 << 46),

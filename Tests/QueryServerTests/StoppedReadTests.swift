@@ -1,7 +1,3 @@
-import Logging
-import Objects
-import Operations
-import QueryServer
 import TestSupport
 import Testing
 
@@ -11,33 +7,13 @@ import Testing
     private static let count =
         #"{"jsonrpc":"2.0","id":2,"method":"bucket.count","params":{"bucket":"shops"}}"# + "\n"
 
-    /// Serves an endless backend; returns when the service has stopped.
-    private static func serve(
-        _ backend: EndlessBackend, _ body: @escaping @Sendable (_ port: Int) async throws -> Void
-    ) async throws {
-        let service = Operations.Service(
-            backend: backend, limits: Limits(), methodNames: LineServer.methodNames)
-        let (ports, continuation) = AsyncStream<Int>.makeStream()
-        let server = LineServer(
-            service: service, host: "127.0.0.1", port: 0, drainTime: .milliseconds(50),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        ) { _, port in continuation.yield(port) }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run() }
-            var iterator = ports.makeAsyncIterator()
-            try await body(await iterator.next()!)
-            group.cancelAll()
-            try await group.waitForAll()
-        }
-    }
-
     private static func wait(until condition: () -> Bool) async throws {
         while !condition() { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test func `a client that resets its connection ends its costly read`() async throws {
         let backend = EndlessBackend()
-        try await Self.serve(backend) { port in
+        try await Servers.serve(backend) { port in
             try RawConnection.with(port: port) { raw in
                 try raw.send(Self.ping + Self.count)
                 // The pong is left unread: so closing resets the connection.
@@ -52,7 +28,7 @@ import Testing
         async throws
     {
         let backend = EndlessBackend()
-        try await Self.serve(backend) { port in
+        try await Servers.serve(backend) { port in
             Task.detached {
                 try RawConnection.with(port: port) { raw in
                     try raw.send(Self.count)
