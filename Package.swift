@@ -14,7 +14,7 @@ let package = Package(
             name: "GeoBucketEngine",
             targets: [
                 "Geodesy", "SpatialIndex", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "EmbeddedBackend",
+                "EmbeddedBackend", "SyntheticData",
             ]),
         // What the package in Fuzzing/ feeds.
         .library(name: "GeoBucketFuzzTargets", targets: ["FuzzTargets"]),
@@ -31,6 +31,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     ],
@@ -120,12 +121,22 @@ let package = Package(
             dependencies: [
                 "Archives", "Geodesy", "JSONText", "Objects", "QueryLanguage", "CZlib",
             ]),
+        .target(name: "SyntheticData", dependencies: ["Geodesy", "JSONText"]),
+        .target(
+            name: "LoadTest",
+            dependencies: [
+                "JSONText", "SyntheticData",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ]),
         .executableTarget(
             name: "geobucket",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "ObjectStore",
                 "EmbeddedBackend", "Operations", "QueryServer", "GeoBucketClient", "Interchange",
-                "Archives",
+                "Archives", "LoadTest", "SyntheticData",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -142,7 +153,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
-                "Operations", "QueryServer", "GeoBucketClient",
+                "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport"),
@@ -196,6 +207,14 @@ let package = Package(
                 "InMemoryEngine", "TestSupport",
             ]),
         .testTarget(
+            name: "LoadTestTests",
+            dependencies: [
+                "Geodesy", "JSONText", "LoadTest", "SyntheticData", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ]),
+        .testTarget(
             name: "BackendContractTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
@@ -206,7 +225,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "geobucket", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
-                "KiiCompatibility", "Operations", "QueryServer", "StoreFinder", "TestSupport",
+                "KiiCompatibility", "LoadTest", "Operations", "QueryServer", "StoreFinder",
+                "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["foreign_client.py", "make_archives.py", "failing_io.c", "Stores"]),

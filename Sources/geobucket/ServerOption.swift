@@ -41,7 +41,7 @@ struct ServerOption: ParsableArguments {
     func connect<Result: Sendable>(
         _ body: (LineConnection) async throws -> Result
     ) async throws -> Result {
-        let address = try server ?? fromEnvironment() ?? .standard
+        let address = try address()
         do {
             let token = try token()
             return try await LineConnection.with(
@@ -54,6 +54,9 @@ struct ServerOption: ParsableArguments {
             throw CommandFailure(failure.description)
         }
     }
+
+    /// The flag's address, else the environment's, else the standard one.
+    func address() throws -> Address { try server ?? fromEnvironment() ?? .standard }
 
     private func token() throws -> String? {
         guard let tokenFile else { return Files.environment("GEOBUCKET_TOKEN") }
