@@ -154,11 +154,11 @@ public final class ServiceClient: Sendable {
         let future = LineConnection.open(
             address, configuration.connectTimeout, tls: configuration.tls
         )
-            .flatMap { connection in
-                self.logIn(on: connection).flatMapError { error in
-                    connection.close().flatMapThrowing { throw error }
-                }
+        .flatMap { connection in
+            self.logIn(on: connection).flatMapError { error in
+                connection.close().flatMapThrowing { throw error }
             }
+        }
         future.whenComplete { result in self.settle(result) }
         return future
     }

@@ -147,6 +147,9 @@ extension ServerOption {
     /// The service as a load test's target: address, login and TLS of every connection.
     fileprivate func loadTarget() throws -> Target {
         let address = try address()
-        return Target(host: address.host, port: address.port)
+        let tls = try clientTLS()
+        return Target(
+            host: address.host, port: address.port, token: try token(),
+            transport: { try tls?.handlers(host: address.host) ?? [] })
     }
 }

@@ -58,13 +58,13 @@ struct ServerOption: ParsableArguments {
     /// The flag's address, else the environment's, else the standard one.
     func address() throws -> Address { try server ?? fromEnvironment() ?? .standard }
 
-    private func token() throws -> String? {
+    func token() throws -> String? {
         guard let tokenFile else { return Files.environment("GEOBUCKET_TOKEN") }
         let text = String(decoding: try Files.contents(of: tokenFile), as: UTF8.self)
         return String(text.prefix { !$0.isWhitespace })
     }
 
-    private func clientTLS() throws -> ClientTLS? {
+    func clientTLS() throws -> ClientTLS? {
         let authority = tlsCa ?? Files.environment("GEOBUCKET_TLS_CA")
         guard tls || authority != nil || tlsCertificate != nil || tlsKey != nil else { return nil }
         switch (tlsCertificate, tlsKey) {
