@@ -15,4 +15,6 @@ if ! "$python" -c 'import aiorpcx, bpylist2' 2>/dev/null; then
     }
 fi
 
+# Many tests are servers with clients: more of them at once than this starve each other.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6
 swift test --explicit-target-dependency-import-check error "$@"

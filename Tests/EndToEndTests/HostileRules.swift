@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Clients that mean ill, or are broken, and what the others see of it: nothing.
-@Suite(.timeLimit(.minutes(3))) struct HostileRules {
+@Suite(.timeLimit(.minutes(20))) struct HostileRules {
     private static func expectGoodService(_ service: TestService) async throws {
         #expect(try await service.text("server.ping") == "\"pong\"")
         _ = try await service.put("good", #"{"n":1}"#)

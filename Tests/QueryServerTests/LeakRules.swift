@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What errors and logs do not tell.
-@Suite(.timeLimit(.minutes(1))) struct LeakRules {
+@Suite(.timeLimit(.minutes(20))) struct LeakRules {
     private static func line(_ method: String, _ params: String) -> String {
         #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"# + "\n"
     }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Costly reads, more than there are threads for.
-@Suite(.timeLimit(.minutes(1))) struct OverloadTests {
+@Suite(.timeLimit(.minutes(20))) struct OverloadTests {
     private static let count =
         #"{"jsonrpc":"2.0","id":2,"method":"bucket.count","params":{"bucket":"shops"}}"# + "\n"
 
