@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Work that nobody waits for any more is ended.
-@Suite(.timeLimit(.minutes(1))) struct StoppedReadTests {
+@Suite(.timeLimit(.minutes(15))) struct StoppedReadTests {
     private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"server.ping"}"# + "\n"
     private static let count =
         #"{"jsonrpc":"2.0","id":2,"method":"bucket.count","params":{"bucket":"shops"}}"# + "\n"
