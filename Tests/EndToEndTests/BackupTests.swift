@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `geobucket backup` and `geobucket check`, on a file and on a running service.
-@Suite(.timeLimit(.minutes(15))) struct BackupTests {
+@Suite(.timeLimit(.minutes(20))) struct BackupTests {
     enum Source: CaseIterable { case file, service }
 
     /// How far a writer is that writes all the time.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Objects that go by themselves: `expiresAt`.
-@Suite(.timeLimit(.minutes(15))) struct ExpiryRules {
+@Suite(.timeLimit(.minutes(20))) struct ExpiryRules {
     private let near =
         #"{"type":"geodistance","field":"at","center":\#(point(1, 2)),"radius":1000}"#
 

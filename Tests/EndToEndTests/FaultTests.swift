@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// What a client is told when something below the service fails, and how it goes on.
-@Suite(.timeLimit(.minutes(15)), .serialized) struct FaultTests {
+@Suite(.timeLimit(.minutes(20)), .serialized) struct FaultTests {
     /// Stores some objects, lets `operation` fail, heals it.
     ///
     /// Nothing answered is lost, nothing refused is there, reads go on, writes come back by themselves.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// "Bytes of writes that wait, over all connections": beyond them a connection's next write is not begun.
-@Suite(.timeLimit(.minutes(15))) struct WriteRoomTests {
+@Suite(.timeLimit(.minutes(20))) struct WriteRoomTests {
     private static let params = Array(
         (#"{"bucket":"shops","id":"o1","object":{"pad":""# + String(repeating: "x", count: 1_000)
             + #""}}"#).utf8)
