@@ -9,6 +9,10 @@ public final class StoreTransaction {
     public private(set) var lastChange: ChangeNumber
     private let firstChange: ChangeNumber
     private var fieldNumbers: [FieldPath: UInt32] = [:]
+    /// The statements of every write, so that they are looked up once a transaction.
+    private var finding: SQLStatement?
+    private var inserting: SQLStatement?
+    private var updating: SQLStatement?
 
     init(_ db: Database) throws {
         self.db = db
@@ -45,7 +49,9 @@ public final class StoreTransaction {
 
     public func find(_ id: ObjectID, in bucket: Int64) throws -> StoredRow? {
         let sql = "SELECT \(StoredRow.columns) FROM object WHERE bucket = ?1 AND id = ?2"
-        return try SQLStatement(db, sql).bind(1, bucket).bind(2, id.text).first(StoredRow.init)
+        let statement = try finding ?? SQLStatement(db, sql)
+        finding = statement
+        return try statement.bind(1, bucket).bind(2, id.text).first(StoredRow.init)
     }
 
     /// The object that a change created.
@@ -62,7 +68,9 @@ public final class StoreTransaction {
                 data_type, points, document)
             VALUES (?1, ?2, ?3, ?1, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
             """
-        try SQLStatement(db, sql)
+        let statement = try inserting ?? SQLStatement(db, sql)
+        inserting = statement
+        try statement
             .bind(1, Int64(change)).bind(2, bucket).bind(3, metadata.id.text)
             .bind(4, metadata.version).bind(5, metadata.created).bind(6, metadata.modified)
             .bind(7, metadata.owner).bind(8, metadata.dataType)
@@ -79,7 +87,9 @@ public final class StoreTransaction {
             UPDATE object SET change = ?2, version = ?3, modified = ?4, points = ?5, document = ?6
             WHERE creation = ?1
             """
-        try SQLStatement(db, sql)
+        let statement = try updating ?? SQLStatement(db, sql)
+        updating = statement
+        try statement
             .bind(1, Int64(creation)).bind(2, Int64(change)).bind(3, metadata.version)
             .bind(4, metadata.modified).bind(5, blob: try encode(document.points))
             .bind(6, text: document.text).run()
