@@ -16,9 +16,12 @@ let package = Package(
                 "Geodesy", "SpatialIndex", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "EmbeddedBackend", "SyntheticData",
             ]),
+        // What the package in Fuzzing/ feeds.
+        .library(name: "GeoBucketFuzzTargets", targets: ["FuzzTargets"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -72,7 +75,10 @@ let package = Package(
             ]),
         .target(
             name: "Operations",
-            dependencies: ["JSONText", "Objects", "QueryLanguage", "Backend"]),
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "Backend",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         .target(name: "WireProtocol", dependencies: ["JSONText", "Objects", "QueryLanguage"]),
         .target(
             name: "QueryServer",
@@ -80,6 +86,8 @@ let package = Package(
                 "JSONText", "Objects", "Backend", "WireProtocol", "Operations",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -101,6 +109,8 @@ let package = Package(
                 "JSONText", "Objects", "WireProtocol",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -147,11 +157,21 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport"),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine", "Operations",
+                "WireProtocol",
+            ],
+            path: "Tests/FuzzTargets"),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
         .testTarget(name: "GeodesyTests", dependencies: ["Geodesy", "TestSupport"]),
         .testTarget(
             name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex", "TestSupport"]),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"]),
         .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
+        .testTarget(
+            name: "OperationsTests", dependencies: ["Objects", "Operations", "TestSupport"]),
         .testTarget(name: "WireProtocolTests", dependencies: ["WireProtocol", "TestSupport"]),
         .testTarget(
             name: "HTTPGatewayTests",
@@ -205,7 +225,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "geobucket", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
-                "KiiCompatibility", "LoadTest", "StoreFinder", "TestSupport",
+                "KiiCompatibility", "LoadTest", "Operations", "QueryServer", "StoreFinder",
+                "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["foreign_client.py", "make_archives.py", "failing_io.c", "Stores"]),

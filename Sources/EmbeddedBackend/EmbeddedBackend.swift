@@ -62,7 +62,11 @@ public final class EmbeddedBackend: Backend {
         repeat { writer.drain() } while !engine.isSettled
     }
 
-    public func buckets(in scope: BucketScope) -> [BucketSummary] { engine.buckets(in: scope) }
+    public func buckets(
+        in scope: BucketScope, after last: BucketName?, effort: Effort
+    ) -> [BucketSummary]? {
+        engine.buckets(in: scope, after: last, effort: effort)
+    }
 
     public func get(
         _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter

@@ -128,7 +128,7 @@ public struct ObjectSequence: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(bucket: bucket, next: query) }
 
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         let bucket: Bucket
         fileprivate var next: BucketQuery?
         private var page: [GeoObject].SubSequence = []

@@ -13,9 +13,9 @@ import Synchronization
 ///     }
 ///
 /// - Throws: `ClientFailure.unreachable` when no service answers at the start; what `body` throws.
-public func with<Result: Sendable>(
+nonisolated(nonsending) public func with<Result>(
     _ address: ServiceAddress = .standard, configuration: ClientConfiguration = .init(),
-    _ body: (ServiceClient) async throws -> Result
+    _ body: nonisolated(nonsending) (ServiceClient) async throws -> Result
 ) async throws -> Result {
     let client = ServiceClient(address, configuration: configuration)
     do {
@@ -151,12 +151,14 @@ public final class ServiceClient: Sendable {
     }
 
     private func open() -> EventLoopFuture<LineConnection> {
-        let future = LineConnection.open(address, configuration.connectTimeout)
-            .flatMap { connection in
-                self.logIn(on: connection).flatMapError { error in
-                    connection.close().flatMapThrowing { throw error }
-                }
+        let future = LineConnection.open(
+            address, configuration.connectTimeout, tls: configuration.tls
+        )
+        .flatMap { connection in
+            self.logIn(on: connection).flatMapError { error in
+                connection.close().flatMapThrowing { throw error }
             }
+        }
         future.whenComplete { result in self.settle(result) }
         return future
     }

@@ -1,5 +1,6 @@
 import Glibc
 import JSONText
+import Objects
 import Synchronization
 
 /// What the service has done since it started, by method.
@@ -15,7 +16,7 @@ public final class Counters: Sendable {
     private let methods: [Method]
     /// Lines and requests that name no method of ours.
     private let unknown = Method(name: "other")
-    private let open = Atomic<Int>(0)
+    private let open = Mutex<(count: Int, byAddress: [String: Int])>((0, [:]))
     private let accepted = Atomic<Int>(0)
     private let refused = Atomic<Int>(0)
 
@@ -28,22 +29,44 @@ public final class Counters: Sendable {
         if failed { counter.errors.add(1, ordering: .relaxed) }
     }
 
-    /// Counts a new connection, unless as many as may be are open: then it is to be refused.
-    public func admitConnection(limit: Int) -> Bool {
-        guard open.add(1, ordering: .relaxed).newValue <= limit else {
-            open.subtract(1, ordering: .relaxed)
+    /// Counts a new connection, unless as many as may be are open.
+    ///
+    /// - Throws: `TOO_MANY_REQUESTS`: the connection is to be refused.
+    public func admitConnection(from address: String, _ limits: Limits) throws(ServiceFailure) {
+        let failure = open.withLock { open -> ServiceFailure? in
+            guard open.count < limits.connections else {
+                return ServiceFailure(
+                    .tooManyRequests,
+                    "the service has \(limits.connections) connections, as many as it takes")
+            }
+            guard open.byAddress[address, default: 0] < limits.connectionsPerAddress else {
+                return ServiceFailure(
+                    .tooManyRequests,
+                    "there are \(limits.connectionsPerAddress) connections from this address, "
+                        + "as many as may be")
+            }
+            open.count += 1
+            open.byAddress[address, default: 0] += 1
+            return nil
+        }
+        if let failure {
             refused.add(1, ordering: .relaxed)
-            return false
+            throw failure
         }
         accepted.add(1, ordering: .relaxed)
-        return true
     }
 
-    public func connectionClosed() { open.subtract(1, ordering: .relaxed) }
+    public func connectionClosed(from address: String) {
+        open.withLock { open in
+            open.count -= 1
+            open.byAddress[address]! -= 1
+            if open.byAddress[address] == 0 { open.byAddress[address] = nil }
+        }
+    }
 
     func write(to writer: inout JSONWriter) {
         writer.raw(",\"connections\":{\"open\":")
-        writer.integer(open.load(ordering: .relaxed))
+        writer.integer(open.withLock { $0.count })
         writer.key("accepted")
         writer.integer(accepted.load(ordering: .relaxed))
         writer.key("refused")

@@ -20,9 +20,8 @@ struct Dispatcher: Sendable {
 
     static func kind(of call: MethodCall) -> Kind {
         switch call {
-        case .info, .ping, .statistics, .listBuckets, .count, .query, .explain, .export, .get,
-            .check,
-            .backup:
+        case .info, .ping, .statistics, .login, .listBuckets, .count, .query, .explain, .export,
+            .get, .check, .backup:
             .read
         case .deleteBucket(let bucket): .write(.deleteBucket(bucket))
         case .deleteWhere(let bucket, let clause):
@@ -58,11 +57,40 @@ struct Dispatcher: Sendable {
         }
     }
 
+    /// Why a request is not to be done now; nil when it is. To be asked once, in its turn.
+    func refusal(of request: Request, from caller: Caller) -> RPCFailure? {
+        do throws(ServiceFailure) {
+            try service.admit(Self.operation(of: request), from: caller)
+            return nil
+        } catch {
+            return RPCFailure(error)
+        }
+    }
+
+    private static func operation(of request: Request) -> Operation {
+        guard case .success(let call) = request.call else {
+            // What is no request of ours is told so to everybody.
+            return request.method == nil || request.method == .login ? .open : .invalid
+        }
+        switch call {
+        case .info, .ping, .login: return .open
+        case .statistics, .check, .backup: return .administer
+        case .listBuckets(let scope, _): return .list(scope)
+        case .count(let bucket, _), .query(let bucket, _), .explain(let bucket, _, _),
+            .export(let bucket, _), .get(let bucket, _):
+            return .read(bucket)
+        case .deleteBucket(let bucket), .deleteWhere(let bucket, _), .create(let bucket, _, _, _),
+            .put(let bucket, _, _, _, _), .patch(let bucket, _, _, _, _),
+            .delete(let bucket, _, _), .putMany(let bucket, _, _):
+            return .write(bucket)
+        }
+    }
+
     /// Appends the answer to a read, or to a request that has failed already.
     ///
     /// - Returns: false, with nothing appended, when the read asks for more than `effort`.
     func answer(
-        _ request: Request, export: ExportSession, effort: Effort, into writer: inout JSONWriter
+        _ request: Request, from caller: Caller, effort: Effort, into writer: inout JSONWriter
     ) -> Bool {
         let id = request.id ?? []
         do throws(RPCFailure) {
@@ -71,7 +99,7 @@ struct Dispatcher: Sendable {
             do throws(ServiceFailure) {
                 done = try AnswerWriter.result(id: id, to: &writer) {
                     writer throws(ServiceFailure) in
-                    try run(call, export, id: id, effort: effort, into: &writer)
+                    try run(call, caller, id: id, effort: effort, into: &writer)
                 }
             } catch {
                 throw failure(error)
@@ -102,7 +130,7 @@ struct Dispatcher: Sendable {
     }
 
     private func run(
-        _ call: MethodCall, _ export: ExportSession, id: [UInt8], effort: Effort,
+        _ call: MethodCall, _ caller: Caller, id: [UInt8], effort: Effort,
         into writer: inout JSONWriter
     ) throws(ServiceFailure) -> Bool {
         let envelopeBytes = AnswerWriter.envelopeBytes + id.count
@@ -110,7 +138,11 @@ struct Dispatcher: Sendable {
         case .info: service.info(into: &writer)
         case .ping: service.ping(into: &writer)
         case .statistics: service.statistics(into: &writer)
-        case .listBuckets(let scope): try service.listBuckets(in: scope, into: &writer)
+        case .login(let token): try logIn(token, caller, into: &writer)
+        case .listBuckets(let scope, let last):
+            return try service.listBuckets(
+                in: scope, after: last, for: caller, envelopeBytes: envelopeBytes, effort: effort,
+                into: &writer)
         case .get(let bucket, let id): try service.get(id, in: bucket, into: &writer)
         case .count(let bucket, let clause):
             return try service.count(clause, in: bucket, effort: effort, into: &writer)
@@ -119,12 +151,12 @@ struct Dispatcher: Sendable {
                 query, in: bucket, envelopeBytes: envelopeBytes, effort: effort, into: &writer)
         case .export(let bucket, let continues):
             return try service.export(
-                bucket, continues: continues, session: export, envelopeBytes: envelopeBytes,
+                bucket, continues: continues, session: caller.export, envelopeBytes: envelopeBytes,
                 effort: effort, into: &writer)
         case .check: return try service.check(effort: effort, into: &writer)
         case .backup(let continues):
             return try service.backup(
-                continues: continues, session: export, envelopeBytes: envelopeBytes,
+                continues: continues, session: caller.export, envelopeBytes: envelopeBytes,
                 effort: effort, into: &writer)
         case .explain(let bucket, let query, let analyze):
             if analyze, effort == .light { return false }
@@ -133,6 +165,17 @@ struct Dispatcher: Sendable {
             preconditionFailure("a write is queued, not run")
         }
         return true
+    }
+
+    private func logIn(
+        _ token: String, _ caller: Caller, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        do throws(ServiceFailure) {
+            try service.login(token, as: caller, into: &writer)
+        } catch {
+            logger.notice("a login failed", metadata: ["address": "\(caller.address)"])
+            throw error
+        }
     }
 
     /// A fault of our own is told by a request id, under which the log has the reason.

@@ -50,6 +50,8 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Seconds a stop waits for answers under way. (default: 8)")
     var drainSeconds: Int?
 
+    @OptionGroup(title: "Access") var accessFlags: AccessFlags
+
     @OptionGroup(title: "Limits") var limitFlags: LimitFlags
 
     func run() async throws {
@@ -61,11 +63,17 @@ struct Serve: AsyncParsableCommand {
         guard (0...86_400).contains(drain) else {
             throw ValidationError("--drain-seconds has to be 0 to 86400")
         }
+        let tokens = try accessFlags.tokens(settings, logger: logger)
+        try accessFlags.check(address, hasTokens: tokens != nil, settings)
+        let reloading = Reloading(
+            access: tokens?.access, tokens: tokens?.watched, tls: try accessFlags.tls(settings),
+            logger: logger)
+        OpenFiles.raiseLimit(for: limits, logger)
         let path = settings.string("store", flag: store) ?? Self.defaultStore
         try Self.refuseURL(path)
         let backend = try open(path, try durability(settings), limits, logger)
         do {
-            try await serve(backend, address, limits, .seconds(drain), logger)
+            try await serve(backend, address, limits, .seconds(drain), reloading)
         } catch {
             try? backend.close()
             throw error
@@ -126,7 +134,7 @@ struct Serve: AsyncParsableCommand {
             logger.info(
                 "store open",
                 metadata: [
-                    "store": "\(path)", "buckets": "\(statistics.buckets)",
+                    "buckets": "\(statistics.buckets)",
                     "objects": "\(statistics.objects)", "points": "\(statistics.points)",
                     "seconds": "\((ContinuousClock.now - start) / .seconds(1))",
                 ])
@@ -138,27 +146,26 @@ struct Serve: AsyncParsableCommand {
 
     private func serve(
         _ backend: EmbeddedBackend, _ address: Address, _ limits: Limits, _ drain: Duration,
-        _ logger: Logger
+        _ reloading: Reloading
     ) async throws {
         let service = Operations.Service(
-            backend: backend, limits: limits, methodNames: LineServer.methodNames)
+            backend: backend, limits: limits, methodNames: LineServer.methodNames,
+            access: reloading.access)
+        let logger = reloading.logger
         let server = LineServer(
             service: service, host: address.host, port: address.port, drainTime: drain,
-            logger: logger
+            tls: reloading.tls, logger: logger
         ) { host, port in
             let bound = Address(host: host, port: port)
-            if !bound.isLoopback {
-                logger.warning(
-                    "anyone who reaches this address can read and write everything",
-                    metadata: ["address": "\(bound)"])
-            }
+            Self.warn(bound, reloading)
             try? Console.write("geobucket ready on \(bound)\n")
         }
         let group = ServiceGroup(
             configuration: .init(
                 services: [
                     .init(
-                        service: server, successTerminationBehavior: .gracefullyShutdownGroup)
+                        service: server, successTerminationBehavior: .gracefullyShutdownGroup),
+                    .init(service: reloading),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         do {
@@ -168,6 +175,19 @@ struct Serve: AsyncParsableCommand {
                 "cannot listen on \(address): \(String(cString: strerror(error.errnoCode)))")
         } catch {
             throw CommandFailure("cannot listen on \(address): \(error)")
+        }
+    }
+
+    private static func warn(_ bound: Address, _ reloading: Reloading) {
+        guard !bound.isLoopback else { return }
+        if reloading.access == nil {
+            reloading.logger.warning(
+                "anyone who reaches this address can read and write everything",
+                metadata: ["address": "\(bound)"])
+        } else if reloading.tls == nil {
+            reloading.logger.warning(
+                "tokens and documents cross the network in the clear; give --tls-certificate",
+                metadata: ["address": "\(bound)"])
         }
     }
 }

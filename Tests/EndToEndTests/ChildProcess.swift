@@ -125,7 +125,7 @@ enum Program {
             environment + [path, "serve", "--listen", "\(host):\(port)", "--store", store] + flags,
             folder: folder)
         do {
-            let result = try await body(process, try await port(of: process))
+            let result = try await body(process, try await Self.port(of: process))
             await process.killAndWait()
             return result
         } catch {

@@ -41,11 +41,10 @@ import Testing
 
     /// Objects whose `n` repeat, so that pages end among equals.
     private static func fill(_ bucket: Bucket, count: Int) async throws {
-        let documents = (0..<count).map { number in
-            JSONValue.object([
-                "_id": .string("o-\(number)"), "n": .int(number * 7 % 100),
-                "p": .point(Double(number % 90), Double(number % 180)),
-            ])
+        let documents: [JSONValue] = (0..<count).map { number in
+            let place = JSONValue.point(Double(number % 90), Double(number % 180))
+            let n = JSONValue.int(number * 7 % 100)
+            return .object([.init("_id", .string("o-\(number)")), .init("n", n), .init("p", place)])
         }
         _ = try await bucket.putMany(documents)
     }
