@@ -77,13 +77,14 @@ let package = Package(
             name: "Operations",
             dependencies: [
                 "JSONText", "Objects", "QueryLanguage", "Backend",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .target(name: "WireProtocol", dependencies: ["JSONText", "Objects", "QueryLanguage"]),
         .target(
             name: "QueryServer",
             dependencies: [
-                "JSONText", "Objects", "Backend", "WireProtocol", "Operations",
+                "JSONText", "Objects", "QueryLanguage", "Backend", "WireProtocol", "Operations",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
@@ -135,8 +136,9 @@ let package = Package(
             name: "geobucket",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "ObjectStore",
-                "EmbeddedBackend", "Operations", "QueryServer", "GeoBucketClient", "Interchange",
-                "Archives", "LoadTest", "SyntheticData",
+                "EmbeddedBackend", "Operations", "QueryServer", "HTTPGateway", "GeoBucketClient",
+                "Interchange", "Archives", "LoadTest", "SyntheticData",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),

@@ -95,6 +95,8 @@ public final class EmbeddedBackend: Backend {
         try engine.explain(request, analyze: analyze, into: &writer)
     }
 
+    public func outline(of request: PageRequest) -> String { engine.outline(of: request) }
+
     public func export(_ bucket: BucketName) -> any BucketExport { engine.export(bucket) }
 
     public func submit(

@@ -16,11 +16,14 @@ public struct ClientTLS: Sendable {
         self.identity = identity
     }
 
+    /// What stands first in a connection's pipeline.
+    ///
     /// - Parameter host: what the service's certificate has to name.
     func handlers(host: String) throws -> [any ChannelHandler] { try transport(to: host)() }
 
     /// Reads the files once, for many connections to a host.
     ///
+    /// - Throws: `NIOSSLError` when they cannot be used.
     /// - Returns: makes the handlers of one connection.
     public func transport(to host: String) throws -> @Sendable () throws -> [any ChannelHandler] {
         var configuration = TLSConfiguration.makeClientConfiguration()

@@ -32,6 +32,8 @@ public struct Limits: Sendable, Equatable {
     public var queryMilliseconds = 10_000
     /// Milliseconds an export is kept for its next call.
     public var exportIdleMilliseconds = 60_000
+    /// A read that takes longer is logged with its plan; 0: none is.
+    public var slowQueryMilliseconds = 1_000
     /// Connections at once.
     public var connections = 10_000
     /// Connections at once from one address; of IPv6, from one network of 64 bits.

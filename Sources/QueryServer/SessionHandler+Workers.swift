@@ -8,11 +8,10 @@ import WireProtocol
 /// Costly reads, on threads of their own.
 extension SessionHandler {
     /// Runs a read on a worker thread.
-    func offload(_ request: Request, _ context: ChannelHandlerContext) {
+    func offload(_ request: Request, since begin: Int64, _ context: ChannelHandlerContext) {
         let eventLoop = context.eventLoop
         let stop = StopSignal()
         self.stop = stop
-        let begin = monotonicNanoseconds()
         workers.submit { [self] _ in
             var request = request
             let waited = (monotonicNanoseconds() - begin) / 1_000_000
@@ -20,7 +19,8 @@ extension SessionHandler {
                 request.call = .failure(.overloaded(milliseconds: Int(waited)))
             }
             var writer = JSONWriter()
-            _ = dispatcher.answer(request, from: caller, effort: .until(stop), into: &writer)
+            _ = dispatcher.answer(
+                request, from: caller, since: begin, effort: .until(stop), into: &writer)
             let answer = writer.bytes
             eventLoop.execute { [request] in self.finish(request, answer) }
         }

@@ -35,6 +35,8 @@ struct LimitFlags: ParsableArguments {
     var queryMilliseconds: Int?
     @Option(help: "Milliseconds an export is kept for its next call. (default: 60000)")
     var exportIdleMilliseconds: Int?
+    @Option(help: "Milliseconds after which a read is logged as slow; 0: never. (default: 1000)")
+    var slowQueryMilliseconds: Int?
     @Option(help: "Connections at once. (default: 10000)")
     var connections: Int?
     @Option(help: "Connections at once from one address. (default: 10000)")
@@ -78,7 +80,8 @@ struct LimitFlags: ParsableArguments {
         let flags: [Int?] = [
             lineBytes, replyBytes, objectBytes, pageObjects, batchRequests, clauseDepth, clauses,
             inValues, polygonPositions, orderKeys, dataTypeBytes, geoFields, requestKeyBytes,
-            requestKeys, queryMilliseconds, exportIdleMilliseconds, connections,
+            requestKeys, queryMilliseconds, exportIdleMilliseconds, slowQueryMilliseconds,
+            connections,
             connectionsPerAddress, handshakeMilliseconds, lineMilliseconds, idleMilliseconds,
             unreadMilliseconds, requestsPerSecond, failedLogins, failedLoginMilliseconds,
             queuedWrites, queueMilliseconds, pipelinedRequests, pipelinedBytes, outputBytes,

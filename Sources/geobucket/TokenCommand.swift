@@ -39,7 +39,9 @@ struct TokenCommand: ParsableCommand {
             help: "As whom its bearer acts; the _owner of what is created.")
         var principal: String
         @Option(
-            help: "read: look. write: change too. admin: everybody's buckets, server.stats.")
+            help:
+                "read: look. write: change too. admin: everybody's buckets, statistics, check, backup."
+        )
         var role: Grant.Role = .write
         @Option(
             name: .customLong("group"),
