@@ -19,8 +19,13 @@ public struct ClientTLS: Sendable {
     /// What stands first in a connection's pipeline.
     ///
     /// - Parameter host: what the service's certificate has to name.
-    /// - Throws: `NIOSSLError` when the files cannot be used.
-    public func handlers(host: String) throws -> [any ChannelHandler] {
+    func handlers(host: String) throws -> [any ChannelHandler] { try transport(to: host)() }
+
+    /// Reads the files once, for many connections to a host.
+    ///
+    /// - Throws: `NIOSSLError` when they cannot be used.
+    /// - Returns: makes the handlers of one connection.
+    public func transport(to host: String) throws -> @Sendable () throws -> [any ChannelHandler] {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         if let certificateAuthority {
@@ -36,9 +41,9 @@ public struct ClientTLS: Sendable {
         let context = try NIOSSLContext(configuration: configuration)
         // An address is no name: it is compared with that of the connection.
         let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-        return [
-            try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
-        ]
+        return {
+            [try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)]
+        }
     }
 }
 

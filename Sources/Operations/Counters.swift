@@ -115,3 +115,10 @@ func residentBytes() -> Int {
     let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
     return pages * sysconf(Int32(_SC_PAGESIZE))
 }
+
+/// Microseconds of processor time that all threads of the process have taken.
+func processorMicroseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+}

@@ -85,6 +85,8 @@ public final class Service: Sendable {
         let backend = backend.statistics()
         writer.raw("{\"uptimeSeconds\":")
         writer.integer((ContinuousClock.now - started).components.seconds)
+        writer.key("cpuSeconds")
+        writer.millionths(processorMicroseconds())
         counters.write(to: &writer)
         writer.key("buckets")
         writer.integer(backend.buckets)

@@ -69,6 +69,9 @@ struct LoadTestCommand: AsyncParsableCommand {
 
     // MARK: Running
 
+    /// What a load test needs besides its connections.
+    private static let otherFiles = 64
+
     private func prepare(_ count: Int, _ requests: RequestSettings) async throws {
         let isShown = Console.errorIsTerminal
         try await server.connect { connection in
@@ -87,6 +90,13 @@ struct LoadTestCommand: AsyncParsableCommand {
     private func drive(_ settings: LoadSettings) async throws -> LoadReport {
         let server = server
         let target = try server.loadTarget()
+        let files = settings.connections + Self.otherFiles
+        let allowed = OpenFiles.raiseLimit(to: files)
+        guard allowed >= files else {
+            throw CommandFailure(
+                "\(settings.connections) connections need \(files) open files, the system allows "
+                    + "\(allowed) (ulimit -n)")
+        }
         let test = LoadDriver(target, settings) { body in
             try await server.connect { connection in
                 try await body { try await connection.call($0, $1) }
@@ -147,9 +157,10 @@ extension ServerOption {
     /// The service as a load test's target: address, login and TLS of every connection.
     fileprivate func loadTarget() throws -> Target {
         let address = try address()
-        let tls = try clientTLS()
+        let transport = try usage("--tls-ca, --tls-certificate, --tls-key") {
+            try clientTLS()?.transport(to: address.host)
+        }
         return Target(
-            host: address.host, port: address.port, token: try token(),
-            transport: { try tls?.handlers(host: address.host) ?? [] })
+            host: address.host, port: address.port, token: try token(), transport: transport)
     }
 }

@@ -9,17 +9,25 @@ enum OpenFiles {
 
     /// Raises the process's limit to what the limit of connections needs, as far as it may.
     static func raiseLimit(for limits: Limits, _ logger: Logger) {
+        let wanted = limits.connections + others
+        let allowed = raiseLimit(to: wanted)
+        guard allowed < wanted else { return }
+        logger.warning(
+            "the system allows fewer open files than the limit of connections needs",
+            metadata: ["allowed": "\(allowed)", "needed": "\(wanted)"])
+    }
+
+    /// Raises the process's limit to so many, as far as it may.
+    ///
+    /// - Returns: how many may be open from then on.
+    static func raiseLimit(to wanted: Int) -> Int {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        guard getrlimit(resource, &limit) == 0 else { return }
-        let wanted = rlim_t(limits.connections + others)
-        guard limit.rlim_cur < wanted else { return }
-        limit.rlim_cur = min(wanted, limit.rlim_max)
-        if limit.rlim_cur < wanted {
-            logger.warning(
-                "the system allows fewer open files than the limit of connections needs",
-                metadata: ["allowed": "\(limit.rlim_max)", "needed": "\(wanted)"])
+        guard getrlimit(resource, &limit) == 0 else { return wanted }
+        if limit.rlim_cur < rlim_t(wanted) {
+            limit.rlim_cur = min(rlim_t(wanted), limit.rlim_max)
+            setrlimit(resource, &limit)
         }
-        setrlimit(resource, &limit)
+        return Int(clamping: limit.rlim_cur)
     }
 }

@@ -1,6 +1,9 @@
 import Foundation
+import GeoBucketClient
 import JSONText
 import LoadTest
+import Operations
+import QueryServer
 import TestSupport
 import Testing
 
@@ -43,6 +46,35 @@ import Testing
                     folder: folder)
                 #expect(compare.status == 0 && compare.output.contains("A at 200/s"))
                 #expect(compare.output.contains("0 %"))
+            }
+        }
+    }
+
+    @Test func `A load test goes through TLS, every connection logged in`() async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try TestAuthority(folder: folder)
+            let server = try authority.issue("server")
+            let identity = try TLSIdentity(
+                .init(certificate: server.certificate, key: server.key, clientCA: nil))
+            let token = Token()
+            let grant = try Grant(principal: "root", role: .admin)
+            let access = AccessControl(tokens: LoginRules.file(["load": token], ["load": grant]))
+            try token.text.write(toFile: folder + "/token", atomically: true, encoding: .utf8)
+            let client = ClientTLS(certificateAuthority: authority.certificate)
+            try await TestService.with(access: access, tls: (identity, client)) { service in
+                let run = try await Program.run(
+                    Self.seconds(1, rate: 50) + [
+                        "--server", "127.0.0.1:\(service.port)", "--tls-ca", authority.certificate,
+                        "--token-file", folder + "/token", "--prepare", "300", "--connections", "5",
+                        "--json", folder + "/a.json",
+                    ], folder: folder)
+                #expect(run.status == 0, "\(run.errors)")
+                let json = try #require(FileManager.default.contents(atPath: folder + "/a.json"))
+                let report = try LoadReport(json: Array(json))
+                #expect(report.stages.map(\.all.requests) == [25, 50])
+                #expect(report.stages.allSatisfy { $0.all.errors.isEmpty })
+                let logins = report.samples.last?.numbers["requests.auth.login.count"] ?? 0
+                #expect(logins >= 5)
             }
         }
     }

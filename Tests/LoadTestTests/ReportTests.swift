@@ -45,7 +45,7 @@ import Testing
             let time = Double(second)
             let numbers: [String: Double] = [
                 "requests.bucket.query.count": time * 800, "change": time * 200,
-                "memory.residentBytes": 5e7 + time * 1e6, "connections.open": 51,
+                "memory.residentBytes": 5e7 + time * 1e6, "cpuSeconds": time * 0.4,
             ]
             return LoadReport.Sample(seconds: time, numbers: numbers)
         }
@@ -128,6 +128,7 @@ import Testing
         #expect(report.text.contains("failed with TOO_MANY_REQUESTS"))
         #expect(report.text.contains("The highest rate that held p99=5ms was 1,000/s"))
         #expect(report.text.contains("0.5 s of processor time"))
+        #expect(report.text.contains("The service kept 0.4 processors busy, 500 µs a request."))
     }
 
     @Test func `A comparison sets the same rates side by side`() throws {

@@ -25,6 +25,7 @@ final class Generator: LoadConnection.Owner {
     private var underWay = 0
     private var wakeUp: UInt64?
     private var isOver: EventLoopPromise<StageRecord>?
+    private var patience = TimeAmount.zero
     private var cut: Scheduled<Void>?
 
     private(set) var timeline: Timeline
@@ -110,15 +111,24 @@ final class Generator: LoadConnection.Owner {
         record.begin = begin
         record.threadCPU = Clocks.threadCPU
         isOver = promise
-        let end = NIODeadline.uptimeNanoseconds(begin + UInt64((seconds + patience) * 1e9))
-        cut = loop.assumeIsolated().scheduleTask(deadline: end) { self.giveUp() }
+        self.patience = .nanoseconds(Int64(patience * 1e9))
+        giveUp(patienceAfter: begin + UInt64(seconds * 1e9))
         pump()
         return promise.futureResult
     }
 
+    private func giveUp(patienceAfter time: UInt64) {
+        let deadline = NIODeadline.uptimeNanoseconds(time) + patience
+        cut?.cancel()
+        cut = loop.assumeIsolated().scheduleTask(deadline: deadline) { self.giveUp() }
+    }
+
     /// Ends the stage under way early: what is not due yet is not sent.
     func stop() {
-        schedule?.end(at: Clocks.monotonic)
+        guard schedule != nil else { return }
+        let now = Clocks.monotonic
+        schedule!.end(at: now)
+        giveUp(patienceAfter: now)
         pump()
     }
 

@@ -23,7 +23,8 @@ final class LoadConnection: ChannelInboundHandler {
     var request: Request?
     /// When the answer before came, in nanoseconds.
     var freeSince: UInt64 = 0
-    private unowned let owner: any Owner
+    /// Held until the connection has ended, of which it is told.
+    private let owner: any Owner
     private(set) var isOpen = true
     private var context: ChannelHandlerContext?
     private var received: ByteBuffer?

@@ -27,7 +27,6 @@ struct LoadRun {
     ) async throws {
         self.settings = settings
         self.loop = loop
-        try OpenFileLimit.raise(to: settings.connections)
         begin = Clocks.monotonic
         let timeline = Timeline(begin: begin, seconds: Self.intervalSeconds(settings))
         generator = try await loop.submit {

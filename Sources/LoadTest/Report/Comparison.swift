@@ -17,7 +17,7 @@ public struct Comparison {
                 Self.row("highest rate held", a.highestRateHeld ?? 0, b.highestRateHeld ?? 0))
             parts.append(table.text)
         }
-        parts += pairs.map { Self.table($0, $1).text }
+        parts += pairs.map { table($0, $1).text }
         return parts.joined(separator: "\n")
     }
 
@@ -29,17 +29,24 @@ public struct Comparison {
         return [(a, b)]
     }
 
-    private static func table(_ a: LoadReport.Stage, _ b: LoadReport.Stage) -> TextTable {
+    private func table(_ x: LoadReport.Stage, _ y: LoadReport.Stage) -> TextTable {
         var table = TextTable([
-            "", "A at \(Figures.number(a.rate))/s", "B at \(Figures.number(b.rate))/s", "B to A",
+            "", "A at \(Figures.number(x.rate))/s", "B at \(Figures.number(y.rate))/s", "B to A",
         ])
-        table.add(row("answered/s", a.answersPerSecond, b.answersPerSecond))
-        table.add(row("failed", Double(a.all.failures), Double(b.all.failures)))
-        add(to: &table, "all", a.all, b.all)
-        for (kind, outcome) in a.outcomes {
-            if let other = b.kinds[kind] { add(to: &table, kind, outcome, other) }
+        table.add(Self.row("answered/s", x.answersPerSecond, y.answersPerSecond))
+        table.add(Self.row("failed", Double(x.all.failures), Double(y.all.failures)))
+        Self.add(to: &table, "all", x.all, y.all)
+        for (kind, outcome) in x.outcomes {
+            if let other = y.kinds[kind] { Self.add(to: &table, kind, outcome, other) }
         }
-        table.add(row("generator, % of a processor", a.generatorLoad * 100, b.generatorLoad * 100))
+        if let cost = a.serviceCost(in: x), let other = b.serviceCost(in: y) {
+            table.add(
+                Self.row(
+                    "service, µs of processor a request", cost.microsecondsPerRequest,
+                    other.microsecondsPerRequest))
+        }
+        table.add(
+            Self.row("generator, % of a processor", x.generatorLoad * 100, y.generatorLoad * 100))
         return table
     }
 

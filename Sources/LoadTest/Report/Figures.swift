@@ -28,7 +28,9 @@ enum Figures {
     }
 
     /// Milliseconds out of microseconds.
-    static func milliseconds(_ microseconds: Double) -> String { number(microseconds / 1_000) }
+    static func milliseconds(_ microseconds: Double) -> String {
+        number(microseconds / 1_000, decimals: 3)
+    }
 
     static func percent(_ share: Double) -> String { number(share * 100, decimals: 2) + " %" }
 

@@ -46,8 +46,8 @@ extension LoadReport {
     private var rateOverTime: LineChart {
         let lines = [
             line("due") { Double($0.due) / intervalSeconds },
-            line("answered") { Double($0.answered) / intervalSeconds },
             line("failed") { Double($0.failed) / intervalSeconds },
+            line("answered") { Double($0.answered) / intervalSeconds },
         ]
         return LineChart(
             title: "Requests a second", across: seconds, acrossName: "seconds",
@@ -92,26 +92,21 @@ extension LoadReport {
     /// Numbers of `server.stats` over the run, small.
     var serverCharts: [LineChart] {
         [
-            serverChart("Requests that the service counted", "1/s", isRate: true) {
-                $0.reduce(0) { sum, entry in
-                    entry.key.hasPrefix("requests.") && entry.key.hasSuffix(".count")
-                        ? sum + entry.value : sum
-                }
-            },
-            serverChart("Changes stored", "1/s", isRate: true) { $0["change"] },
+            serverChart("Processors busy", "", isRate: true) { $0.numbers["cpuSeconds"] },
+            serverChart("Requests that the service counted", "1/s", isRate: true, \.requests),
+            serverChart("Changes stored", "1/s", isRate: true) { $0.numbers["change"] },
             serverChart("Memory of the service", "MiB") {
-                $0["memory.residentBytes"].map { $0 / 1_048_576 }
+                $0.numbers["memory.residentBytes"].map { $0 / 1_048_576 }
             },
-            serverChart("Connections", "") { $0["connections.open"] },
         ].compactMap { $0 }
     }
 
     private func serverChart(
         _ title: String, _ unit: String, isRate: Bool = false,
-        _ value: ([String: Double]) -> Double?
+        _ value: (Sample) -> Double?
     ) -> LineChart? {
         var points = samples.compactMap { sample in
-            value(sample.numbers).map { (x: sample.seconds, y: $0) }
+            value(sample).map { (x: sample.seconds, y: $0) }
         }
         if isRate {
             points = zip(points, points.dropFirst()).filter { $1.x - $0.x > 0.2 }

@@ -64,8 +64,13 @@ extension LoadReport {
         if reconnects > 0 {
             remarks.append("\(Figures.count(reconnects)) connections were lost and opened again.")
         }
-        if let focus { remarks += Self.generatorRemarks(focus) }
-        return remarks
+        guard let focus else { return remarks }
+        if let cost = serviceCost(in: focus) {
+            remarks.append(
+                "The service kept \(Figures.number(cost.processors)) processors busy, "
+                    + "\(Figures.number(cost.microsecondsPerRequest)) µs a request.")
+        }
+        return remarks + Self.generatorRemarks(focus)
     }
 
     private func verdict(_ objective: String) -> String {

@@ -1,7 +1,7 @@
 import SyntheticData
 
 /// What one request of the load does.
-public enum RequestKind: String, CaseIterable, Codable, Sendable, Comparable {
+public enum RequestKind: String, CaseIterable, Codable, Sendable {
     /// Up to 100 ids and distances within the radius.
     case radius
     /// The 10 nearest objects with their distances.
@@ -20,10 +20,6 @@ public enum RequestKind: String, CaseIterable, Codable, Sendable, Comparable {
     case put
     /// An object that has gone on some way: a patch of its position.
     case move
-
-    public static func < (a: Self, b: Self) -> Bool { a.place < b.place }
-
-    private var place: Int { Self.allCases.firstIndex(of: self)! }
 }
 
 /// How often each kind of request is sent, by weight.

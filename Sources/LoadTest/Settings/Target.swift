@@ -15,12 +15,12 @@ public struct Target: Sendable {
 
     public init(
         host: String, port: Int, token: String? = nil,
-        transport: @escaping @Sendable () throws -> [any ChannelHandler] = { [] }
+        transport: (@Sendable () throws -> [any ChannelHandler])? = nil
     ) {
         self.host = host
         self.port = port
         self.token = token
-        self.transport = transport
+        self.transport = transport ?? { [] }
     }
 }
 
