@@ -15,7 +15,7 @@ esac
 # shims, git for SwiftPM, and, for the tests, Python with venv (their foreign client) and openssl
 # (their certificates).
 needed=(git g++ libsqlite3-dev libsimdjson-dev zlib1g-dev libgeos-dev libgeographiclib-dev python3
-    python3-venv openssl)
+    python3-venv netcat-openbsd jq openssl)
 missing=()
 for package in "${needed[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

@@ -42,6 +42,9 @@ public protocol Backend: Sendable {
         _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
     ) throws(ServiceFailure)
 
+    /// How a query would run, in one line without the values that it asks for.
+    func outline(of request: PageRequest) -> String
+
     /// Holds the present state of a bucket, to be read piece by piece.
     func export(_ bucket: BucketName) -> any BucketExport
 

@@ -9,6 +9,8 @@ public struct BackendStatistics: Sendable, Equatable {
     public var waitingWrites = 0
     /// The number of the latest change.
     public var change: UInt64 = 0
+    /// Transactions of writes since the start.
+    public var commits = 0
 
     public init() {}
 }

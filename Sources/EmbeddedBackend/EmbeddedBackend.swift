@@ -30,7 +30,8 @@ public final class EmbeddedBackend: Backend {
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(),
         now: @escaping @Sendable () -> Int64 = systemMilliseconds
     ) throws(StoreFailure) {
-        let store = try ObjectStore(path: path, durability: durability)
+        let store = try ObjectStore(
+            path: path, durability: durability, logBytes: limits.logBytes)
         unlink(BackupJob.path(besides: path))  // a backup that a crash ended
         let poke = WriterPoke()
         let engine = InMemoryEngine(
@@ -94,6 +95,8 @@ public final class EmbeddedBackend: Backend {
         try engine.explain(request, analyze: analyze, into: &writer)
     }
 
+    public func outline(of request: PageRequest) -> String { engine.outline(of: request) }
+
     public func export(_ bucket: BucketName) -> any BucketExport { engine.export(bucket) }
 
     public func submit(
@@ -126,6 +129,7 @@ public final class EmbeddedBackend: Backend {
         var statistics = engine.statistics()
         statistics.memory.storeCache = ObjectStore.memoryBytes
         statistics.storeBytes = store.fileBytes
+        statistics.commits = writer.commits
         statistics.waitingWrites = writer.waiting
         return statistics
     }

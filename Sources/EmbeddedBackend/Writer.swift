@@ -28,6 +28,7 @@ final class Writer: Sendable {
     private let queue = DispatchQueue(label: "geobucket.writer", qos: .userInitiated)
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
+    private let committed = Atomic(0)
     private let metrics = StoreMetrics()
     /// Buckets with more objects are deleted from without handing each document to the engine.
     private static let fewObjects = 1_000
@@ -46,6 +47,9 @@ final class Writer: Sendable {
         self.logger = logger
         self.now = now
     }
+
+    /// Transactions of writes so far.
+    var commits: Int { committed.load(ordering: .relaxed) }
 
     func submit(
         _ write: Write, _ key: RequestKey?,
@@ -125,6 +129,7 @@ final class Writer: Sendable {
                 try group.map { try session.perform($0.write, key: $0.key) }
             }
             note(nil)
+            committed.add(1, ordering: .relaxed)
             metrics.committed(group.count, since: start)
             for (pending, answer) in zip(group, answers) { pending.completion(answer) }
         } catch {
@@ -191,14 +196,14 @@ final class Writer: Sendable {
         queue.async { [self] in
             do throws(StoreFailure) {
                 let time = now()
-                try store.write { transaction in
-                    try transaction.deleteTombstones(
-                        before: time - Self.tombstoneMilliseconds,
-                        atMost: Int64(Self.removedAtOnce))
+                let forgotten = try store.write { transaction in
                     try transaction.deleteRequests(
                         until: time - RequestMemory.milliseconds,
                         atMost: Int64(Self.removedAtOnce))
+                    return try transaction.deleteTombstones(
+                        before: time - Self.tombstoneMilliseconds, atMost: Self.removedAtOnce)
                 }
+                if forgotten == Self.removedAtOnce { forgetOld() }
             } catch {
                 logger.warning("old deletions are kept", metadata: ["reason": "\(error)"])
             }

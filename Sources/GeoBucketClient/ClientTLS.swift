@@ -16,8 +16,11 @@ public struct ClientTLS: Sendable {
         self.identity = identity
     }
 
+    /// What stands first in a connection's pipeline.
+    ///
     /// - Parameter host: what the service's certificate has to name.
-    func handlers(host: String) throws -> [any ChannelHandler] {
+    /// - Throws: `NIOSSLError` when the files cannot be used.
+    public func handlers(host: String) throws -> [any ChannelHandler] {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         if let certificateAuthority {

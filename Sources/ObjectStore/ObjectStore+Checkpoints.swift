@@ -6,15 +6,12 @@ import GRDB
 /// time the log's end is never quite reached, so the log is never begun anew and grows. Above
 /// `logBytes` the writer therefore does the last bit itself.
 extension ObjectStore {
-    /// The log is begun anew when it has grown so long.
-    static let logBytes = 64 << 20
-
     /// Takes committed pages into the file, beside writers and readers.
     ///
     /// - Returns: whether the log has grown so long that the writer should call `finishCheckpoint`.
     public func checkpoint() throws(StoreFailure) -> Bool {
         do {
-            return try checkpoints.inDatabase(Self.checkpoint) > Self.logBytes
+            return try checkpoints.inDatabase(Self.checkpoint) > logBytes
         } catch {
             throw StoreFailure(error, path: path)
         }

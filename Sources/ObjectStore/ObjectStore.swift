@@ -18,6 +18,7 @@ public final class ObjectStore: Sendable {
 
     let pool: DatabasePool
     let checkpoints: DatabaseQueue
+    let logBytes: Int
     private let lock: StoreLock
 
     /// What a write survives once it has been answered.
@@ -31,22 +32,29 @@ public final class ObjectStore: Sendable {
 
     /// Opens a store, makes or migrates it.
     ///
+    /// - Parameter logBytes: see `Limits`.
     /// - Throws: a `StoreFailure` that says why not; the file is then as it was.
-    public init(path: String, durability: Durability = .full) throws(StoreFailure) {
+    public init(
+        path: String, durability: Durability = .full, logBytes: Int = Limits().logBytes
+    ) throws(StoreFailure) {
         self.path = path
+        self.logBytes = logBytes
         do {
             lock = try StoreLock(path: path)
             try Self.inspect(path)
+            let synchronous = "PRAGMA synchronous = \(durability.rawValue)"
             var configuration = Configuration()
             configuration.busyMode = .timeout(3)
             configuration.maximumReaderCount = 4
             configuration.prepareDatabase { db in
-                try db.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
+                try db.execute(sql: synchronous)
                 try db.execute(sql: "PRAGMA cache_size = -65536")
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
-                try db.execute(sql: "PRAGMA journal_size_limit = \(Self.logBytes)")
+                try db.execute(sql: "PRAGMA journal_size_limit = \(logBytes)")
             }
             pool = try DatabasePool(path: path, configuration: configuration)
+            // GRDB turns the writer's syncing down when it turns the log on.
+            try pool.writeWithoutTransaction { try $0.execute(sql: synchronous) }
             checkpoints = try DatabaseQueue(path: path, configuration: configuration)
             try Schema.migrator.migrate(pool)
             secret = try pool.write(Self.secret)

@@ -120,12 +120,15 @@ public final class StoreTransaction {
 
     /// Forgets the oldest deletions, some at most, as far as they are from before a time in
     /// milliseconds since 1970.
-    public func deleteTombstones(before time: Int64, atMost count: Int64) throws {
+    ///
+    /// - Returns: how many.
+    public func deleteTombstones(before time: Int64, atMost count: Int) throws -> Int {
         let sql = """
             DELETE FROM tombstone WHERE deleted < ?1
                 AND change IN (SELECT change FROM tombstone ORDER BY change LIMIT ?2)
             """
-        try SQLStatement(db, sql).bind(1, time).bind(2, count).run()
+        try SQLStatement(db, sql).bind(1, time).bind(2, Int64(count)).run()
+        return db.changesCount
     }
 
     /// The id of the object that a change created.

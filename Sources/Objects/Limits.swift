@@ -32,6 +32,8 @@ public struct Limits: Sendable, Equatable {
     public var queryMilliseconds = 10_000
     /// Milliseconds an export is kept for its next call.
     public var exportIdleMilliseconds = 60_000
+    /// A read that takes longer is logged with its plan; 0: none is.
+    public var slowQueryMilliseconds = 1_000
     /// Connections at once.
     public var connections = 10_000
     /// Connections at once from one address; of IPv6, from one network of 64 bits.
@@ -70,6 +72,8 @@ public struct Limits: Sendable, Equatable {
     /// Bytes of documents in writes of all connections that are not done yet; no more are begun until
     /// some are.
     public var queuedWriteBytes = 64 * 1_048_576
+    /// Bytes of the write-ahead log from which on it is begun anew as soon as no read needs it.
+    public var logBytes = 64 * 1_048_576
     /// Bytes of documents kept in memory.
     public var documentCacheBytes = 256 * 1_048_576
     /// Bytes of columns, and of their orders, kept in memory.

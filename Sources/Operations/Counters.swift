@@ -1,3 +1,4 @@
+import CoreMetrics
 import Glibc
 import JSONText
 import Objects
@@ -20,14 +21,32 @@ public final class Counters: Sendable {
     private let accepted = Atomic<Int>(0)
     private let refused = Atomic<Int>(0)
 
-    init(methodNames: [String]) { methods = methodNames.map(Method.init) }
+    private let metrics: RequestMetrics
+    private let acceptedMetric = Counter(label: "geobucket_connections_accepted_total")
+    private let refusedMetric = Counter(label: "geobucket_connections_refused_total")
+
+    init(methodNames: [String]) {
+        methods = methodNames.map(Method.init)
+        metrics = RequestMetrics(methodNames: methodNames + [unknown.name])
+    }
 
     /// Counts one answered request, under the place of its method in the list of names.
-    public func count(method: Int?, failed: Bool) {
+    ///
+    /// - Parameters:
+    ///   - errorCode: what it was answered with, when that was no result.
+    ///   - nanoseconds: from its turn on its connection to its answer.
+    public func count(method: Int?, errorCode: String?, nanoseconds: Int64) {
         let counter = method.map { methods[$0] } ?? unknown
         counter.requests.add(1, ordering: .relaxed)
-        if failed { counter.errors.add(1, ordering: .relaxed) }
+        if errorCode != nil { counter.errors.add(1, ordering: .relaxed) }
+        metrics.record(
+            method: method ?? methods.count, errorCode: errorCode, nanoseconds: nanoseconds)
     }
+
+    /// Counts a read that took longer than is called slow.
+    public func countSlow() { metrics.recordSlow() }
+
+    var openConnections: Int { open.withLock { $0.count } }
 
     /// Counts a new connection, unless as many as may be are open.
     ///
@@ -51,9 +70,11 @@ public final class Counters: Sendable {
         }
         if let failure {
             refused.add(1, ordering: .relaxed)
+            refusedMetric.increment()
             throw failure
         }
         accepted.add(1, ordering: .relaxed)
+        acceptedMetric.increment()
     }
 
     public func connectionClosed(from address: String) {
@@ -66,7 +87,7 @@ public final class Counters: Sendable {
 
     func write(to writer: inout JSONWriter) {
         writer.raw(",\"connections\":{\"open\":")
-        writer.integer(open.withLock { $0.count })
+        writer.integer(openConnections)
         writer.key("accepted")
         writer.integer(accepted.load(ordering: .relaxed))
         writer.key("refused")

@@ -22,6 +22,7 @@ extension Limits {
             ("queueMilliseconds", queueMilliseconds), ("pipelinedRequests", pipelinedRequests),
             ("pipelinedBytes", pipelinedBytes), ("outputBytes", outputBytes),
             ("bufferedBytes", bufferedBytes), ("queuedWriteBytes", queuedWriteBytes),
+            ("logBytes", logBytes),
         ]
     }
 }

@@ -19,7 +19,7 @@ extension Service {
         var end: BucketName?
         for summary in buckets where grant?.reaches(summary.bucket) ?? true {
             let before = writer.count
-            if let end { writer.byte(UInt8(ascii: ",")) }
+            if end != nil { writer.byte(UInt8(ascii: ",")) }
             summary.write(to: &writer)
             guard let page = end else {
                 end = summary.bucket

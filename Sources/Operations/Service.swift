@@ -18,13 +18,17 @@ public final class Service: Sendable {
     private let gate: Gate
     private let isChecking = Atomic(false)
     private let started = ContinuousClock.now
+    private let gauges = ServiceGauges()
+    /// Told to those who watch over the service.
+    public let health: Health
 
     /// - Parameters:
     ///   - access: who may log in; nil lets everybody do everything.
     public init(
         backend: any Backend, limits: Limits, methodNames: [String], access: AccessControl? = nil,
-        clock: ServiceClock = ServiceClock()
+        health: Health = Health(), clock: ServiceClock = ServiceClock()
     ) {
+        self.health = health
         self.backend = backend
         self.limits = limits
         gate = Gate(access: access, limits: limits, clock: clock)
@@ -100,7 +104,16 @@ public final class Service: Sendable {
         writer.integer(backend.storeBytes)
         writer.key("change")
         writer.integer(backend.change)
+        writer.key("commits")
+        writer.integer(backend.commits)
         writer.byte(UInt8(ascii: "}"))
+    }
+
+    /// Sets the gauges of what can be told at any moment to what it is now.
+    public func setGauges() {
+        gauges.set(
+            backend.statistics(), openConnections: counters.openConnections,
+            uptimeSeconds: (ContinuousClock.now - started).components.seconds)
     }
 
     // MARK: Reads
@@ -165,6 +178,11 @@ public final class Service: Sendable {
         }
         writer.raw("}}")
         return true
+    }
+
+    /// How a query runs, in one line without the values that it asks for.
+    public func outline(of query: Query, in bucket: BucketName) -> String {
+        backend.outline(of: PageRequest(bucket: bucket, query: query))
     }
 
     public func explain(

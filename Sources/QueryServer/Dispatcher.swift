@@ -3,6 +3,7 @@ import JSONText
 import Logging
 import Objects
 import Operations
+import QueryLanguage
 import WireProtocol
 
 /// From a call of the wire to the operation that does it.
@@ -88,9 +89,11 @@ struct Dispatcher: Sendable {
 
     /// Appends the answer to a read, or to a request that has failed already.
     ///
+    /// - Parameter begin: when its turn came, by the monotonic clock.
     /// - Returns: false, with nothing appended, when the read asks for more than `effort`.
     func answer(
-        _ request: Request, from caller: Caller, effort: Effort, into writer: inout JSONWriter
+        _ request: Request, from caller: Caller, since begin: Int64, effort: Effort,
+        into writer: inout JSONWriter
     ) -> Bool {
         let id = request.id ?? []
         do throws(RPCFailure) {
@@ -104,11 +107,11 @@ struct Dispatcher: Sendable {
             } catch {
                 throw failure(error)
             }
-            if done { count(request, failed: false) }
+            if done { count(request, since: begin) }
             return done
         } catch {
             AnswerWriter.failure(error, id: request.id, to: &writer)
-            count(request, failed: true)
+            count(request, error, since: begin)
             return true
         }
     }
@@ -122,10 +125,11 @@ struct Dispatcher: Sendable {
                 Service.write(answer, to: finished.write, into: &writer)
                 return true
             }
-            count(request, failed: false)
+            count(request, since: finished.begin)
         case .failure(let reason):
-            AnswerWriter.failure(failure(reason), id: request.id, to: &writer)
-            count(request, failed: true)
+            let failure = failure(reason)
+            AnswerWriter.failure(failure, id: request.id, to: &writer)
+            count(request, failure, since: finished.begin)
         }
     }
 
@@ -181,14 +185,45 @@ struct Dispatcher: Sendable {
     /// A fault of our own is told by a request id, under which the log has the reason.
     private func failure(_ failure: ServiceFailure) -> RPCFailure {
         guard failure.reason == .undefined else { return RPCFailure(failure) }
-        let requestID = String(UInt64.random(in: .min ... .max), radix: 16)
+        let requestID = Self.requestID()
         logger.error(
             "a request failed",
             metadata: ["request": "\(requestID)", "reason": "\(failure.message)"])
         return RPCFailure(internalErrorOf: requestID)
     }
 
-    private func count(_ request: Request, failed: Bool) {
-        service.counters.count(method: request.method?.rawValue, failed: failed)
+    private func count(_ request: Request, _ failure: RPCFailure? = nil, since begin: Int64) {
+        let nanoseconds = monotonicNanoseconds() - begin
+        service.counters.count(
+            method: request.method?.rawValue, errorCode: failure?.errorCode,
+            nanoseconds: nanoseconds)
+        let limit = service.limits.slowQueryMilliseconds
+        if limit > 0, nanoseconds > Int64(limit) * 1_000_000 {
+            noteSlow(request, failure, milliseconds: nanoseconds / 1_000_000)
+        }
+    }
+
+    /// Logs a slow query or count and how it runs: the fields it asks for, not their values.
+    private func noteSlow(_ request: Request, _ failure: RPCFailure?, milliseconds: Int64) {
+        let (asked, query): (BucketName, Query)
+        switch request.call {
+        case .success(.query(let bucket, let wanted)): (asked, query) = (bucket, wanted)
+        case .success(.count(let bucket, let clause)):
+            (asked, query) = (bucket, Query(clause: clause))
+        default: return
+        }
+        service.counters.countSlow()
+        logger.notice(
+            "slow query",
+            metadata: [
+                "request": "\(failure?.requestID ?? Self.requestID())", "bucket": "\(asked.text)",
+                "method": "\(request.method?.text ?? "")", "milliseconds": "\(milliseconds)",
+                "plan": "\(service.outline(of: query, in: asked))",
+                "errorCode": "\(failure?.errorCode ?? "none")",
+            ])
+    }
+
+    private static func requestID() -> String {
+        String(UInt64.random(in: .min ... .max), radix: 16)
     }
 }

@@ -67,10 +67,12 @@ public struct LineServer: ServiceLifecycle.Service {
         let sessions = Sessions()
         let listener = try await bind(group, workers, sessions)
         let address = listener.localAddress
+        service.health.state = .ready
         ready(address?.ipAddress ?? host, address?.port ?? port)
         await cancelWhenGracefulShutdown {
             try? await Task.sleep(for: .seconds(.max / 4))
         }
+        service.health.state = .draining
         try? await listener.close()
         logger.info("stopping", metadata: ["connections": "\(sessions.count)"])
         await sessions.drain(for: drainTime)

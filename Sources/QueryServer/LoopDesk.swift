@@ -149,4 +149,6 @@ struct FinishedWrite: Sendable {
     let request: Request
     let write: Write
     let result: Result<WriteAnswer, ServiceFailure>
+    /// When its turn came, by the monotonic clock.
+    let begin: Int64
 }

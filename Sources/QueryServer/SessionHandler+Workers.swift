@@ -13,11 +13,10 @@ extension SessionHandler {
     private static let workerNiceness: Int32 = 5
 
     /// Runs a read on a worker thread.
-    func offload(_ request: Request, _ context: ChannelHandlerContext) {
+    func offload(_ request: Request, since begin: Int64, _ context: ChannelHandlerContext) {
         let eventLoop = context.eventLoop
         let stop = StopSignal()
         self.stop = stop
-        let begin = monotonicNanoseconds()
         workers.submit { [self] _ in
             setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.workerNiceness)
             var request = request
@@ -26,7 +25,8 @@ extension SessionHandler {
                 request.call = .failure(.overloaded(milliseconds: Int(waited)))
             }
             var writer = JSONWriter()
-            _ = dispatcher.answer(request, from: caller, effort: .until(stop), into: &writer)
+            _ = dispatcher.answer(
+                request, from: caller, since: begin, effort: .until(stop), into: &writer)
             let answer = writer.bytes
             eventLoop.execute { [request] in self.finish(request, answer) }
         }

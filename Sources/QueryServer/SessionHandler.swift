@@ -232,16 +232,20 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
             refusal: { dispatcher.refusal(of: $0, from: caller) })
         {
         case .read(let request):
+            let begin = monotonicNanoseconds()
             let isAnswered = conversation.answer(request, into: &desk.output) { writer in
-                dispatcher.answer(request, from: caller, effort: .light, into: &writer)
+                dispatcher.answer(
+                    request, from: caller, since: begin, effort: .light, into: &writer)
             }
-            if !isAnswered { offload(request, context) }
+            if !isAnswered { offload(request, since: begin, context) }
             return true
         case .write(let request, let write):
+            let begin = monotonicNanoseconds()
             desk.begin(write)
             let answers = desk.writeAnswers
             dispatcher.service.submit(write, key: request.key, by: caller) { [self] result in
-                let finished = FinishedWrite(request: request, write: write, result: result)
+                let finished = FinishedWrite(
+                    request: request, write: write, result: result, begin: begin)
                 answers.put(.init(session: self, answer: finished))
             }
             return true

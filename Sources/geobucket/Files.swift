@@ -27,10 +27,20 @@ enum Files {
         let file = open(next, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure() }
         let isWritten =
-            bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == bytes.count
+            bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) } == bytes.count
             && fsync(file) == 0
         close(file)
         guard isWritten, rename(next, path) == 0 else { throw failure() }
+    }
+
+    /// Replaces what a file holds, or makes it.
+    static func write(_ bytes: [UInt8], to path: String) throws {
+        let file = fopen(path, "w")
+        let isWritten = file.map { fwrite(bytes, 1, bytes.count, $0) == bytes.count } ?? false
+        let isClosed = file.map { fclose($0) == 0 } ?? false
+        guard isWritten, isClosed else {
+            throw CommandFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+        }
     }
 
     /// A variable of the environment; nil when it is missing or empty.

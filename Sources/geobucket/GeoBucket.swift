@@ -16,8 +16,8 @@ struct GeoBucket: AsyncParsableCommand {
             """,
         version: Operations.Service.version,
         subcommands: [
-            Serve.self, Load.self, Ask.self, Count.self, Call.self, Export.self, Backup.self,
-            Check.self, TokenCommand.self,
+            Serve.self, Load.self, ImportArchive.self, Ask.self, Count.self, Call.self, Export.self,
+            Backup.self, Check.self, TokenCommand.self, LoadTestCommand.self,
         ])
 
     static func main() async {

@@ -35,6 +35,8 @@ struct LimitFlags: ParsableArguments {
     var queryMilliseconds: Int?
     @Option(help: "Milliseconds an export is kept for its next call. (default: 60000)")
     var exportIdleMilliseconds: Int?
+    @Option(help: "Milliseconds after which a read is logged as slow; 0: never. (default: 1000)")
+    var slowQueryMilliseconds: Int?
     @Option(help: "Connections at once. (default: 10000)")
     var connections: Int?
     @Option(help: "Connections at once from one address. (default: 10000)")
@@ -69,6 +71,8 @@ struct LimitFlags: ParsableArguments {
     var bufferedBytes: Int?
     @Option(help: "Bytes of documents in writes that wait. (default: 67108864)")
     var queuedWriteBytes: Int?
+    @Option(help: "Bytes of the write-ahead log before it is begun anew. (default: 67108864)")
+    var logBytes: Int?
     @Option(help: "Bytes of documents kept in memory. (default: 268435456)")
     var documentCacheBytes: Int?
     @Option(help: "Bytes of columns of fields kept in memory. (default: 1073741824)")
@@ -78,12 +82,12 @@ struct LimitFlags: ParsableArguments {
         let flags: [Int?] = [
             lineBytes, replyBytes, objectBytes, pageObjects, batchRequests, clauseDepth, clauses,
             inValues, polygonPositions, orderKeys, dataTypeBytes, geoFields, requestKeyBytes,
-            requestKeys, queryMilliseconds, exportIdleMilliseconds, connections,
+            requestKeys, queryMilliseconds, exportIdleMilliseconds, slowQueryMilliseconds,
+            connections,
             connectionsPerAddress, handshakeMilliseconds, lineMilliseconds, idleMilliseconds,
             unreadMilliseconds, requestsPerSecond, failedLogins, failedLoginMilliseconds,
             queuedWrites, readThreads, queueMilliseconds, pipelinedRequests, pipelinedBytes,
-            outputBytes,
-            bufferedBytes, queuedWriteBytes, documentCacheBytes, memory,
+            outputBytes, bufferedBytes, queuedWriteBytes, logBytes, documentCacheBytes, memory,
         ]
         var limits = Limits()
         for (setting, flag) in zip(LimitSetting.all, flags) {

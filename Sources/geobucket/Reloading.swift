@@ -15,7 +15,7 @@ struct Reloading: ServiceLifecycle.Service {
     private static let interval = Duration.milliseconds(200)
 
     func run() async throws {
-        try await cancelWhenGracefulShutdown {
+        await cancelWhenGracefulShutdown {
             await withTaskGroup { group in
                 group.addTask { await watchTokens() }
                 group.addTask { await reloadAtHangup() }

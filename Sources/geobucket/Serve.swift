@@ -30,6 +30,12 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Address of health and metrics over HTTP, usually port 4363; without it there are none.",
+            valueName: "host:port"))
+    var http: String?
+
+    @Option(
+        help: ArgumentHelp(
             "The store's file, made when it is missing. (default: ./geobucket.sqlite)",
             valueName: "path"))
     var store: String?
@@ -40,6 +46,12 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: "trace, debug, info, notice, warning, error or critical. (default: info)")
     var logLevel: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Log lines for people (text) or as JSON objects (json). (default: text)",
+            valueName: "text|json"))
+    var logFormat: String?
 
     @Option(
         help: ArgumentHelp(
@@ -71,19 +83,36 @@ struct Serve: AsyncParsableCommand {
         OpenFiles.raiseLimit(for: limits, logger)
         let path = settings.string("store", flag: store) ?? Self.defaultStore
         try Self.refuseURL(path)
-        let backend = try open(path, try durability(settings), limits, logger)
-        do {
-            try await serve(backend, address, limits, .seconds(drain), reloading)
-        } catch {
-            try? backend.close()
-            throw error
+        let durability = try durability(settings)
+        let gateway = try httpAddress(settings).map { ($0, Gateway()) }
+        func run() async throws {
+            let backend = try open(path, durability, limits, logger)
+            do {
+                try await serve(backend, address, limits, .seconds(drain), reloading, gateway?.1)
+            } catch {
+                try? backend.close()
+                throw error
+            }
+            do {
+                try backend.close()
+            } catch {
+                throw CommandFailure("the store did not close: \(error)")
+            }
         }
-        do {
-            try backend.close()
-        } catch {
-            throw CommandFailure("the store did not close: \(error)")
+        if let (address, gateway) = gateway {
+            try await gateway.serving(at: address, logger, run)
+        } else {
+            try await run()
         }
         logger.info("stopped")
+    }
+
+    private func httpAddress(_ settings: Settings) throws -> Address? {
+        guard let text = settings.string("http", flag: http) else { return nil }
+        guard let address = Address(argument: text) else {
+            throw ValidationError("--http: \"\(text)\" is no HOST:PORT")
+        }
+        return address
     }
 
     private func address(_ settings: Settings) throws -> Address {
@@ -101,7 +130,12 @@ struct Serve: AsyncParsableCommand {
                 "--log-level: \"\(name)\" is none of "
                     + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
         }
-        LoggingSystem.bootstrap(StreamLogHandler.standardError)
+        switch settings.string("logFormat", flag: logFormat) ?? "text" {
+        case "text": LoggingSystem.bootstrap(StreamLogHandler.standardError)
+        case "json": LoggingSystem.bootstrap { JSONLogHandler(label: $0) }
+        case let other:
+            throw ValidationError("--log-format: \"\(other)\" is neither text nor json")
+        }
         var logger = Logger(label: "geobucket")
         logger.logLevel = level
         return logger
@@ -146,11 +180,12 @@ struct Serve: AsyncParsableCommand {
 
     private func serve(
         _ backend: EmbeddedBackend, _ address: Address, _ limits: Limits, _ drain: Duration,
-        _ reloading: Reloading
+        _ reloading: Reloading, _ gateway: Gateway?
     ) async throws {
         let service = Operations.Service(
             backend: backend, limits: limits, methodNames: LineServer.methodNames,
-            access: reloading.access)
+            access: reloading.access, health: gateway?.health ?? Health())
+        gateway?.observe(service)
         let logger = reloading.logger
         let server = LineServer(
             service: service, host: address.host, port: address.port, drainTime: drain,

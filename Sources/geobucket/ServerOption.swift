@@ -41,7 +41,7 @@ struct ServerOption: ParsableArguments {
     func connect<Result: Sendable>(
         _ body: (LineConnection) async throws -> Result
     ) async throws -> Result {
-        let address = try server ?? fromEnvironment() ?? .standard
+        let address = try address()
         do {
             let token = try token()
             return try await LineConnection.with(
@@ -55,13 +55,16 @@ struct ServerOption: ParsableArguments {
         }
     }
 
-    private func token() throws -> String? {
+    /// The flag's address, else the environment's, else the standard one.
+    func address() throws -> Address { try server ?? fromEnvironment() ?? .standard }
+
+    func token() throws -> String? {
         guard let tokenFile else { return Files.environment("GEOBUCKET_TOKEN") }
         let text = String(decoding: try Files.contents(of: tokenFile), as: UTF8.self)
         return String(text.prefix { !$0.isWhitespace })
     }
 
-    private func clientTLS() throws -> ClientTLS? {
+    func clientTLS() throws -> ClientTLS? {
         let authority = tlsCa ?? Files.environment("GEOBUCKET_TLS_CA")
         guard tls || authority != nil || tlsCertificate != nil || tlsKey != nil else { return nil }
         switch (tlsCertificate, tlsKey) {

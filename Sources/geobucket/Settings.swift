@@ -13,7 +13,8 @@ struct Settings {
     private let file: ConfigReader?
 
     private static let texts: Set<String> = [
-        "listen", "store", "logLevel", "durability", "tokens", "tlsCertificate", "tlsKey",
+        "listen", "http", "store", "logLevel", "logFormat", "durability", "tokens",
+        "tlsCertificate", "tlsKey",
         "tlsClientCa",
     ]
 
@@ -132,6 +133,8 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "queryMilliseconds", path: \.queryMilliseconds, range: 1...86_400_000),
         LimitSetting(
             name: "exportIdleMilliseconds", path: \.exportIdleMilliseconds, range: 1...86_400_000),
+        LimitSetting(
+            name: "slowQueryMilliseconds", path: \.slowQueryMilliseconds, range: 0...86_400_000),
         LimitSetting(name: "connections", path: \.connections, range: 1...1_000_000),
         LimitSetting(
             name: "connectionsPerAddress", path: \.connectionsPerAddress, range: 1...1_000_000),
@@ -154,6 +157,7 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "bufferedBytes", path: \.bufferedBytes, range: 1 << 20...1 << 46),
         LimitSetting(
             name: "queuedWriteBytes", path: \.queuedWriteBytes, range: 1_024...1 << 40),
+        LimitSetting(name: "logBytes", path: \.logBytes, range: 4_096...1 << 40),
         LimitSetting(
             name: "documentCacheBytes", path: \.documentCacheBytes, range: 0...1 << 46),
         LimitSetting(name: "memory", path: \.memoryBytes, range: 0...1 << 46),

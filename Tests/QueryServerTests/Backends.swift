@@ -93,6 +93,8 @@ extension IdleBackend {
         _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
     ) { writer.raw("{}") }
 
+    func outline(of request: PageRequest) -> String { "nothing" }
+
     func export(_ bucket: BucketName) -> any BucketExport { NoExport() }
 
     func submit(
