@@ -36,7 +36,7 @@ for target in $targets; do
         -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$failures/$target-" \
         "$found" "Fuzzing/Corpora/$target"
     # Of old and new together, the fewest that take every path.
-    Fuzzing/.build/debug/fuzz -merge=1 "$kept" "Fuzzing/Corpora/$target" "$found" 2>/dev/null
+    Fuzzing/.build/debug/fuzz -set_cover_merge=1 "$kept" "Fuzzing/Corpora/$target" "$found" 2>/dev/null
     rm -f "Fuzzing/Corpora/$target"/*
     cp "$kept"/* "Fuzzing/Corpora/$target/"
 done

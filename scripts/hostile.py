@@ -362,7 +362,10 @@ def main():
              "--line-milliseconds", "10000", "--unread-milliseconds", "10000", "--buffered-bytes", str(256 << 20)],
             stdout=subprocess.PIPE, text=True)
         try:
-            attack(int(service.stdout.readline().rsplit(":", 1)[1]), options)
+            ready = service.stdout.readline()
+            if not ready.startswith("geobucket ready on "):
+                sys.exit("hostile: the service does not start")
+            attack(int(ready.rsplit(":", 1)[1]), options)
         finally:
             service.send_signal(signal.SIGTERM)
             status = service.wait(timeout=60)

@@ -55,6 +55,9 @@ public struct Limits: Sendable, Equatable {
     public var failedLoginMilliseconds = 3_000
     /// Writes that wait for the store, of all connections together.
     public var queuedWrites = 200_000
+    /// Costly reads that run at once; those of one client delay others only as far as they share the
+    /// machine's cores.
+    public var readThreads = 4
     /// Milliseconds a costly read may wait for a thread.
     public var queueMilliseconds = 5_000
     /// Unanswered requests of one connection; no more is read from it until some are answered.

@@ -46,7 +46,7 @@ public struct LineServer: ServiceLifecycle.Service {
 
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let workers = NIOThreadPool(numberOfThreads: 2)
+        let workers = NIOThreadPool(numberOfThreads: service.limits.readThreads)
         workers.start()
         do {
             try await serve(group, workers)

@@ -1,4 +1,5 @@
 import Backend
+import Glibc
 import JSONText
 import NIOCore
 import Objects
@@ -7,12 +8,17 @@ import WireProtocol
 
 /// Costly reads, on threads of their own.
 extension SessionHandler {
+    /// Costly reads leave the cores to the event loop and the writer where those have something to
+    /// do; Linux counts this by thread.
+    private static let workerNiceness: Int32 = 5
+
     /// Runs a read on a worker thread.
     func offload(_ request: Request, since begin: Int64, _ context: ChannelHandlerContext) {
         let eventLoop = context.eventLoop
         let stop = StopSignal()
         self.stop = stop
         workers.submit { [self] _ in
+            setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.workerNiceness)
             var request = request
             let waited = (monotonicNanoseconds() - begin) / 1_000_000
             if waited > limits.queueMilliseconds {

@@ -57,6 +57,8 @@ struct LimitFlags: ParsableArguments {
     var failedLoginMilliseconds: Int?
     @Option(help: "Writes that wait for the store. (default: 200000)")
     var queuedWrites: Int?
+    @Option(help: "Costly reads that run at once. (default: 4)")
+    var readThreads: Int?
     @Option(help: "Milliseconds a costly read may wait for a thread. (default: 5000)")
     var queueMilliseconds: Int?
     @Option(help: "Unanswered requests of one connection. (default: 1024)")
@@ -84,8 +86,8 @@ struct LimitFlags: ParsableArguments {
             connections,
             connectionsPerAddress, handshakeMilliseconds, lineMilliseconds, idleMilliseconds,
             unreadMilliseconds, requestsPerSecond, failedLogins, failedLoginMilliseconds,
-            queuedWrites, queueMilliseconds, pipelinedRequests, pipelinedBytes, outputBytes,
-            bufferedBytes, queuedWriteBytes, logBytes, documentCacheBytes, memory,
+            queuedWrites, readThreads, queueMilliseconds, pipelinedRequests, pipelinedBytes,
+            outputBytes, bufferedBytes, queuedWriteBytes, logBytes, documentCacheBytes, memory,
         ]
         var limits = Limits()
         for (setting, flag) in zip(LimitSetting.all, flags) {

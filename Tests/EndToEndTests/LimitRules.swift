@@ -16,7 +16,8 @@ import Testing
                     "connections", "connectionsPerAddress", "handshakeMilliseconds",
                     "lineMilliseconds", "idleMilliseconds", "unreadMilliseconds",
                     "requestsPerSecond", "failedLogins", "failedLoginMilliseconds", "queuedWrites",
-                    "queueMilliseconds", "pipelinedRequests", "pipelinedBytes", "outputBytes",
+                    "readThreads", "queueMilliseconds", "pipelinedRequests", "pipelinedBytes",
+                    "outputBytes",
                     "bufferedBytes",
                 ]))
         }

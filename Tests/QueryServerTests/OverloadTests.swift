@@ -43,6 +43,7 @@ import Testing
         async throws
     {
         var limits = Limits()
+        limits.readThreads = 2
         limits.queueMilliseconds = 1
         let refused = try await Self.outcome(waiting: .milliseconds(50), limits)
         #expect(refused.contains("TOO_MANY_REQUESTS") && refused.contains("retryAfterMillis"))
