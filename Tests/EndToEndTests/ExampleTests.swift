@@ -25,7 +25,7 @@ import Testing
                 let finder = (Program.path as NSString).deletingLastPathComponent + "/StoreFinder"
                 let run = try await Self.output(
                     finder, ["127.0.0.1:\(port)", "35.66", "139.75"], folder)
-                #expect(run.output == "Tower Café 443 m\nStation Café 2823 m\n1 open\n")
+                #expect(run.output == "Tower Café 443 m\nStation Café 2818 m\n1 open\n")
             }
         }
     }
@@ -41,7 +41,7 @@ import Testing
                     Self.tool("python3")!, [script, "127.0.0.1", "\(port)"], folder)
                 #expect(
                     run.output
-                        == "Tower 443\nStation 2823\nINVALID_INPUT_DATA object.location.lat\n")
+                        == "Tower 444\nStation 2818\nINVALID_INPUT_DATA object.location.lat\n")
             }
         }
     }
