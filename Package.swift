@@ -14,11 +14,14 @@ let package = Package(
             name: "GeoBucketEngine",
             targets: [
                 "Geodesy", "SpatialIndex", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "EmbeddedBackend",
+                "EmbeddedBackend", "SyntheticData",
             ]),
+        // What the package in Fuzzing/ feeds.
+        .library(name: "GeoBucketFuzzTargets", targets: ["FuzzTargets"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -28,6 +31,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     ],
@@ -71,14 +75,20 @@ let package = Package(
             ]),
         .target(
             name: "Operations",
-            dependencies: ["JSONText", "Objects", "QueryLanguage", "Backend"]),
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "Backend",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         .target(name: "WireProtocol", dependencies: ["JSONText", "Objects", "QueryLanguage"]),
         .target(
             name: "QueryServer",
             dependencies: [
-                "JSONText", "Objects", "Backend", "WireProtocol", "Operations",
+                "JSONText", "Objects", "QueryLanguage", "Backend", "WireProtocol", "Operations",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -100,6 +110,8 @@ let package = Package(
                 "JSONText", "Objects", "WireProtocol",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -110,12 +122,23 @@ let package = Package(
             dependencies: [
                 "Archives", "Geodesy", "JSONText", "Objects", "QueryLanguage", "CZlib",
             ]),
+        .target(name: "SyntheticData", dependencies: ["Geodesy", "JSONText"]),
+        .target(
+            name: "LoadTest",
+            dependencies: [
+                "JSONText", "SyntheticData",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ]),
         .executableTarget(
             name: "geobucket",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "ObjectStore",
-                "EmbeddedBackend", "Operations", "QueryServer", "GeoBucketClient", "Interchange",
-                "Archives",
+                "EmbeddedBackend", "Operations", "QueryServer", "HTTPGateway", "GeoBucketClient",
+                "Interchange", "Archives", "LoadTest", "SyntheticData",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -132,15 +155,25 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
-                "Operations", "QueryServer", "GeoBucketClient",
+                "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport"),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine", "Operations",
+                "WireProtocol",
+            ],
+            path: "Tests/FuzzTargets"),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
         .testTarget(name: "GeodesyTests", dependencies: ["Geodesy", "TestSupport"]),
         .testTarget(
             name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex", "TestSupport"]),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"]),
         .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
+        .testTarget(
+            name: "OperationsTests", dependencies: ["Objects", "Operations", "TestSupport"]),
         .testTarget(name: "WireProtocolTests", dependencies: ["WireProtocol", "TestSupport"]),
         .testTarget(
             name: "HTTPGatewayTests",
@@ -176,6 +209,14 @@ let package = Package(
                 "InMemoryEngine", "TestSupport",
             ]),
         .testTarget(
+            name: "LoadTestTests",
+            dependencies: [
+                "Geodesy", "JSONText", "LoadTest", "SyntheticData", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ]),
+        .testTarget(
             name: "BackendContractTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
@@ -186,7 +227,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "geobucket", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
-                "KiiCompatibility", "StoreFinder", "TestSupport",
+                "KiiCompatibility", "LoadTest", "Operations", "QueryServer", "StoreFinder",
+                "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["foreign_client.py", "make_archives.py", "failing_io.c", "Stores"]),

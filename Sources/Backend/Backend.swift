@@ -12,8 +12,12 @@ public protocol Backend: Sendable {
     /// What `server.info` calls the store.
     var storeName: String { get }
 
-    /// The buckets of one scope, by name.
-    func buckets(in scope: BucketScope) throws(ServiceFailure) -> [BucketSummary]
+    /// The buckets of one scope by name, those that come after one; without it all.
+    ///
+    /// - Returns: nil when `effort` is `.light` and looking through the buckets is not.
+    func buckets(
+        in scope: BucketScope, after last: BucketName?, effort: Effort
+    ) throws(ServiceFailure) -> [BucketSummary]?
 
     /// Appends an object, whole, as clients read it.
     func get(
@@ -37,6 +41,9 @@ public protocol Backend: Sendable {
     func explain(
         _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
     ) throws(ServiceFailure)
+
+    /// How a query would run, in one line without the values that it asks for.
+    func outline(of request: PageRequest) -> String
 
     /// Holds the present state of a bucket, to be read piece by piece.
     func export(_ bucket: BucketName) -> any BucketExport

@@ -36,6 +36,22 @@ public enum Write: Sendable {
     }
 }
 
+extension Write {
+    /// The same, what it creates belonging to a principal.
+    public func owned(by owner: String?) -> Write {
+        guard let owner else { return self }
+        switch self {
+        case .put(let bucket, var object, let condition):
+            object.owner = owner
+            return .put(bucket: bucket, object: object, condition: condition)
+        case .putMany(let bucket, var objects):
+            for place in objects.indices { objects[place].owner = owner }
+            return .putMany(bucket: bucket, objects: objects)
+        case .patch, .delete, .deleteBucket, .deleteWhere: return self
+        }
+    }
+}
+
 public struct PutObject: Sendable {
     /// Nil: the backend makes a new UUID.
     public var id: ObjectID?

@@ -62,7 +62,11 @@ public final class EmbeddedBackend: Backend {
         repeat { writer.drain() } while !engine.isSettled
     }
 
-    public func buckets(in scope: BucketScope) -> [BucketSummary] { engine.buckets(in: scope) }
+    public func buckets(
+        in scope: BucketScope, after last: BucketName?, effort: Effort
+    ) -> [BucketSummary]? {
+        engine.buckets(in: scope, after: last, effort: effort)
+    }
 
     public func get(
         _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
@@ -90,6 +94,8 @@ public final class EmbeddedBackend: Backend {
     ) throws(ServiceFailure) {
         try engine.explain(request, analyze: analyze, into: &writer)
     }
+
+    public func outline(of request: PageRequest) -> String { engine.outline(of: request) }
 
     public func export(_ bucket: BucketName) -> any BucketExport { engine.export(bucket) }
 

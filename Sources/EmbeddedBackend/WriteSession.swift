@@ -20,6 +20,7 @@ final class WriteSession {
     /// The engine has all documents as they were: those that are deleted need not be handed to it.
     private let isAllSuperseded: Bool
     private var buckets: [BucketName: Int64] = [:]
+    private var geoFields: GeoFieldBudget
     private let patchParser = JSONParser()
     private let targetParser = JSONParser()
 
@@ -31,6 +32,7 @@ final class WriteSession {
         self.engine = engine
         self.limits = limits
         self.now = now
+        geoFields = GeoFieldBudget(engine: engine, limit: limits.geoFields)
         self.isAllSuperseded = isAllSuperseded
         lastChange = transaction.lastChange
     }
@@ -54,8 +56,11 @@ final class WriteSession {
         switch write {
         case .put(let bucket, let object, let condition):
             if condition != .none { try check(condition, on: object.id, in: bucket) }
+            try geoFields.take([object.document], in: bucket) { _ in "object" }
             return .stored(try put([object], in: bucket))
-        case .putMany(let bucket, let objects): return .stored(try put(objects, in: bucket))
+        case .putMany(let bucket, let objects):
+            try geoFields.take(objects.map(\.document), in: bucket) { "objects[\($0)]" }
+            return .stored(try put(objects, in: bucket))
         case .patch(let bucket, let id, let patch, let version, let expiry):
             return .stored([try self.patch(id, patch, version, expiry, in: bucket)])
         case .delete(let bucket, let id, let version):
@@ -132,6 +137,7 @@ final class WriteSession {
             try patchParser.parse(patch), to: try targetParser.parse(row.text))
         let document = try WrittenDocument(
             try targetParser.parse(merged), at: "object", limits: limits)
+        try geoFields.take([document], in: bucket) { _ in "object" }
         return try replace(
             row, document, expires: expiry.applied(to: row.metadata.expires), in: bucket)
     }

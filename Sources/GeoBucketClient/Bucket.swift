@@ -27,11 +27,6 @@ public struct Bucket: Sendable {
     /// The full name: `shops`, or with a scope `users/alice/notes`.
     public let name: String
 
-    init(client: ServiceClient, name: String) {
-        self.client = client
-        self.name = name
-    }
-
     // MARK: Objects
 
     /// A new object; saving it gives it an id.

@@ -14,6 +14,8 @@ public struct ClientConfiguration: Sendable {
     /// Whether writes carry a key under which the service knows a repeat for 24 hours, so that they
     /// can be tried again like reads.
     public var usesRequestKeys = false
+    /// How the connection is secured; nil: not at all.
+    public var tls: ClientTLS?
     /// Presented to `auth.login` on every new connection.
     public var token: String?
     /// Bytes of an object's minified JSON; larger ones are refused before they are sent.

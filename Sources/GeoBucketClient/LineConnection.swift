@@ -1,6 +1,7 @@
 import Glibc
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// A connection to a service: lines out, lines back in the same order.
 ///
@@ -20,11 +21,14 @@ public final class LineConnection: Sendable {
 
     /// Connects, runs `body` and closes, on every path.
     ///
+    /// - Parameter tls: nil for a connection without it.
     /// - Throws: `ClientFailure.unreachable`, or what `body` throws.
     public static func with<Result: Sendable>(
-        host: String, port: Int, _ body: (LineConnection) async throws -> Result
+        host: String, port: Int, tls: ClientTLS? = nil,
+        _ body: (LineConnection) async throws -> Result
     ) async throws -> Result {
-        let connection = try await open(ServiceAddress(host: host, port: port), .seconds(10)).get()
+        let address = ServiceAddress(host: host, port: port)
+        let connection = try await open(address, .seconds(10), tls: tls).get()
         do {
             let result = try await body(connection)
             try? await connection.close().get()
@@ -36,17 +40,36 @@ public final class LineConnection: Sendable {
     }
 
     /// Connects; fails with `ClientFailure.unreachable`.
+    ///
+    /// - Parameter tls: nil for a connection without it.
     static func open(
-        _ address: ServiceAddress, _ timeout: Duration
+        _ address: ServiceAddress, _ timeout: Duration, tls: ClientTLS?
     ) -> EventLoopFuture<LineConnection> {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let handler = AnswerHandler()
+        let handshake = loop.makePromise(of: Void.self)
+        if tls == nil { handshake.succeed() }
         return ClientBootstrap(group: loop)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .connectTimeout(TimeAmount(timeout))
-            .channelInitializer { $0.pipeline.addHandler(handler) }
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls {
+                        try pipeline.addHandlers(try tls.handlers(host: address.host))
+                        try pipeline.addHandler(HandshakeHandler(handshake))
+                    }
+                    try pipeline.addHandler(handler)
+                }
+            }
             .connect(host: address.host, port: address.port)
-            .map { LineConnection(channel: $0, handler: handler) }
+            .flatMapErrorThrowing { error in
+                handshake.fail(error)
+                throw error
+            }
+            .flatMap { channel in
+                handshake.futureResult.map { LineConnection(channel: channel, handler: handler) }
+            }
             .flatMapErrorThrowing { error in
                 throw ClientFailure.unreachable(
                     host: address.host, port: address.port, reason: reason(for: error))
@@ -61,6 +84,9 @@ public final class LineConnection: Sendable {
             return String(cString: strerror(errno))
         }
         if failure?.connectionErrors.isEmpty == true { return "the host is not known" }
+        if error is NIOSSLError || error is ChannelError || error is NIOSSLExtraError {
+            return "TLS was not agreed on: \(error)"
+        }
         return "\(error)"
     }
 

@@ -25,6 +25,17 @@ extension LineConnection {
         return begin(writer.bytes, deadline: deadline)
     }
 
+    /// Logs in for all that follows on this connection.
+    ///
+    /// - Throws: `ClientFailure`.
+    public func logIn(token: String) async throws {
+        var params = JSONWriter()
+        params.raw("{\"token\":")
+        params.string(token)
+        params.byte(UInt8(ascii: "}"))
+        _ = try await call("auth.login", params.bytes)
+    }
+
     /// The result inside an answer line, or the error inside it thrown.
     public static func result(of answer: [UInt8]) throws -> [UInt8] {
         do {

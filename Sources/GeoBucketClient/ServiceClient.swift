@@ -151,12 +151,14 @@ public final class ServiceClient: Sendable {
     }
 
     private func open() -> EventLoopFuture<LineConnection> {
-        let future = LineConnection.open(address, configuration.connectTimeout)
-            .flatMap { connection in
-                self.logIn(on: connection).flatMapError { error in
-                    connection.close().flatMapThrowing { throw error }
-                }
+        let future = LineConnection.open(
+            address, configuration.connectTimeout, tls: configuration.tls
+        )
+        .flatMap { connection in
+            self.logIn(on: connection).flatMapError { error in
+                connection.close().flatMapThrowing { throw error }
             }
+        }
         future.whenComplete { result in self.settle(result) }
         return future
     }

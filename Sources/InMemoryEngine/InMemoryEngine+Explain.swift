@@ -44,6 +44,12 @@ extension InMemoryEngine {
         writer.byte(UInt8(ascii: "}"))
     }
 
+    /// How a query would run, in one line without the values that it asks for.
+    public func outline(of request: PageRequest) -> String {
+        let state = snapshot.bucket(request.bucket) ?? BucketState()
+        return planner(for: request.query, in: state).plans()[0].outline
+    }
+
     private func write(_ plan: Plan, to writer: inout JSONWriter) {
         writer.raw("\"accessPath\":")
         writer.string(plan.path.name)

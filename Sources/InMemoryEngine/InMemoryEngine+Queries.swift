@@ -9,8 +9,15 @@ extension InMemoryEngine {
     /// A plan that costs less may run on a thread that others wait for; microseconds.
     static let lightCost = 250.0
 
-    public func buckets(in scope: BucketScope) -> [BucketSummary] {
-        snapshot.buckets.filter { $0.key.scope == scope }
+    /// So many buckets may be looked through on a thread that others wait for.
+    private static let lightBuckets = 1_000
+
+    public func buckets(
+        in scope: BucketScope, after last: BucketName?, effort: Effort
+    ) -> [BucketSummary]? {
+        let buckets = snapshot.buckets
+        if effort == .light, buckets.count > Self.lightBuckets { return nil }
+        return buckets.filter { name, _ in name.scope == scope && last.map { $0 < name } ?? true }
             .map { name, box in
                 let state = box.state(at: now)
                 return BucketSummary(
@@ -20,6 +27,11 @@ extension InMemoryEngine {
                     })
             }
             .sorted { $0.bucket < $1.bucket }
+    }
+
+    /// The field paths at which a bucket holds GeoPoints.
+    public func geoFields(of bucket: BucketName) -> Set<FieldPath> {
+        Set(snapshot.bucket(bucket)?.fields.keys.map(\.self) ?? [])
     }
 
     /// The document of an object as clients read it, or nil when there is no such object.

@@ -10,4 +10,10 @@ public struct RequestKey: Sendable, Equatable {
         self.text = text
         self.request = request
     }
+
+    /// The same, a principal's own: what others name so is another request.
+    public func owned(by principal: String?) -> RequestKey {
+        guard let principal else { return self }
+        return RequestKey(text: "\(principal)/\(text)", request: request)
+    }
 }

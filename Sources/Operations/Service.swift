@@ -14,14 +14,51 @@ public final class Service: Sendable {
 
     public let limits: Limits
     public let counters: Counters
-    private let backend: any Backend
+    let backend: any Backend
+    private let gate: Gate
     private let isChecking = Atomic(false)
     private let started = ContinuousClock.now
+    private let gauges = ServiceGauges()
+    /// Told to those who watch over the service.
+    public let health: Health
 
-    public init(backend: any Backend, limits: Limits, methodNames: [String]) {
+    /// - Parameters:
+    ///   - access: who may log in; nil lets everybody do everything.
+    public init(
+        backend: any Backend, limits: Limits, methodNames: [String], access: AccessControl? = nil,
+        health: Health = Health(), clock: ServiceClock = ServiceClock()
+    ) {
+        self.health = health
         self.backend = backend
         self.limits = limits
+        gate = Gate(access: access, limits: limits, clock: clock)
         counters = Counters(methodNames: methodNames)
+    }
+
+    // MARK: Who asks
+
+    /// Whether callers have to log in.
+    public var requiresLogin: Bool { gate.access != nil }
+
+    /// Lets a request through or says why not; to be asked once for each request, in its turn.
+    ///
+    /// - Throws: `TOO_MANY_REQUESTS`, `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.
+    public func admit(_ operation: Operation, from caller: Caller) throws(ServiceFailure) {
+        try gate.admit(operation, from: caller)
+    }
+
+    /// Logs a caller in; when that fails the caller stays what it was.
+    ///
+    /// - Throws: `WRONG_TOKEN`; `TOO_MANY_REQUESTS` where too many have failed.
+    public func login(
+        _ token: String, as caller: Caller, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        let grant = try gate.login(token, caller)
+        writer.raw("{\"principal\":")
+        writer.string(grant.principal)
+        writer.key("role")
+        writer.string(grant.role.rawValue)
+        writer.byte(UInt8(ascii: "}"))
     }
 
     // MARK: The server
@@ -72,23 +109,14 @@ public final class Service: Sendable {
         writer.byte(UInt8(ascii: "}"))
     }
 
-    // MARK: Reads
-
-    public func listBuckets(
-        in scope: BucketScope, into writer: inout JSONWriter
-    ) throws(ServiceFailure) {
-        writer.raw("{\"buckets\":[")
-        writer.list(try backend.buckets(in: scope)) { summary, writer in
-            writer.raw("{\"bucket\":")
-            writer.string(summary.bucket.text)
-            writer.key("objects")
-            writer.integer(summary.objects)
-            writer.raw(",\"geoFields\":[")
-            writer.list(summary.geoFields) { $1.string($0) }
-            writer.raw("]}")
-        }
-        writer.raw("]}")
+    /// Sets the gauges of what can be told at any moment to what it is now.
+    public func setGauges() {
+        gauges.set(
+            backend.statistics(), openConnections: counters.openConnections,
+            uptimeSeconds: (ContinuousClock.now - started).components.seconds)
     }
+
+    // MARK: Reads
 
     public func get(
         _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
@@ -150,6 +178,11 @@ public final class Service: Sendable {
         }
         writer.raw("}}")
         return true
+    }
+
+    /// How a query runs, in one line without the values that it asks for.
+    public func outline(of query: Query, in bucket: BucketName) -> String {
+        backend.outline(of: PageRequest(bucket: bucket, query: query))
     }
 
     public func explain(
@@ -239,12 +272,19 @@ public final class Service: Sendable {
 
     // MARK: Writes
 
-    /// Queues a write; the completion is called on a thread of the backend's choice.
+    /// Queues a write that has been let through; what it creates belongs to the caller's principal.
+    /// The completion is called on a thread of the backend's choice.
     public func submit(
-        _ write: Write, key: RequestKey?,
+        _ write: Write, key: RequestKey?, by caller: Caller,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
-        backend.submit(write, key: key, completion: completion)
+        let principal = caller.grant?.principal
+        gate.enqueue()
+        backend.submit(write.owned(by: principal), key: key?.owned(by: principal)) {
+            [gate] result in
+            gate.dequeue()
+            completion(result)
+        }
     }
 
     /// Appends the result of a write.
@@ -272,24 +312,5 @@ public final class Service: Sendable {
             writer.integer(count)
             writer.byte(UInt8(ascii: "}"))
         }
-    }
-}
-
-extension Limits {
-    /// The limits that clients have to know, by their names on the wire.
-    fileprivate var published: [(name: String, value: Int)] {
-        [
-            ("lineBytes", lineBytes), ("replyBytes", replyBytes), ("objectBytes", objectBytes),
-            ("pageObjects", pageObjects), ("batchRequests", batchRequests),
-            ("clauseDepth", clauseDepth), ("clauses", clauses), ("inValues", inValues),
-            ("polygonPositions", polygonPositions),
-            ("orderKeys", orderKeys), ("dataTypeBytes", dataTypeBytes),
-            ("requestKeyBytes", requestKeyBytes), ("requestKeys", requestKeys),
-            ("queryMilliseconds", queryMilliseconds), ("connections", connections),
-            ("exportIdleMilliseconds", exportIdleMilliseconds),
-            ("pipelinedRequests", pipelinedRequests), ("pipelinedBytes", pipelinedBytes),
-            ("outputBytes", outputBytes), ("queuedWriteBytes", queuedWriteBytes),
-            ("logBytes", logBytes),
-        ]
     }
 }

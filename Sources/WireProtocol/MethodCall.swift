@@ -6,7 +6,8 @@ public enum MethodCall: Sendable {
     case info
     case ping
     case statistics
-    case listBuckets(BucketScope)
+    case login(token: String)
+    case listBuckets(BucketScope, after: BucketName?)
     case count(BucketName, Clause)
     case query(BucketName, Query)
     case explain(BucketName, Query, analyze: Bool)
@@ -31,6 +32,7 @@ public enum MethodName: Int, Sendable, CaseIterable {
     case info
     case ping
     case statistics
+    case login
     case listBuckets
     case count
     case query
@@ -74,6 +76,7 @@ public enum MethodName: Int, Sendable, CaseIterable {
         case .info: "server.info"
         case .ping: "server.ping"
         case .statistics: "server.stats"
+        case .login: "auth.login"
         case .listBuckets: "bucket.list"
         case .count: "bucket.count"
         case .query: "bucket.query"

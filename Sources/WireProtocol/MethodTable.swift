@@ -37,11 +37,8 @@ struct MethodTable {
         case .info: return .info
         case .ping: return .ping
         case .statistics: return .statistics
-        case .listBuckets:
-            guard let scope = try params.optionalString("scope") else {
-                return .listBuckets(.application)
-            }
-            return .listBuckets(try BucketScope(scope, at: "scope"))
+        case .login: return .login(token: try params.string("token"))
+        case .listBuckets: return try listBuckets(&params)
         case .count: return .count(try bucket(&params), try clause(&params))
         case .query: return .query(try bucket(&params), try query(&params))
         case .explain:
@@ -68,6 +65,21 @@ struct MethodTable {
         case .check: return .check
         case .backup: return .backup(continues: try params.optionalBool("continue") ?? false)
         }
+    }
+
+    private func listBuckets(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {
+        var scope = BucketScope.application
+        if let text = try params.optionalString("scope") {
+            scope = try BucketScope(text, at: "scope")
+        }
+        // The key of a page is the last bucket before it.
+        guard let key = try params.optionalString("paginationKey") else {
+            return .listBuckets(scope, after: nil)
+        }
+        guard let last = try? BucketName(key), last.scope == scope else {
+            throw params.failure("paginationKey", "it is no key of a page of these buckets")
+        }
+        return .listBuckets(scope, after: last)
     }
 
     private func create(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {

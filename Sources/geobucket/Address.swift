@@ -1,5 +1,6 @@
 import ArgumentParser
 import GeoBucketClient
+import Glibc
 
 typealias Address = ServiceAddress
 
@@ -7,5 +8,11 @@ extension ServiceAddress: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 
     /// Whether only this machine can reach it.
-    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+    var isLoopback: Bool {
+        var address = in_addr()
+        if inet_pton(AF_INET, host, &address) == 1 {
+            return UInt32(bigEndian: address.s_addr) >> 24 == 127
+        }
+        return host == "localhost" || host == "::1"
+    }
 }

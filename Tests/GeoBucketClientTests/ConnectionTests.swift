@@ -46,9 +46,9 @@ import Testing
     }
 
     @Test func `A read whose connection ends is asked again on a new one`() async throws {
-        try await FakeService.with({ connection, _ in
+        try await FakeService({ connection, _ in
             connection < 3 ? .hangUp : .result(#"{"count":7}"#)
-        }) { service, port in
+        }).serve { service, port in
             try await GeoBucketClient.with(Self.address(port), configuration: Self.configuration())
             {
                 client in
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `A write whose connection ends is not asked again and says so`() async throws {
-        try await FakeService.with({ _, _ in .hangUp }) { service, port in
+        try await FakeService({ _, _ in .hangUp }).serve { service, port in
             try await GeoBucketClient.with(Self.address(port), configuration: Self.configuration())
             {
                 client in
@@ -74,10 +74,10 @@ import Testing
     }
 
     @Test func `A write with a request key is asked again under the same key`() async throws {
-        try await FakeService.with({ connection, _ in
+        try await FakeService({ connection, _ in
             connection == 0
                 ? .hangUp : .result(#"{"_id":"aa","_created":1,"_modified":1,"_version":1}"#)
-        }) { service, port in
+        }).serve { service, port in
             let configuration = Self.configuration { $0.usesRequestKeys = true }
             try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
                 client in
@@ -96,10 +96,10 @@ import Testing
         ] {
             let error = #"{"code":1,"message":"m","data":{"errorCode":"\#(name)","path":"a.b"}}"#
             let count = Mutex(0)
-            try await FakeService.with({ _, _ in
+            try await FakeService({ _, _ in
                 count.withLock { $0 += 1 }
                 return count.withLock { $0 } == 1 ? .error(error) : .result(#"{"count":7}"#)
-            }) { service, port in
+            }).serve { service, port in
                 try await GeoBucketClient.with(
                     Self.address(port), configuration: Self.configuration()
                 ) { client in
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func `No call is tried again when there is no time for it`() async throws {
-        try await FakeService.with({ _, _ in .hangUp }) { service, port in
+        try await FakeService({ _, _ in .hangUp }).serve { service, port in
             let configuration = Self.configuration { $0.retryTime = .zero }
             try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
                 client in
@@ -132,9 +132,9 @@ import Testing
     }
 
     @Test func `A service that says nothing is given up at the timeout`() async throws {
-        try await FakeService.with({ connection, _ in
+        try await FakeService({ connection, _ in
             connection == 0 ? .silence : .result("\"pong\"")
-        }) { service, port in
+        }).serve { service, port in
             let configuration = Self.configuration { $0.requestTimeout = .seconds(3) }
             try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
                 client in
@@ -147,9 +147,9 @@ import Testing
     }
 
     @Test func `A cancelled call ends at once, the others on its connection go on`() async throws {
-        try await FakeService.with({ _, method in
+        try await FakeService({ _, method in
             method == "server.stats" ? .silence : .result("\"pong\"")
-        }) { service, port in
+        }).serve { service, port in
             try await GeoBucketClient.with(Self.address(port)) { client in
                 let silent = Task { try await client.call("server.stats") }
                 while service.requests.isEmpty { await Task.yield() }
@@ -168,9 +168,9 @@ import Testing
     }
 
     @Test func `A new connection begins with the login`() async throws {
-        try await FakeService.with({ connection, method in
+        try await FakeService({ connection, method in
             method == "auth.login" ? .result("{}") : connection == 0 ? .hangUp : .result("\"pong\"")
-        }) { service, port in
+        }).serve { service, port in
             let configuration = Self.configuration { $0.token = "secret" }
             try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
                 try await $0.ping()
@@ -184,7 +184,7 @@ import Testing
 
     @Test func `A login that is refused ends the call with the service's reason`() async throws {
         let refusal = #"{"code":1401,"message":"no","data":{"errorCode":"WRONG_TOKEN"}}"#
-        try await FakeService.with({ _, _ in .error(refusal) }) { service, port in
+        try await FakeService({ _, _ in .error(refusal) }).serve { service, port in
             let configuration = Self.configuration { $0.token = "wrong" }
             let failure = await #expect(throws: ClientFailure.self) {
                 try await GeoBucketClient.with(Self.address(port), configuration: configuration) {

@@ -24,16 +24,16 @@ final class FakeService: Sendable {
     private let connections = Mutex(0)
     private let script: Script
 
-    private init(_ script: @escaping Script) { self.script = script }
+    init(_ script: @escaping Script) { self.script = script }
 
     /// Every request that came, in order.
     var requests: [JSONValue] { lines.withLock { $0 } }
     var connectionCount: Int { connections.withLock { $0 } }
 
-    static func with<Result: Sendable>(
-        _ script: @escaping Script, _ body: (FakeService, Int) async throws -> Result
+    func serve<Result: Sendable>(
+        _ body: (FakeService, Int) async throws -> Result
     ) async throws -> Result {
-        let service = FakeService(script)
+        let service = self
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 let number = service.connections.withLock { count in

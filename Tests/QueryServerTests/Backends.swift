@@ -58,6 +58,17 @@ final class HeldBackend: IdleBackend {
     }
 }
 
+/// A backend whose gets fail.
+final class FaultyBackend: IdleBackend {
+    private let fault: ServiceFailure
+
+    init(fault: ServiceFailure) { self.fault = fault }
+
+    func get(
+        _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
+    ) throws(ServiceFailure) { throw fault }
+}
+
 /// A backend that has nothing and does nothing, for others to say what they do.
 protocol IdleBackend: Backend {}
 
@@ -70,7 +81,9 @@ extension IdleBackend {
         _ request: PageRequest, effort: Effort, into writer: inout JSONWriter
     ) -> PageEnd? { PageEnd(objects: 0) }
 
-    func buckets(in scope: BucketScope) -> [BucketSummary] { [] }
+    func buckets(
+        in scope: BucketScope, after last: BucketName?, effort: Effort
+    ) -> [BucketSummary]? { [] }
 
     func get(
         _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
@@ -79,6 +92,8 @@ extension IdleBackend {
     func explain(
         _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
     ) { writer.raw("{}") }
+
+    func outline(of request: PageRequest) -> String { "nothing" }
 
     func export(_ bucket: BucketName) -> any BucketExport { NoExport() }
 

@@ -7,7 +7,7 @@ import QueryServer
 enum Servers {
     /// Serves a backend on a free port; returns when the service has stopped.
     static func serve(
-        _ backend: some Backend, limits: Limits = Limits(),
+        _ backend: some Backend, limits: Limits = Limits(), log: LogLines = LogLines(),
         _ body: @escaping @Sendable (_ port: Int) async throws -> Void
     ) async throws {
         let service = Operations.Service(
@@ -15,7 +15,7 @@ enum Servers {
         let (ports, continuation) = AsyncStream<Int>.makeStream()
         let server = LineServer(
             service: service, host: "127.0.0.1", port: 0, drainTime: .milliseconds(50),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            logger: Logger(label: "test") { _ in log }
         ) { _, port in continuation.yield(port) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }

@@ -7,10 +7,6 @@ import Testing
     private static let count =
         #"{"jsonrpc":"2.0","id":2,"method":"bucket.count","params":{"bucket":"shops"}}"# + "\n"
 
-    private static func wait(until condition: () -> Bool) async throws {
-        while !condition() { try await Task.sleep(for: .milliseconds(1)) }
-    }
-
     @Test func `a client that resets its connection ends its costly read`() async throws {
         let backend = EndlessBackend()
         try await Servers.serve(backend) { port in
@@ -20,7 +16,7 @@ import Testing
                 while raw.isSilent(milliseconds: 10) {}
                 while backend.running.load(ordering: .relaxed) == 0 {}
             }
-            try await Self.wait { backend.stopped.load(ordering: .relaxed) == 1 }
+            try await wait { backend.stopped.load(ordering: .relaxed) == 1 }
         }
     }
 
@@ -35,7 +31,7 @@ import Testing
                     #expect(try raw.line() == nil)  // until the service closes
                 }
             }
-            try await Self.wait { backend.running.load(ordering: .relaxed) == 1 }
+            try await wait { backend.running.load(ordering: .relaxed) == 1 }
         }
         #expect(backend.stopped.load(ordering: .relaxed) == 1)
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SyntheticData
 import Workloads
 
 /// The measuring program; `Benchmarks/run.sh` is how it is meant to be started.

@@ -1,6 +1,4 @@
-import Geodesy
 import JSONText
-import SpatialIndex
 
 /// Objects with a place, a category, a rating and a name: the same for the same seed.
 ///
@@ -66,11 +64,6 @@ public struct Dataset: Sendable {
         return Dataset(name: "clustered", places: places, seed: seed)
     }
 
-    /// A bare index of the places; slots are the objects' numbers.
-    public func index() -> PointIndex {
-        PointIndex(bulk: zip(0..., places).map { (slot: Slot($0), coordinate: $1.coordinate) })
-    }
-
     /// `o00000017`
     public static func id(_ object: Int) -> String {
         let digits = String(object)
@@ -88,22 +81,40 @@ public struct Dataset: Sendable {
 
     /// Appends the JSON of an object, its id in `_id`.
     public func write(_ object: Int, into writer: inout JSONWriter) {
-        var random = SplitMix64(seed: UInt64(object))
-        let category = Self.categoryNames[Int(categories[object])]
         writer.raw("{\"_id\":")
         writer.string(Self.id(object))
+        Self.writeMembers(
+            object, category: Int(categories[object]), rating: Int(ratings[object]),
+            at: places[object], into: &writer)
+    }
+
+    /// Appends the JSON of an object without an id: what `object.create` takes.
+    public static func writeNew(
+        _ object: Int, category: Int, rating: Int, at place: MicroPoint,
+        into writer: inout JSONWriter
+    ) {
+        writer.byte(UInt8(ascii: "{"))
+        writeMembers(object, category: category, rating: rating, at: place, into: &writer)
+    }
+
+    /// The members besides the id, and the object's end.
+    private static func writeMembers(
+        _ object: Int, category: Int, rating: Int, at place: MicroPoint,
+        into writer: inout JSONWriter
+    ) {
+        var random = SplitMix64(seed: UInt64(object))
+        let category = categoryNames[category]
         writer.key("name")
         writer.string(
-            "\(Self.adjectives[random.below(8)]) \(Self.nouns[random.below(8)]) \(category) \(object)"
-        )
+            "\(adjectives[random.below(8)]) \(nouns[random.below(8)]) \(category) \(object)")
         writer.key("category")
         writer.string(category)
         writer.key("rating")
-        writer.integer(ratings[object])
+        writer.integer(rating)
         writer.key("location")
-        Self.write(places[object], into: &writer)
+        write(place, into: &writer)
         writer.key("street")
-        writer.string("\(1 + random.below(300)) \(Self.nouns[random.below(8)]) street")
+        writer.string("\(1 + random.below(300)) \(nouns[random.below(8)]) street")
         writer.key("open")
         writer.bool(random.below(2) == 0)
         writer.byte(UInt8(ascii: "}"))
