@@ -85,12 +85,10 @@ import Testing
         let shared = archive.list([archive.string("s")])
         let both = archive.list([shared, shared])
         #expect(outcome(archive.bytes(top: ["root": both])) == #"[["s"],["s"]]"#)
-        // The child that is added next knows its parent, the object behind it.
-        let child = archive.add("<string>to be</string>") + 1
-        let own = archive.instance(
-            ["Child", "NSObject"], ["parent": ArchiveText.uid(child + 3)])
-        let parent = archive.instance(
-            ["Parent", "NSObject"], ["child": ArchiveText.uid(own)])
+        _ = archive.instance(["Node", "NSObject"], [:])  // so that each other is one object
+        let child = archive.count
+        _ = archive.instance(["Node", "NSObject"], ["parent": ArchiveText.uid(child + 1)])
+        let parent = archive.instance(["Node", "NSObject"], ["child": ArchiveText.uid(child)])
         let root = archive.list([parent])
         #expect(
             outcome(archive.bytes(top: ["root": root]))

@@ -7,6 +7,9 @@ struct ArchiveText {
     private var objects = ["<string>$null</string>"]
     private var classes: [[String]: Int] = [:]
 
+    /// The number of the next object.
+    var count: Int { objects.count }
+
     static func uid(_ number: Int) -> String {
         "<dict><key>CF$UID</key><integer>\(number)</integer></dict>"
     }

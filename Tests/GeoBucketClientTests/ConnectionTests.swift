@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -94,20 +95,39 @@ import Testing
             ("QUERY_TIMEOUT", false), ("INVALID_INPUT_DATA", false),
         ] {
             let error = #"{"code":1,"message":"m","data":{"errorCode":"\#(name)","path":"a.b"}}"#
-            try await FakeService({ _, _ in .error(error) }).serve { service, port in
-                let configuration = Self.configuration { $0.retryTime = .milliseconds(100) }
-                try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
-                    client in
-                    let failure = await #expect(throws: ClientFailure.self) {
-                        try await client.bucket("some").count()
+            let count = Mutex(0)
+            try await FakeService({ _, _ in
+                count.withLock { $0 += 1 }
+                return count.withLock { $0 } == 1 ? .error(error) : .result(#"{"count":7}"#)
+            }).serve { service, port in
+                try await GeoBucketClient.with(
+                    Self.address(port), configuration: Self.configuration()
+                ) { client in
+                    if isRetried {
+                        let answer = try await client.bucket("some").count()
+                        #expect(answer == 7)
+                    } else {
+                        let failure = await #expect(throws: ClientFailure.self) {
+                            try await client.bucket("some").count()
+                        }
+                        let refusal = RemoteFailure(
+                            code: 1, errorCode: name, message: "m", path: "a.b")
+                        #expect(failure == .refused(refusal))
                     }
-                    #expect(
-                        failure
-                            == .refused(
-                                RemoteFailure(code: 1, errorCode: name, message: "m", path: "a.b")))
                 }
-                #expect((service.requests.count > 1) == isRetried, "\(name)")
+                #expect(service.requests.count == (isRetried ? 2 : 1), "\(name)")
             }
+        }
+    }
+
+    @Test func `No call is tried again when there is no time for it`() async throws {
+        try await FakeService({ _, _ in .hangUp }).serve { service, port in
+            let configuration = Self.configuration { $0.retryTime = .zero }
+            try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
+                client in
+                _ = await #expect(throws: ClientFailure.disconnected) { try await client.ping() }
+            }
+            #expect(service.requests.count == 1)
         }
     }
 
@@ -115,14 +135,12 @@ import Testing
         try await FakeService({ connection, _ in
             connection == 0 ? .silence : .result("\"pong\"")
         }).serve { service, port in
-            let configuration = Self.configuration { $0.requestTimeout = .milliseconds(50) }
+            let configuration = Self.configuration { $0.requestTimeout = .seconds(3) }
             try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
                 client in
                 _ = await #expect(throws: ClientFailure.timedOut) { try await client.ping() }
-            }
-            // Nothing came back at all, so the next call takes a new connection.
-            try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
-                try await $0.ping()
+                // Nothing came back at all, so the next call takes a new connection.
+                try await client.ping()
             }
             #expect(service.connectionCount == 2)
         }
