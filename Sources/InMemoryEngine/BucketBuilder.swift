@@ -9,7 +9,6 @@ import Synchronization
 struct BucketBuilder: Sendable {
     private var records = PersistentArray<BucketState.SlotRecord>()
     private var ids = SlotIDs()
-    private var expiries = Expiries()
     /// By the numbers of the fields; few, so they are looked through.
     private var points: [(field: Int, list: [(slot: Slot, coordinate: Coordinate)])] = []
 
@@ -20,13 +19,11 @@ struct BucketBuilder: Sendable {
 
     /// Adds an object; creation numbers have to ascend.
     mutating func add(
-        _ id: UnsafeBufferPointer<UInt8>, _ record: BucketState.SlotRecord, expires: Int64
+        _ id: UnsafeBufferPointer<UInt8>, _ record: BucketState.SlotRecord
     ) -> Slot {
         ids.appendUnindexed(id)
-        let slot = Slot(records.count)
         records.append(record)
-        expiries.set(slot, expires)
-        return slot
+        return Slot(records.count - 1)
     }
 
     /// Gives a slot a point; slots have to ascend.
@@ -43,8 +40,7 @@ struct BucketBuilder: Sendable {
         _ points: UnsafeBufferPointer<LoadedObjects.Point>
     ) {
         let slot = add(
-            id, BucketState.SlotRecord(creation: object.creation, change: object.change),
-            expires: object.expires ?? Expiries.never)
+            id, BucketState.SlotRecord(creation: object.creation, change: object.change))
         for point in points { add(point.coordinate, field: point.field, to: slot) }
     }
 
@@ -74,7 +70,7 @@ struct BucketBuilder: Sendable {
             case .index(let field, let index): indexes[field] = index
             }
         }
-        return BucketState(records: records, ids: found, fields: indexes, expiries: expiries)
+        return BucketState(records: records, ids: found, fields: indexes)
     }
 }
 

@@ -84,8 +84,7 @@ struct DirectFace: ContractFace {
                 })
         case "object.patch":
             return .patch(
-                bucket: bucket, id: try id(), patch: Array(params["object"]!.text), ifVersion: nil,
-                expiry: .unchanged)
+                bucket: bucket, id: try id(), patch: Array(params["object"]!.text), ifVersion: nil)
         case "object.delete": return .delete(bucket: bucket, id: try id(), ifVersion: nil)
         case "bucket.delete": return .deleteBucket(bucket)
         case "bucket.deleteWhere":

@@ -1,7 +1,6 @@
 import Geodesy
 import Glibc
 import SpatialIndex
-import SyntheticData
 
 /// One query: a centre, a circle around it that holds a known number of objects, a box of about
 /// as many, a category.

@@ -2,7 +2,6 @@ import Geodesy
 import Glibc
 import JSONText
 import Objects
-import SyntheticData
 
 /// Places of real cities and postcodes, from a folder of data that is not part of the project.
 public enum RealPlaces {

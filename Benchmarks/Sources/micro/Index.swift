@@ -1,6 +1,5 @@
 import Geodesy
 import SpatialIndex
-import SyntheticData
 import Workloads
 
 /// `SpatialIndex`: searches and writes of a bare index.

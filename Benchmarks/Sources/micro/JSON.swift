@@ -1,7 +1,6 @@
 import JSONText
 import Objects
 import QueryLanguage
-import SyntheticData
 import Workloads
 
 /// `JSONText` and `QueryLanguage`: from bytes to a query.

@@ -1,4 +1,3 @@
-import SyntheticData
 import Workloads
 
 /// What answers queries by a call in this process.

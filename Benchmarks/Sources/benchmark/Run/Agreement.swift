@@ -1,5 +1,4 @@
 import Geodesy
-import SyntheticData
 import Workloads
 
 /// Whether a peer's answers are the right ones.

@@ -1,4 +1,3 @@
-import SyntheticData
 import Workloads
 
 /// How the cost of a radius query (Q1) grows with the objects and with the hits.

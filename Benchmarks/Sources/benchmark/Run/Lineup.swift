@@ -1,5 +1,4 @@
 import Foundation
-import SyntheticData
 import Workloads
 
 /// Servers with the same objects in them, and the ways to ask them.

@@ -1,5 +1,4 @@
 import JSONText
-import SyntheticData
 import Workloads
 
 /// GeoBucket's queries: JSON-RPC 2.0 lines.

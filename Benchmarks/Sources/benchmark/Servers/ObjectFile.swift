@@ -1,6 +1,5 @@
 import Foundation
 import JSONText
-import SyntheticData
 import Workloads
 
 extension Dataset {

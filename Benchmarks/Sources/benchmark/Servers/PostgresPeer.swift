@@ -1,5 +1,4 @@
 import Geodesy
-import SyntheticData
 import Workloads
 
 /// PostGIS' queries: prepared statements on the sphere.

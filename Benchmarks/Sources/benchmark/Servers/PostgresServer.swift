@@ -1,5 +1,4 @@
 import Foundation
-import SyntheticData
 import Workloads
 
 /// PostgreSQL with PostGIS, on a cluster of its own.

@@ -1,5 +1,4 @@
 import Foundation
-import SyntheticData
 import Workloads
 
 /// redis-server: positions in geo sets, documents and what is filtered by in keys of their own.

@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import SyntheticData
 import Workloads
 
 /// What a server needed to take the objects in and to come up with them.
