@@ -38,6 +38,8 @@ public final class ObjectStore: Sendable {
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 8000")
             }
             pool = try DatabasePool(path: path, configuration: configuration)
+            // GRDB turns the writer's syncing down when it turns the log on.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try Schema.migrator.migrate(pool)
             secret = try pool.write(Self.secret)
         } catch {
