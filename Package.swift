@@ -6,16 +6,22 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "geobucket", targets: ["geobucket"]),
+        .library(name: "GeoBucketClient", targets: ["GeoBucketClient"]),
+        .library(name: "KiiCompatibility", targets: ["KiiCompatibility"]),
+        .library(name: "GeoBucketArchives", targets: ["Archives"]),
         // What the package in Benchmarks/ calls in process.
         .library(
             name: "GeoBucketEngine",
             targets: [
                 "Geodesy", "SpatialIndex", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "EmbeddedBackend",
+                "EmbeddedBackend", "SyntheticData",
             ]),
+        // What the package in Fuzzing/ feeds.
+        .library(name: "GeoBucketFuzzTargets", targets: ["FuzzTargets"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -23,7 +29,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     ],
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -54,43 +64,81 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HashTreeCollections", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
         .target(
             name: "EmbeddedBackend",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "ObjectStore",
-                "InMemoryEngine", .product(name: "Logging", package: "swift-log"),
+                "InMemoryEngine", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "Operations",
-            dependencies: ["JSONText", "Objects", "QueryLanguage", "Backend"]),
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "Backend",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         .target(name: "WireProtocol", dependencies: ["JSONText", "Objects", "QueryLanguage"]),
         .target(
             name: "QueryServer",
             dependencies: [
-                "JSONText", "Objects", "Backend", "WireProtocol", "Operations",
+                "JSONText", "Objects", "QueryLanguage", "Backend", "WireProtocol", "Operations",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         .target(
+            name: "HTTPGateway",
+            dependencies: [
+                "Operations",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+        .target(
             name: "GeoBucketClient",
             dependencies: [
-                "JSONText", "WireProtocol",
+                "JSONText", "Objects", "WireProtocol",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(name: "KiiCompatibility", dependencies: ["GeoBucketClient", "JSONText"]),
+        .target(name: "Archives", dependencies: ["JSONText"]),
+        .target(
+            name: "Interchange",
+            dependencies: [
+                "Archives", "Geodesy", "JSONText", "Objects", "QueryLanguage", "CZlib",
+            ]),
+        .target(name: "SyntheticData", dependencies: ["Geodesy", "JSONText"]),
+        .target(
+            name: "LoadTest",
+            dependencies: [
+                "JSONText", "SyntheticData",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
             ]),
-        .target(
-            name: "Interchange",
-            dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "CZlib"]),
         .executableTarget(
             name: "geobucket",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "ObjectStore",
-                "EmbeddedBackend", "Operations", "QueryServer", "GeoBucketClient", "Interchange",
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "ObjectStore",
+                "EmbeddedBackend", "Operations", "QueryServer", "HTTPGateway", "GeoBucketClient",
+                "Interchange", "Archives", "LoadTest", "SyntheticData",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -100,29 +148,57 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]),
+        // What the tutorial builds.
+        .executableTarget(
+            name: "StoreFinder", dependencies: ["GeoBucketClient"], path: "Examples/StoreFinder"),
         .target(
             name: "TestSupport",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
-                "Operations", "QueryServer", "GeoBucketClient",
+                "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport"),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine", "Operations",
+                "WireProtocol",
+            ],
+            path: "Tests/FuzzTargets"),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
         .testTarget(name: "GeodesyTests", dependencies: ["Geodesy", "TestSupport"]),
         .testTarget(
             name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex", "TestSupport"]),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"]),
         .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
+        .testTarget(
+            name: "OperationsTests", dependencies: ["Objects", "Operations", "TestSupport"]),
         .testTarget(name: "WireProtocolTests", dependencies: ["WireProtocol", "TestSupport"]),
+        .testTarget(
+            name: "HTTPGatewayTests",
+            dependencies: [
+                "HTTPGateway", "Operations", "TestSupport",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(
             name: "QueryServerTests",
             dependencies: [
                 "JSONText", "Objects", "QueryLanguage", "Backend", "Operations", "QueryServer",
-                "TestSupport", .product(name: "Logging", package: "swift-log"),
+                "GeoBucketClient", "TestSupport", .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "QueryLanguageTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
+        .testTarget(
+            name: "GeoBucketClientTests",
+            dependencies: [
+                "GeoBucketClient", "KiiCompatibility", "JSONText", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .testTarget(name: "ArchivesTests", dependencies: ["Archives", "JSONText", "TestSupport"]),
         .testTarget(
             name: "InterchangeTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "Interchange", "CZlib"]),
@@ -131,6 +207,14 @@ let package = Package(
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "SpatialIndex", "Backend",
                 "InMemoryEngine", "TestSupport",
+            ]),
+        .testTarget(
+            name: "LoadTestTests",
+            dependencies: [
+                "Geodesy", "JSONText", "LoadTest", "SyntheticData", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
             ]),
         .testTarget(
             name: "BackendContractTests",
@@ -143,9 +227,11 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "geobucket", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
-                "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "KiiCompatibility", "LoadTest", "Operations", "QueryServer", "StoreFinder",
+                "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            exclude: ["foreign_client.py"]),
+            exclude: ["foreign_client.py", "make_archives.py", "failing_io.c", "Stores"]),
     ]
 )
 

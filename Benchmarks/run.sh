@@ -76,6 +76,7 @@ status=0
 part measure
 "$programs/micro" >"$output/micro.md"
 say "wrote $output/micro.md"
+part write
 # Of two --objects the last counts.
 if [ -n "$grows" ]; then flags+=(--objects "$most") && part grow; fi
 exit "$status"

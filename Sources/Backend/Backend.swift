@@ -12,8 +12,12 @@ public protocol Backend: Sendable {
     /// What `server.info` calls the store.
     var storeName: String { get }
 
-    /// The buckets of one scope, by name.
-    func buckets(in scope: BucketScope) throws(ServiceFailure) -> [BucketSummary]
+    /// The buckets of one scope by name, those that come after one; without it all.
+    ///
+    /// - Returns: nil when `effort` is `.light` and looking through the buckets is not.
+    func buckets(
+        in scope: BucketScope, after last: BucketName?, effort: Effort
+    ) throws(ServiceFailure) -> [BucketSummary]?
 
     /// Appends an object, whole, as clients read it.
     func get(
@@ -38,15 +42,37 @@ public protocol Backend: Sendable {
         _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
     ) throws(ServiceFailure)
 
+    /// How a query would run, in one line without the values that it asks for.
+    func outline(of request: PageRequest) -> String
+
     /// Holds the present state of a bucket, to be read piece by piece.
     func export(_ bucket: BucketName) -> any BucketExport
 
     /// Queues a write; the completion is called once, on a thread of the backend's choice.
+    ///
+    /// - Parameter key: where the write has been done under this key within the last 24 hours, it is
+    ///   not done again, and its answer is the first one's.
     func submit(
-        _ write: Write,
+        _ write: Write, key: RequestKey?,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void)
 
     func statistics() -> BackendStatistics
+
+    /// Compares what is stored with everything that is derived from it, at one state; writes go on.
+    func check(effort: Effort) throws(ServiceFailure) -> CheckReport
+
+    /// Holds the present state of the store, to be copied piece by piece; writes go on.
+    func backup() throws(ServiceFailure) -> any StoreBackup
+}
+
+extension Backend {
+    /// Queues a write that has no key.
+    public func submit(
+        _ write: Write,
+        completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
+    ) {
+        submit(write, key: nil, completion: completion)
+    }
 }
 
 /// One page to be read.

@@ -5,8 +5,12 @@ public struct BackendStatistics: Sendable, Equatable {
     public var points = 0
     public var memory = MemoryStatistics()
     public var storeBytes = 0
+    /// Writes that wait to be committed.
+    public var waitingWrites = 0
     /// The number of the latest change.
     public var change: UInt64 = 0
+    /// Transactions of writes since the start.
+    public var commits = 0
 
     public init() {}
 }

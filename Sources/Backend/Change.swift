@@ -7,7 +7,8 @@ public typealias ChangeNumber = UInt64
 public enum Change: Sendable {
     /// With the document as clients read it.
     case upsert(ObjectChange, document: [UInt8])
-    case delete(bucket: BucketName, creation: ChangeNumber)
+    /// Objects by the changes that created them.
+    case delete(bucket: BucketName, creations: [ChangeNumber])
     case deleteBucket(BucketName)
 
     public var bucket: BucketName {
@@ -28,15 +29,18 @@ public struct ObjectChange: Sendable {
     /// The number of this change.
     public var change: ChangeNumber
     public var points: [FieldPoint]
+    /// Milliseconds since 1970 from which on the object is gone; nil: it stays.
+    public var expires: Int64?
 
     public init(
         bucket: BucketName, id: ObjectID, creation: ChangeNumber, change: ChangeNumber,
-        points: [FieldPoint]
+        points: [FieldPoint], expires: Int64? = nil
     ) {
         self.bucket = bucket
         self.id = id
         self.creation = creation
         self.change = change
         self.points = points
+        self.expires = expires
     }
 }

@@ -8,6 +8,8 @@ public struct LoadedObjects: Sendable {
         public let bucket: Int
         public let creation: ChangeNumber
         public let change: ChangeNumber
+        /// Milliseconds since 1970 from which on it is gone; nil: it stays.
+        public let expires: Int64?
         /// Where its id ends in the ids of all, and its points in the points of all.
         fileprivate let idEnd: Int
         fileprivate let pointEnd: Int
@@ -37,13 +39,13 @@ public struct LoadedObjects: Sendable {
 
     public mutating func append(
         _ id: UnsafeBufferPointer<UInt8>, bucket: Int, creation: ChangeNumber,
-        change: ChangeNumber
+        change: ChangeNumber, expires: Int64? = nil
     ) {
         ids.append(contentsOf: id)
         objects.append(
             Object(
-                bucket: bucket, creation: creation, change: change, idEnd: ids.count,
-                pointEnd: points.count))
+                bucket: bucket, creation: creation, change: change, expires: expires,
+                idEnd: ids.count, pointEnd: points.count))
     }
 
     /// Calls `body` with each object, its id's bytes and its points, borrowed for the call.

@@ -8,17 +8,46 @@ public enum Write: Sendable {
     /// Creates or replaces many whole objects.
     case putMany(bucket: BucketName, objects: [PutObject])
     /// Merges a JSON Merge Patch (its text) into an object.
-    case patch(bucket: BucketName, id: ObjectID, patch: [UInt8], ifVersion: Int64?)
+    case patch(
+        bucket: BucketName, id: ObjectID, patch: [UInt8], ifVersion: Int64?, expiry: Expiry)
     case delete(bucket: BucketName, id: ObjectID, ifVersion: Int64?)
     case deleteBucket(BucketName)
     case deleteWhere(bucket: BucketName, clause: Clause)
 
     public var bucket: BucketName {
         switch self {
-        case .put(let bucket, _, _), .putMany(let bucket, _), .patch(let bucket, _, _, _),
+        case .put(let bucket, _, _), .putMany(let bucket, _), .patch(let bucket, _, _, _, _),
             .delete(let bucket, _, _),
             .deleteBucket(let bucket), .deleteWhere(let bucket, _):
             bucket
+        }
+    }
+
+    /// About what it takes in memory while it waits.
+    public var memoryBytes: Int {
+        let fixed = 256
+        return switch self {
+        case .put(_, let object, _): fixed + object.document.memoryBytes
+        case .putMany(_, let objects):
+            objects.reduce(fixed) { $0 + 128 + $1.document.memoryBytes }
+        case .patch(_, _, let patch, _, _): fixed + patch.count
+        case .delete, .deleteBucket, .deleteWhere: fixed
+        }
+    }
+}
+
+extension Write {
+    /// The same, what it creates belonging to a principal.
+    public func owned(by owner: String?) -> Write {
+        guard let owner else { return self }
+        switch self {
+        case .put(let bucket, var object, let condition):
+            object.owner = owner
+            return .put(bucket: bucket, object: object, condition: condition)
+        case .putMany(let bucket, var objects):
+            for place in objects.indices { objects[place].owner = owner }
+            return .putMany(bucket: bucket, objects: objects)
+        case .patch, .delete, .deleteBucket, .deleteWhere: return self
         }
     }
 }
@@ -30,14 +59,18 @@ public struct PutObject: Sendable {
     /// Kept only when the object is created.
     public var owner: String?
     public var dataType: String?
+    /// Milliseconds since 1970 from which on the object is gone; nil: it stays.
+    public var expires: Int64?
 
     public init(
-        id: ObjectID?, document: WrittenDocument, owner: String? = nil, dataType: String? = nil
+        id: ObjectID?, document: WrittenDocument, owner: String? = nil, dataType: String? = nil,
+        expires: Int64? = nil
     ) {
         self.id = id
         self.document = document
         self.owner = owner
         self.dataType = dataType
+        self.expires = expires
     }
 }
 
@@ -46,4 +79,8 @@ public enum WriteAnswer: Sendable {
     case stored([ObjectMetadata])
     /// How many objects a delete removed.
     case deleted(Int)
+}
+
+extension WrittenDocument {
+    fileprivate var memoryBytes: Int { text.count + points.count * MemoryLayout<FieldPoint>.stride }
 }

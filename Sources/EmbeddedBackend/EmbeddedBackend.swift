@@ -17,22 +17,26 @@ public final class EmbeddedBackend: Backend {
     private let store: ObjectStore
     private let engine: InMemoryEngine
     private let writer: Writer
+    private let housekeeping: Housekeeping
 
     /// Opens or makes the store and reads what the engine needs of it.
     ///
     /// - Parameters:
+    ///   - durability: what an answered write survives.
     ///   - tuning: when the engine makes columns.
     ///   - now: milliseconds since 1970; the system's clock unless a test says otherwise.
     public init(
-        path: String, limits: Limits, logger: Logger,
+        path: String, durability: ObjectStore.Durability = .full, limits: Limits, logger: Logger,
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(),
         now: @escaping @Sendable () -> Int64 = systemMilliseconds
     ) throws(StoreFailure) {
-        let store = try ObjectStore(path: path)
+        let store = try ObjectStore(
+            path: path, durability: durability, logBytes: limits.logBytes)
+        unlink(BackupJob.path(besides: path))  // a backup that a crash ended
         let poke = WriterPoke()
         let engine = InMemoryEngine(
             limits: limits, secret: store.secret, source: StoredDocuments(store: store),
-            tuning: tuning, backgroundWorkReady: { poke.fire() })
+            tuning: tuning, now: now, backgroundWorkReady: { poke.fire() })
         try store.scan { scan in
             try engine.load(
                 buckets: scan.buckets, fields: scan.fields, change: try scan.lastChange(),
@@ -41,12 +45,14 @@ public final class EmbeddedBackend: Backend {
         self.store = store
         self.engine = engine
         writer = Writer(store: store, engine: engine, limits: limits, logger: logger, now: now)
+        housekeeping = Housekeeping(store: store, writer: writer, logger: logger, now: now)
         poke.connect(writer)
         engine.want(ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))
     }
 
     /// Waits for the writes that were submitted, then closes the store.
     public func close() throws(StoreFailure) {
+        housekeeping.stop()
         writer.drain()
         try store.close()
     }
@@ -56,7 +62,11 @@ public final class EmbeddedBackend: Backend {
         repeat { writer.drain() } while !engine.isSettled
     }
 
-    public func buckets(in scope: BucketScope) -> [BucketSummary] { engine.buckets(in: scope) }
+    public func buckets(
+        in scope: BucketScope, after last: BucketName?, effort: Effort
+    ) -> [BucketSummary]? {
+        engine.buckets(in: scope, after: last, effort: effort)
+    }
 
     public func get(
         _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
@@ -85,19 +95,42 @@ public final class EmbeddedBackend: Backend {
         try engine.explain(request, analyze: analyze, into: &writer)
     }
 
+    public func outline(of request: PageRequest) -> String { engine.outline(of: request) }
+
     public func export(_ bucket: BucketName) -> any BucketExport { engine.export(bucket) }
 
     public func submit(
-        _ write: Write,
+        _ write: Write, key: RequestKey?,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
-        writer.submit(write, completion)
+        writer.submit(write, key, completion)
+    }
+
+    public func check(effort: Effort) throws(ServiceFailure) -> CheckReport {
+        do {
+            let (frozen, state) = try writer.holding {
+                () throws(StoreFailure) in (try store.freeze(), engine.present())
+            }
+            return try StoreCheck.run(frozen, against: state, effort: effort)
+        } catch {
+            throw ServiceFailure(error)
+        }
+    }
+
+    public func backup() throws(ServiceFailure) -> any StoreBackup {
+        do {
+            return BackupJob(of: try store.freeze())
+        } catch {
+            throw ServiceFailure(error)
+        }
     }
 
     public func statistics() -> BackendStatistics {
         var statistics = engine.statistics()
         statistics.memory.storeCache = ObjectStore.memoryBytes
         statistics.storeBytes = store.fileBytes
+        statistics.commits = writer.commits
+        statistics.waitingWrites = writer.waiting
         return statistics
     }
 }
@@ -122,32 +155,6 @@ extension ServiceFailure {
         case .busy:
             self.init(.temporarilyUnavailable, "the store is in use by another process; try again")
         default: self.init(.undefined, failure.description)
-        }
-    }
-}
-
-/// The store as the engine's source of documents.
-private struct StoredDocuments: DocumentSource {
-    let store: ObjectStore
-
-    func document(
-        creation: ChangeNumber
-    ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? {
-        do {
-            return try store.document(creation: creation)
-        } catch {
-            throw ServiceFailure(error)
-        }
-    }
-
-    func forEachDocument(
-        in bucket: BucketName, about objects: Int,
-        _ body: (ChangeNumber, [UInt8]) -> Void
-    ) throws(ServiceFailure) {
-        do {
-            try store.forEachDocument(in: bucket, about: objects, body)
-        } catch {
-            throw ServiceFailure(error)
         }
     }
 }

@@ -9,7 +9,7 @@ struct RowCheck {
     private(set) var problems: [String] = []
     private(set) var points = 0
 
-    private let engine: InMemoryEngine?
+    private let engine: EngineState?
     private let lastChange: ChangeNumber
     private let parser = JSONParser()
     private let limits: Limits
@@ -17,7 +17,7 @@ struct RowCheck {
     private var objects: [BucketName: Int] = [:]
 
     /// - Parameter engine: nil where none could be built; then rows are checked by themselves.
-    init(engine: InMemoryEngine?, lastChange: ChangeNumber) {
+    init(engine: EngineState?, lastChange: ChangeNumber) {
         self.engine = engine
         self.lastChange = lastChange
         var limits = Limits()
@@ -38,10 +38,8 @@ struct RowCheck {
         case .success(let stored):
             points += stored.count
             found += documentProblems(row, stored)
-            if let engine, let name,
-                Set(engine.points(created: row.creation, in: name)) != Set(stored)
-            {
-                found.append("the index has other points than the row")
+            if let engine, let name {
+                found += engine.disagreements(row, stored, in: name, parser)
             }
         }
         let place = "bucket \(name?.text ?? "?"), object \(row.metadata.id.text)"
@@ -51,9 +49,11 @@ struct RowCheck {
     /// Buckets of which the index counts other objects than the store has.
     func countProblems() -> [String] {
         guard let engine else { return [] }
-        return objects.filter { engine.count(of: $0.key) != $0.value }.map { bucket, count in
-            "bucket \(bucket.text): \(count) objects are stored, the index counts "
-                + "\(engine.count(of: bucket))"
+        return Set(objects.keys).union(engine.buckets).compactMap { bucket in
+            let (stored, counted) = (objects[bucket] ?? 0, engine.count(of: bucket))
+            return stored == counted
+                ? nil
+                : "bucket \(bucket.text): \(stored) objects are stored, the index counts \(counted)"
         }.sorted()
     }
 
@@ -104,5 +104,17 @@ struct RowCheck {
         points.map {
             "\($0.field.text) \($0.coordinate.latitude),\($0.coordinate.longitude)"
         }.sorted().joined(separator: "; ")
+    }
+}
+
+extension EngineState {
+    fileprivate func disagreements(
+        _ row: StoredRow, _ points: [FieldPoint], in bucket: BucketName, _ parser: JSONParser
+    ) -> [String] {
+        let object = ObjectChange(
+            bucket: bucket, id: row.metadata.id, creation: row.creation, change: row.change,
+            points: points, expires: row.metadata.expires)
+        // A document that cannot be read is told of by itself.
+        return (try? disagreements(with: object) { try parser.parse(row.document) }) ?? []
     }
 }

@@ -6,18 +6,19 @@ import Objects
 
 /// Every disagreement between a store's documents and what is derived from them, in sentences.
 public enum StoreCheck {
-    public struct Report: Sendable {
-        public var objects = 0
-        public var points = 0
-        public var buckets = 0
-        /// Empty when all is well.
-        public var problems: [String] = []
+    /// Reads the whole store at one state, without changing it; another process may be serving it.
+    public static func run(path: String) throws(StoreFailure) -> CheckReport {
+        try run(try FrozenStore(path: path), against: nil, effort: .any)
     }
 
-    /// Reads the whole store at one state, without changing it; another process may be serving it.
-    public static func run(path: String) throws(StoreFailure) -> Report {
-        try ObjectStore.scan(path: path) { scan in
-            var report = Report()
+    /// - Parameters:
+    ///   - engine: the same state in memory; nil: what a start would make of the store.
+    ///   - effort: when it is stopped, the report is not whole.
+    static func run(
+        _ store: FrozenStore, against engine: EngineState?, effort: Effort
+    ) throws(StoreFailure) -> CheckReport {
+        try store.scan { scan in
+            var report = CheckReport()
             report.buckets = scan.buckets.count
             report.problems = try scan.integrityProblems().map { "SQLite says: \($0)" }
             report.problems += try scan.schemaProblems()
@@ -28,10 +29,14 @@ public enum StoreCheck {
                     report.problems.append("bucket \(bucket.text): \(error.message)")
                 }
             }
-            var rows = RowCheck(engine: engine(scan, &report), lastChange: try scan.lastChange())
+            report.problems += try scan.expiryProblems()
+            let engine = engine ?? built(scan, &report)
+            report.problems += engine?.violations() ?? []
+            var rows = RowCheck(engine: engine, lastChange: try scan.lastChange())
             try scan.forEachRow { bucket, row, points in
                 report.objects += 1
                 rows.check(row, in: bucket, points)
+                return !effort.isStopped
             }
             report.points = rows.points
             report.problems += rows.problems + rows.countProblems()
@@ -40,8 +45,9 @@ public enum StoreCheck {
     }
 
     /// An engine as a start would build it; nil, with the reason reported, when none can be built.
-    private static func engine(_ scan: StoreScan, _ report: inout Report) -> InMemoryEngine? {
-        let engine = InMemoryEngine(limits: Limits(), secret: [0], source: NoDocuments())
+    private static func built(_ scan: StoreScan, _ report: inout CheckReport) -> EngineState? {
+        let engine = InMemoryEngine(
+            limits: Limits(), secret: [0], source: NoDocuments(), now: { .min })
         do {
             let lastChange = try scan.lastChange()
             try engine.load(
@@ -51,8 +57,7 @@ public enum StoreCheck {
             report.problems.append("no index can be built: \(error)")
             return nil
         }
-        report.problems += engine.violations()
-        return engine
+        return engine.present()
     }
 
     private struct NoDocuments: DocumentSource {

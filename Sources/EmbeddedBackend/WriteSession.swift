@@ -17,22 +17,36 @@ final class WriteSession {
     private let engine: InMemoryEngine
     private let limits: Limits
     private let now: Int64
+    /// The engine has all documents as they were: those that are deleted need not be handed to it.
+    private let isAllSuperseded: Bool
     private var buckets: [BucketName: Int64] = [:]
+    private var geoFields: GeoFieldBudget
     private let patchParser = JSONParser()
     private let targetParser = JSONParser()
 
-    init(transaction: StoreTransaction, engine: InMemoryEngine, limits: Limits, now: Int64) {
+    init(
+        transaction: StoreTransaction, engine: InMemoryEngine, limits: Limits, now: Int64,
+        isAllSuperseded: Bool
+    ) {
         self.transaction = transaction
         self.engine = engine
         self.limits = limits
         self.now = now
+        geoFields = GeoFieldBudget(engine: engine, limit: limits.geoFields)
+        self.isAllSuperseded = isAllSuperseded
         lastChange = transaction.lastChange
     }
 
     /// - Throws: only what fails the transaction; a refusal is a result.
-    func perform(_ write: Write) throws -> Result<WriteAnswer, ServiceFailure> {
+    func perform(_ write: Write, key: RequestKey?) throws -> Result<WriteAnswer, ServiceFailure> {
         do {
-            return .success(try answer(to: write))
+            guard let key else { return .success(try answer(to: write)) }
+            let memory = RequestMemory(
+                transaction: transaction, limit: limits.requestKeys, now: now)
+            if let first = try memory.answer(to: key) { return .success(first) }
+            let answer = try answer(to: write)
+            try memory.remember(answer, to: key)
+            return .success(answer)
         } catch let refusal as ServiceFailure {
             return .failure(refusal)
         }
@@ -42,36 +56,44 @@ final class WriteSession {
         switch write {
         case .put(let bucket, let object, let condition):
             if condition != .none { try check(condition, on: object.id, in: bucket) }
+            try geoFields.take([object.document], in: bucket) { _ in "object" }
             return .stored(try put([object], in: bucket))
-        case .putMany(let bucket, let objects): return .stored(try put(objects, in: bucket))
-        case .patch(let bucket, let id, let patch, let version):
-            return .stored([try self.patch(id, patch, version, in: bucket)])
+        case .putMany(let bucket, let objects):
+            try geoFields.take(objects.map(\.document), in: bucket) { "objects[\($0)]" }
+            return .stored(try put(objects, in: bucket))
+        case .patch(let bucket, let id, let patch, let version, let expiry):
+            return .stored([try self.patch(id, patch, version, expiry, in: bucket)])
         case .delete(let bucket, let id, let version):
             let row = try existing(id, in: bucket, version: version)
-            try delete(row, in: bucket)
+            try delete([row.creation], in: bucket)
             return .deleted(1)
         case .deleteBucket(let bucket): return .deleted(try deleteBucket(bucket))
         case .deleteWhere(let bucket, let clause):
             let creations = try engine.objects(satisfying: clause, in: bucket)
-            for creation in creations {
-                if let row = try transaction.find(creation: creation) {
-                    try delete(row, in: bucket)
-                }
-            }
+            try delete(creations, in: bucket)
             return .deleted(creations.count)
         }
+    }
+
+    /// Removes some of the objects that have expired, and says how many.
+    func removeExpired(atMost count: Int) throws -> Int {
+        let expired = try transaction.expired(at: now, atMost: Int64(count))
+        for (bucket, objects) in Dictionary(grouping: expired, by: \.bucket) {
+            try delete(objects.map(\.creation), in: bucket)
+        }
+        return expired.count
     }
 
     private func put(_ objects: [PutObject], in bucket: BucketName) throws -> [ObjectMetadata] {
         guard !objects.isEmpty else { return [] }
         let number = try number(of: bucket) ?? createBucket(bucket)
         return try objects.map { object in
-            if let id = object.id, let row = try transaction.find(id, in: number) {
-                return try replace(row, object.document, in: bucket)
+            if let id = object.id, let row = try find(id, number, in: bucket) {
+                return try replace(row, object.document, expires: object.expires, in: bucket)
             }
             let metadata = ObjectMetadata(
                 id: object.id ?? .new(at: now), created: now, modified: now, version: 1,
-                owner: object.owner, dataType: object.dataType)
+                owner: object.owner, dataType: object.dataType, expires: object.expires)
             let change = nextChange()
             try transaction.insert(metadata, object.document, in: number, change: change)
             record(metadata, object.document, bucket, creation: change, change: change)
@@ -82,7 +104,7 @@ final class WriteSession {
     private func check(
         _ condition: WriteCondition, on id: ObjectID?, in bucket: BucketName
     ) throws {
-        let row = try id.flatMap { try find($0, try number(of: bucket)) }
+        let row = try id.flatMap { try find($0, try number(of: bucket), in: bucket) }
         switch condition {
         case .none: break
         case .absent:
@@ -107,48 +129,70 @@ final class WriteSession {
     }
 
     private func patch(
-        _ id: ObjectID, _ patch: [UInt8], _ version: Int64?, in bucket: BucketName
+        _ id: ObjectID, _ patch: [UInt8], _ version: Int64?, _ expiry: Expiry,
+        in bucket: BucketName
     ) throws -> ObjectMetadata {
         let row = try existing(id, in: bucket, version: version)
         let merged = MergePatch.apply(
             try patchParser.parse(patch), to: try targetParser.parse(row.text))
         let document = try WrittenDocument(
             try targetParser.parse(merged), at: "object", limits: limits)
-        return try replace(row, document, in: bucket)
+        try geoFields.take([document], in: bucket) { _ in "object" }
+        return try replace(
+            row, document, expires: expiry.applied(to: row.metadata.expires), in: bucket)
     }
 
     private func existing(
         _ id: ObjectID, in bucket: BucketName, version: Int64?
     ) throws -> StoredRow {
-        guard let row = try find(id, try number(of: bucket)) else {
+        guard let row = try find(id, try number(of: bucket), in: bucket) else {
             throw ServiceFailure.noObject(id, in: bucket)
         }
         try checkVersion(row, version)
         return row
     }
 
-    private func find(_ id: ObjectID, _ bucket: Int64?) throws -> StoredRow? {
-        try bucket.flatMap { try transaction.find(id, in: $0) }
+    /// An object that is there; one that has expired is removed now, so that its id is free.
+    private func find(
+        _ id: ObjectID, _ number: Int64?, in bucket: BucketName
+    ) throws -> StoredRow? {
+        guard let number, let row = try transaction.find(id, in: number) else { return nil }
+        guard let time = row.metadata.expires, time <= now else { return row }
+        try delete([row.creation], in: bucket)
+        return nil
     }
 
     private func replace(
-        _ row: StoredRow, _ document: WrittenDocument, in bucket: BucketName
+        _ row: StoredRow, _ document: WrittenDocument, expires: Int64?, in bucket: BucketName
     ) throws -> ObjectMetadata {
         var metadata = row.metadata
         metadata.version += 1
         metadata.modified = max(now, metadata.modified)
+        metadata.expires = expires
         let change = nextChange()
         engine.supersede(row.document, change: row.change)
-        try transaction.update(creation: row.creation, metadata, document, change: change)
+        try transaction.update(
+            creation: row.creation, metadata, document, change: change,
+            expiringBefore: row.metadata.expires)
         record(metadata, document, bucket, creation: row.creation, change: change)
         return metadata
     }
 
-    private func delete(_ row: StoredRow, in bucket: BucketName) throws {
-        engine.supersede(row.document, change: row.change)
-        try transaction.delete(
-            creation: row.creation, id: row.metadata.id, in: bucket, change: nextChange(), now: now)
-        changes.append(.delete(bucket: bucket, creation: row.creation))
+    private func delete(_ creations: [ChangeNumber], in bucket: BucketName) throws {
+        for creation in creations {
+            let id: ObjectID?
+            if isAllSuperseded {
+                id = try transaction.id(creation: creation)
+            } else {
+                let row = try transaction.find(creation: creation)
+                if let row { engine.supersede(row.document, change: row.change) }
+                id = row?.metadata.id
+            }
+            guard let id else { continue }
+            try transaction.delete(
+                creation: creation, id: id, in: bucket, change: nextChange(), now: now)
+        }
+        if !creations.isEmpty { changes.append(.delete(bucket: bucket, creations: creations)) }
     }
 
     private func deleteBucket(_ bucket: BucketName) throws -> Int {
@@ -157,13 +201,12 @@ final class WriteSession {
                 .bucketNotFound, "there is no bucket \"\(bucket.text)\"", at: "bucket")
         }
         let creations = try transaction.creations(in: number)
-        for creation in creations {
-            if let row = try transaction.find(creation: creation) { try delete(row, in: bucket) }
-        }
+        let expired = try transaction.expiredCount(in: number, at: now)
+        try delete(creations, in: bucket)
         try transaction.deleteBucket(number)
         buckets[bucket] = nil
         changes.append(.deleteBucket(bucket))
-        return creations.count
+        return creations.count - expired
     }
 
     private func record(
@@ -174,7 +217,7 @@ final class WriteSession {
             .upsert(
                 ObjectChange(
                     bucket: bucket, id: metadata.id, creation: creation, change: change,
-                    points: document.points),
+                    points: document.points, expires: metadata.expires),
                 document: metadata.document(around: document.text)))
     }
 

@@ -11,6 +11,7 @@ import Synchronization
 final class Writer: Sendable {
     private struct Pending: Sendable {
         let write: Write
+        let key: RequestKey?
         let completion: @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     }
 
@@ -26,11 +27,14 @@ final class Writer: Sendable {
     private let now: @Sendable () -> Int64
     private let queue = DispatchQueue(label: "geobucket.writer", qos: .userInitiated)
     private let state = Mutex(State())
-    private let lastSweep = Mutex(Int64.min)
-
-    /// Tombstones are swept at most once in this many milliseconds…
-    private static let sweepMilliseconds: Int64 = 3_600_000
-    /// …and kept for so many.
+    private let isFailing = Mutex(false)
+    private let committed = Atomic(0)
+    private let metrics = StoreMetrics()
+    /// Buckets with more objects are deleted from without handing each document to the engine.
+    private static let fewObjects = 1_000
+    /// What is removed at once of what has expired, or been remembered for long enough.
+    private static let removedAtOnce = 1_000
+    /// Tombstones are kept for so many milliseconds.
     private static let tombstoneMilliseconds: Int64 = 7 * 86_400_000
 
     init(
@@ -44,12 +48,15 @@ final class Writer: Sendable {
         self.now = now
     }
 
+    /// Transactions of writes so far.
+    var commits: Int { committed.load(ordering: .relaxed) }
+
     func submit(
-        _ write: Write,
+        _ write: Write, _ key: RequestKey?,
         _ completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         let isFirst = state.withLock { state in
-            state.pending.append(Pending(write: write, completion: completion))
+            state.pending.append(Pending(write: write, key: key, completion: completion))
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
@@ -74,11 +81,26 @@ final class Writer: Sendable {
         }
     }
 
-    /// Returns when everything submitted so far has been answered.
-    func drain() { queue.sync {} }
+    /// Writes that wait for the next transaction.
+    var waiting: Int { state.withLock { $0.pending.count } }
 
+    /// Returns when everything submitted so far has been answered.
+    func drain() {
+        repeat { queue.sync {} } while state.withLock { $0.isScheduled }
+    }
+
+    /// Runs `body` between two transactions, when store and engine are at the same state.
+    func holding<State>(
+        _ body: () throws(StoreFailure) -> State
+    ) throws(StoreFailure) -> State {
+        try queue.sync { Result { () throws(StoreFailure) in try body() } }.get()
+    }
+
+    /// Commits one group; what else waits for the writer gets its turn before the next.
     private func run() {
-        while let group = nextGroup() { commit(group) }
+        guard let group = nextGroup() else { return }
+        commit(group)
+        queue.async { self.run() }
     }
 
     /// The writes of the next transaction. One that has to see the writes before it through the
@@ -90,9 +112,8 @@ final class Writer: Sendable {
                 return nil
             }
             let end =
-                state.pending.dropFirst().firstIndex {
-                    if case .deleteWhere = $0.write { true } else { false }
-                } ?? state.pending.endIndex
+                state.pending.dropFirst().firstIndex { $0.write.needsPublished }
+                ?? state.pending.endIndex
             let group = Array(state.pending[..<end])
             state.pending.removeSubrange(..<end)
             return group
@@ -100,35 +121,114 @@ final class Writer: Sendable {
     }
 
     private func commit(_ group: [Pending]) {
-        let time = now()
+        let start = ContinuousClock.now
         do throws(StoreFailure) {
-            let (answers, session) = try store.write { transaction in
-                let session = WriteSession(
-                    transaction: transaction, engine: engine, limits: limits, now: time)
-                let answers = try group.map { try session.perform($0.write) }
-                try sweepTombstones(transaction, time)
-                return (answers, session)
+            let isLarge = deletesMany(group[0].write)
+            if isLarge { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
+            let answers = try transact(isAllSuperseded: isLarge) { session in
+                try group.map { try session.perform($0.write, key: $0.key) }
             }
-            engine.apply(session.changes, upTo: session.lastChange)
+            note(nil)
+            committed.add(1, ordering: .relaxed)
+            metrics.committed(group.count, since: start)
             for (pending, answer) in zip(group, answers) { pending.completion(answer) }
         } catch {
+            engine.supersedeAll(nil)
             // One write may be to blame for all: each gets its own transaction.
             if group.count > 1 {
                 for pending in group { commit([pending]) }
             } else {
-                logger.error("a write failed", metadata: ["reason": "\(error)"])
+                note(error)
                 group[0].completion(.failure(ServiceFailure(error)))
             }
         }
     }
 
-    private func sweepTombstones(_ transaction: StoreTransaction, _ time: Int64) throws {
-        let isDue = lastSweep.withLock { last in
-            guard last == .min || time - last >= Self.sweepMilliseconds else { return false }
-            last = time
-            return true
+    /// Logs that writes begin to fail, or succeed again.
+    private func note(_ failure: StoreFailure?) {
+        let hasChanged = isFailing.withLock { isFailing in
+            defer { isFailing = failure != nil }
+            return isFailing != (failure != nil)
         }
-        if isDue { try transaction.deleteTombstones(before: time - Self.tombstoneMilliseconds) }
+        guard hasChanged else { return }
+        if let failure {
+            logger.error("writes fail", metadata: ["reason": "\(failure)"])
+        } else {
+            logger.notice("writes succeed again")
+        }
+    }
+
+    /// One transaction, and its changes in the engine once it is durable.
+    private func transact<Result>(
+        isAllSuperseded: Bool = false, _ body: (WriteSession) throws -> Result
+    ) throws(StoreFailure) -> Result {
+        let time = now()
+        let (result, session) = try store.write { transaction in
+            let session = WriteSession(
+                transaction: transaction, engine: engine, limits: limits, now: time,
+                isAllSuperseded: isAllSuperseded)
+            return (try body(session), session)
+        }
+        if !session.changes.isEmpty { engine.apply(session.changes, upTo: session.lastChange) }
+        return result
+    }
+
+    private func deletesMany(_ write: Write) -> Bool {
+        write.needsPublished && engine.count(of: write.bucket) > Self.fewObjects
+    }
+
+    // MARK: Housekeeping
+
+    /// Removes what has expired, some objects at a time, in turn with the writes.
+    func removeExpired() {
+        queue.async { [self] in
+            do throws(StoreFailure) {
+                let removed = try transact { try $0.removeExpired(atMost: Self.removedAtOnce) }
+                if removed == Self.removedAtOnce { removeExpired() }
+            } catch {
+                logger.warning("expired objects are not removed", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+
+    /// Forgets old deletions and old requests, some at a time.
+    func forgetOld() {
+        queue.async { [self] in
+            do throws(StoreFailure) {
+                let time = now()
+                let forgotten = try store.write { transaction in
+                    try transaction.deleteRequests(
+                        until: time - RequestMemory.milliseconds,
+                        atMost: Int64(Self.removedAtOnce))
+                    return try transaction.deleteTombstones(
+                        before: time - Self.tombstoneMilliseconds, atMost: Self.removedAtOnce)
+                }
+                if forgotten == Self.removedAtOnce { forgetOld() }
+            } catch {
+                logger.warning("old deletions are kept", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+
+    /// Lets the write-ahead log begin anew.
+    func finishCheckpoint() {
+        queue.async { [self] in
+            do throws(StoreFailure) {
+                try store.finishCheckpoint()
+            } catch {
+                logger.warning("a checkpoint failed", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+}
+
+extension Write {
+    /// Whether it has to see the writes before it through the engine.
+    fileprivate var needsPublished: Bool {
+        switch self {
+        case .deleteBucket, .deleteWhere: true
+        default: false
+        }
     }
 }
 

@@ -1,20 +1,31 @@
+import Objects
+
 /// Why a call had no result.
 public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case unreachable(host: String, port: Int, reason: String)
     /// The connection ended before the answer came; a write may or may not have happened.
     case disconnected
+    /// No answer came in time; a write may or may not have happened.
+    case timedOut
+    /// The client was closed before the call.
+    case closed
     /// What arrived is no answer of the protocol.
     case malformedAnswer(String)
     /// The service's own error.
     case refused(RemoteFailure)
+    /// What was to be sent is nothing the service would take; nothing was sent.
+    case invalid(String, path: String?)
 
     public var description: String {
         switch self {
         case .unreachable(let host, let port, let reason):
             "no service answers at \(host):\(port) (\(reason)); is `geobucket serve` running?"
         case .disconnected: "the connection ended before the answer came"
+        case .timedOut: "no answer came in time"
+        case .closed: "the client is closed"
         case .malformedAnswer(let text): "the answer makes no sense: \(text)"
         case .refused(let failure): failure.description
+        case .invalid(let message, let path): path.map { "\($0): \(message)" } ?? message
         }
     }
 }
@@ -27,6 +38,22 @@ public struct RemoteFailure: Error, Sendable, Equatable, CustomStringConvertible
     public var message: String
     /// The JSON path of the member at fault.
     public var path: String?
+    /// How long to wait before the next attempt, where the service says so.
+    public var retryAfterMilliseconds: Int?
+
+    public init(
+        code: Int, errorCode: String, message: String, path: String? = nil,
+        retryAfterMilliseconds: Int? = nil
+    ) {
+        self.code = code
+        self.errorCode = errorCode
+        self.message = message
+        self.path = path
+        self.retryAfterMilliseconds = retryAfterMilliseconds
+    }
+
+    /// The error code as one of the service's vocabulary; nil for one this client does not know.
+    public var reason: ServiceFailure.Reason? { ServiceFailure.Reason(rawValue: errorCode) }
 
     public var description: String {
         path.map { "\(errorCode) at \($0): \(message)" } ?? "\(errorCode): \(message)"

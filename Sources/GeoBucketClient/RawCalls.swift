@@ -1,4 +1,5 @@
 import JSONText
+import NIOCore
 
 extension LineConnection {
     /// One JSON-RPC call.
@@ -12,14 +13,27 @@ extension LineConnection {
     }
 
     /// One JSON-RPC call without waiting; `result(of:)` reads its answer.
-    public func begin(_ method: String, _ params: [UInt8]) -> PendingAnswer {
+    public func begin(
+        _ method: String, _ params: [UInt8], deadline: NIODeadline? = nil
+    ) -> PendingAnswer {
         var writer = JSONWriter(reserving: params.count + 80)
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":")
         writer.string(method)
         writer.key("params")
         writer.raw(params)
         writer.byte(UInt8(ascii: "}"))
-        return begin(writer.bytes)
+        return begin(writer.bytes, deadline: deadline)
+    }
+
+    /// Logs in for all that follows on this connection.
+    ///
+    /// - Throws: `ClientFailure`.
+    public func logIn(token: String) async throws {
+        var params = JSONWriter()
+        params.raw("{\"token\":")
+        params.string(token)
+        params.byte(UInt8(ascii: "}"))
+        _ = try await call("auth.login", params.bytes)
     }
 
     /// The result inside an answer line, or the error inside it thrown.
@@ -36,9 +50,11 @@ extension LineConnection {
         guard let error = answer["error"], let code = error["code"]?.number?.exactInt,
             let message = error["message"]?.string
         else { throw ClientFailure.malformedAnswer("neither a result nor an error") }
+        let data = error["data"]
         throw ClientFailure.refused(
             RemoteFailure(
-                code: code, errorCode: error["data"]?["errorCode"]?.string ?? "\(code)",
-                message: message, path: error["data"]?["path"]?.string))
+                code: code, errorCode: data?["errorCode"]?.string ?? "\(code)", message: message,
+                path: data?["path"]?.string,
+                retryAfterMilliseconds: data?["retryAfterMillis"]?.number?.exactInt))
     }
 }

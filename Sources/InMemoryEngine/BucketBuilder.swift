@@ -9,6 +9,7 @@ import Synchronization
 struct BucketBuilder: Sendable {
     private var records = PersistentArray<BucketState.SlotRecord>()
     private var ids = SlotIDs()
+    private var expiries = Expiries()
     /// By the numbers of the fields; few, so they are looked through.
     private var points: [(field: Int, list: [(slot: Slot, coordinate: Coordinate)])] = []
 
@@ -19,11 +20,13 @@ struct BucketBuilder: Sendable {
 
     /// Adds an object; creation numbers have to ascend.
     mutating func add(
-        _ id: UnsafeBufferPointer<UInt8>, _ record: BucketState.SlotRecord
+        _ id: UnsafeBufferPointer<UInt8>, _ record: BucketState.SlotRecord, expires: Int64
     ) -> Slot {
         ids.appendUnindexed(id)
+        let slot = Slot(records.count)
         records.append(record)
-        return Slot(records.count - 1)
+        expiries.set(slot, expires)
+        return slot
     }
 
     /// Gives a slot a point; slots have to ascend.
@@ -40,7 +43,8 @@ struct BucketBuilder: Sendable {
         _ points: UnsafeBufferPointer<LoadedObjects.Point>
     ) {
         let slot = add(
-            id, BucketState.SlotRecord(creation: object.creation, change: object.change))
+            id, BucketState.SlotRecord(creation: object.creation, change: object.change),
+            expires: object.expires ?? Expiries.never)
         for point in points { add(point.coordinate, field: point.field, to: slot) }
     }
 
@@ -70,7 +74,7 @@ struct BucketBuilder: Sendable {
             case .index(let field, let index): indexes[field] = index
             }
         }
-        return BucketState(records: records, ids: found, fields: indexes)
+        return BucketState(records: records, ids: found, fields: indexes, expiries: expiries)
     }
 }
 

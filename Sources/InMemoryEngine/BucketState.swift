@@ -13,6 +13,7 @@ struct BucketState: Sendable {
     private(set) var records = PersistentArray<SlotRecord>()
     private(set) var fields: [FieldPath: PointIndex] = [:]
     var columns = ColumnSet()
+    private(set) var expiries = Expiries()
     /// Objects alive.
     private(set) var count = 0
     private var ids = SlotIDs()
@@ -40,6 +41,7 @@ struct BucketState: Sendable {
 
     // What the parts occupy, in bytes, as if they shared nothing with the bucket's copies.
 
+    var recordBytes: Int { records.memoryBytes + expiries.memoryBytes }
     var idBytes: Int { ids.memoryBytes }
     var pointBytes: Int {
         fields.reduce(0) { $0 + $1.value.memoryBytes + $1.key.utf8.count + 256 }
@@ -99,6 +101,7 @@ struct BucketState: Sendable {
             records.append(SlotRecord(creation: change.creation, change: change.change))
             count += 1
         }
+        expiries.set(slot, change.expires ?? Expiries.never)
         for point in change.points {
             fields[point.field, default: PointIndex()].set(point.coordinate, for: slot)
         }
@@ -124,6 +127,7 @@ struct BucketState: Sendable {
         guard let slot = slot(created: creation) else { return }
         ids.remove(slot)
         columns.clear(slot)
+        expiries.set(slot, Expiries.never)
         records[Int(slot)].change = 0
         count -= 1
         for field in Array(fields.keys) {
@@ -135,6 +139,13 @@ struct BucketState: Sendable {
             self = BucketState()
             self.columns = columns
         }
+    }
+
+    /// Takes away what has expired at a time.
+    mutating func removeExpired(at now: Int64) {
+        var expired: [ChangeNumber] = []
+        expiries.forEach(until: now) { expired.append(records[Int($0)].creation) }
+        for creation in expired { delete(created: creation) }
     }
 
     mutating func install(_ merged: MergedTier, in field: FieldPath) -> Bool {
@@ -164,7 +175,8 @@ struct BucketState: Sendable {
         let fields = Array(fields)
         var builder = BucketBuilder()
         for slot in 0..<slotCount where records[slot].isAlive {
-            let new = builder.add(id(of: Slot(slot)), records[slot])
+            let new = builder.add(
+                id(of: Slot(slot)), records[slot], expires: expiries[Slot(slot)])
             for (number, field) in fields.enumerated() {
                 if let place = field.value.position(of: Slot(slot)) {
                     builder.add(place, field: number, to: new)
@@ -178,11 +190,13 @@ struct BucketState: Sendable {
 extension BucketState {
     /// A bucket of parts that belong together: slots without holes.
     init(
-        records: PersistentArray<SlotRecord>, ids: SlotIDs, fields: [FieldPath: PointIndex]
+        records: PersistentArray<SlotRecord>, ids: SlotIDs, fields: [FieldPath: PointIndex],
+        expiries: Expiries
     ) {
         self.records = records
         self.ids = ids
         self.fields = fields
+        self.expiries = expiries
         count = records.count
     }
 }

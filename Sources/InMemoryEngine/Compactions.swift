@@ -105,7 +105,7 @@ extension BucketState {
     fileprivate mutating func `repeat`(_ change: Change) {
         switch change {
         case .upsert(let object, _): apply(object)
-        case .delete(_, let creation): delete(created: creation)
+        case .delete(_, let creations): for creation in creations { delete(created: creation) }
         case .deleteBucket: preconditionFailure("the compaction of a deleted bucket goes on")
         }
     }

@@ -1,8 +1,23 @@
 import Backend
+import JSONText
 import Objects
 import SpatialIndex
 
 extension InMemoryEngine {
+    /// The present state, to be compared with the store's.
+    public func present() -> EngineState { EngineState(snapshot: snapshot) }
+
+    /// How many objects the engine holds of a bucket, those that have expired included.
+    public func count(of bucket: BucketName) -> Int { present().count(of: bucket) }
+
+    /// Every broken invariant of every bucket, in a sentence each.
+    public func violations() -> [String] { present().violations() }
+}
+
+/// One state of an engine, as long as this exists: what of it can be compared with stored objects.
+public struct EngineState: Sendable {
+    let snapshot: Snapshot
+
     /// Every broken invariant of every bucket, in a sentence each.
     public func violations() -> [String] {
         snapshot.buckets.flatMap { name, box in
@@ -10,21 +25,66 @@ extension InMemoryEngine {
         }
     }
 
-    /// How many objects the engine holds of a bucket.
+    public var buckets: [BucketName] { Array(snapshot.buckets.keys) }
+
+    /// How many objects a bucket holds, those that have expired included.
     public func count(of bucket: BucketName) -> Int { snapshot.bucket(bucket)?.count ?? 0 }
 
-    /// The points the engine holds of an object.
-    public func points(created creation: ChangeNumber, in bucket: BucketName) -> [FieldPoint] {
-        guard let state = snapshot.bucket(bucket), let slot = state.slot(created: creation) else {
-            return []
+    /// What is otherwise in memory than it is stored, in words.
+    ///
+    /// - Parameters:
+    ///   - object: as it is stored.
+    ///   - document: as clients read it; asked for where there are columns.
+    public func disagreements(
+        with object: ObjectChange, document: () throws -> JSONView
+    ) rethrows -> [String] {
+        guard let state = snapshot.bucket(object.bucket),
+            let slot = state.slot(created: object.creation), state.records[Int(slot)].isAlive
+        else { return ["it is stored, but not in memory"] }
+        var found: [String] = []
+        if state.records[Int(slot)].change != object.change {
+            found.append("memory has it as of another change")
         }
-        return state.fields.compactMap { field, index in
-            index.position(of: slot).map { FieldPoint(field: field, coordinate: $0) }
+        if state.slot(of: object.id) != slot { found.append("its id leads to another object") }
+        if state.expiries[slot] != object.expires ?? Expiries.never {
+            found.append("it expires at another time than memory has it")
+        }
+        if Set(state.points(of: slot)) != Set(object.points) {
+            found.append("the index has other points than the row")
+        }
+        if !state.columns.isEmpty { found += state.columns.disagreements(slot, try document()) }
+        return found
+    }
+}
+
+extension ColumnSet {
+    /// The columns that answer and have another value in a slot than a document.
+    fileprivate func disagreements(_ slot: Slot, _ document: JSONView) -> [String] {
+        entries.filter { field, entry in
+            guard entry.isReady else { return false }
+            let value = ColumnValue(field.value(in: document))
+            let cell = entry.column.cell(of: slot)
+            return cell != .unknown && !entry.column.holds(value, in: cell)
+        }.map { "the column of \($0.key.text) has another value" }.sorted()
+    }
+}
+
+extension Column {
+    fileprivate func holds(_ value: ColumnValue, in cell: Cell) -> Bool {
+        guard let kind = value.kind else { return cell == value.cell }
+        return value.bytes.withUnsafeBufferPointer {
+            dictionary.find(kind, ValueDictionary.Bytes(rebasing: $0[...])) == cell
         }
     }
 }
 
 extension BucketState {
+    fileprivate func points(of slot: Slot) -> [FieldPoint] {
+        fields.compactMap { field, index in
+            index.position(of: slot).map { FieldPoint(field: field, coordinate: $0) }
+        }
+    }
+
     func violations() -> [String] {
         var found: [String] = []
         var alive = 0
@@ -35,7 +95,12 @@ extension BucketState {
                 found.append("slot \(slot): creation \(record.creation) follows \(last)")
             }
             last = record.creation
-            guard record.isAlive else { continue }
+            guard record.isAlive else {
+                if expiries[Slot(slot)] != Expiries.never {
+                    found.append("slot \(slot): a hole that is to expire")
+                }
+                continue
+            }
             alive += 1
             let id = String(decoding: self.id(of: Slot(slot)), as: UTF8.self)
             if self.slot(of: ObjectID(trusted: id)) != Slot(slot) {
@@ -46,6 +111,6 @@ extension BucketState {
         for (field, index) in fields {
             found += index.violations().map { "points of \(field.text): \($0)" }
         }
-        return found
+        return found + expiries.violations()
     }
 }

@@ -12,7 +12,7 @@ extension InMemoryEngine {
         let start = ContinuousClock.now
         let key = try pageKey(of: request)
         let snapshot = self.snapshot
-        let state = snapshot.bucket(request.bucket) ?? BucketState()
+        let state = state(of: request.bucket, in: snapshot) ?? BucketState()
         let planner = planner(for: request.query, in: state)
         let plans = planner.plans()
         let planned = ContinuousClock.now
@@ -42,6 +42,12 @@ extension InMemoryEngine {
                 into: &writer)
         }
         writer.byte(UInt8(ascii: "}"))
+    }
+
+    /// How a query would run, in one line without the values that it asks for.
+    public func outline(of request: PageRequest) -> String {
+        let state = snapshot.bucket(request.bucket) ?? BucketState()
+        return planner(for: request.query, in: state).plans()[0].outline
     }
 
     private func write(_ plan: Plan, to writer: inout JSONWriter) {

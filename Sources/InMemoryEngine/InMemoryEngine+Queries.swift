@@ -9,16 +9,29 @@ extension InMemoryEngine {
     /// A plan that costs less may run on a thread that others wait for; microseconds.
     static let lightCost = 250.0
 
-    public func buckets(in scope: BucketScope) -> [BucketSummary] {
-        snapshot.buckets.filter { $0.key.scope == scope }
+    /// So many buckets may be looked through on a thread that others wait for.
+    private static let lightBuckets = 1_000
+
+    public func buckets(
+        in scope: BucketScope, after last: BucketName?, effort: Effort
+    ) -> [BucketSummary]? {
+        let buckets = snapshot.buckets
+        if effort == .light, buckets.count > Self.lightBuckets { return nil }
+        return buckets.filter { name, _ in name.scope == scope && last.map { $0 < name } ?? true }
             .map { name, box in
-                BucketSummary(
-                    bucket: name, objects: box.state.count,
-                    geoFields: box.state.fields.keys.map(\.text).sorted {
+                let state = box.state(at: now)
+                return BucketSummary(
+                    bucket: name, objects: state.count,
+                    geoFields: state.fields.keys.map(\.text).sorted {
                         $0.utf8.lexicographicallyPrecedes($1.utf8)
                     })
             }
             .sorted { $0.bucket < $1.bucket }
+    }
+
+    /// The field paths at which a bucket holds GeoPoints.
+    public func geoFields(of bucket: BucketName) -> Set<FieldPath> {
+        Set(snapshot.bucket(bucket)?.fields.keys.map(\.self) ?? [])
     }
 
     /// The document of an object as clients read it, or nil when there is no such object.
@@ -26,7 +39,9 @@ extension InMemoryEngine {
         of id: ObjectID, in bucket: BucketName
     ) throws(ServiceFailure) -> [UInt8]? {
         let snapshot = self.snapshot
-        guard let state = snapshot.bucket(bucket), let slot = state.slot(of: id) else { return nil }
+        guard let state = state(of: bucket, in: snapshot), let slot = state.slot(of: id) else {
+            return nil
+        }
         let record = state.records[Int(slot)]
         return try document(creation: record.creation, change: record.change, in: snapshot)
     }
@@ -37,10 +52,13 @@ extension InMemoryEngine {
         let query = request.query
         let key = try pageKey(of: request)
         let snapshot = self.snapshot
-        guard let state = snapshot.bucket(request.bucket) else { return PageEnd(objects: 0) }
+        guard let state = state(of: request.bucket, in: snapshot) else {
+            return PageEnd(objects: 0)
+        }
         let planner = planner(for: query, in: state)
         let plan = planner.plans()[0]
         if effort == .light, plan.cost > Self.lightCost { return nil }
+        planCounters.count(plan)
         wish(for: plan, planner, in: request.bucket)
         return try parsers.withParser { parser throws(ServiceFailure) in
             let execution = Execution(
@@ -55,11 +73,12 @@ extension InMemoryEngine {
         _ clause: Clause, in bucket: BucketName, effort: Effort
     ) throws(ServiceFailure) -> Int? {
         let snapshot = self.snapshot
-        guard let state = snapshot.bucket(bucket) else { return 0 }
+        guard let state = state(of: bucket, in: snapshot) else { return 0 }
         let planner = Planner(state: state, clause: clause, order: [], pageObjects: nil)
         let plan = planner.plans()[0]
         if let count = countWithoutVisiting(plan, state) { return count }
         if effort == .light, plan.cost > Self.lightCost { return nil }
+        planCounters.count(plan)
         wish(for: plan, planner, in: bucket)
         var count = 0
         try forEachMatch(clause, plan, state, snapshot, effort) { _ in count += 1 }
@@ -71,7 +90,7 @@ extension InMemoryEngine {
         satisfying clause: Clause, in bucket: BucketName
     ) throws(ServiceFailure) -> [ChangeNumber] {
         let snapshot = self.snapshot
-        guard let state = snapshot.bucket(bucket) else { return [] }
+        guard let state = state(of: bucket, in: snapshot) else { return [] }
         let planner = Planner(state: state, clause: clause, order: [], pageObjects: nil)
         var found: [ChangeNumber] = []
         try forEachMatch(clause, planner.plans()[0], state, snapshot) {

@@ -15,7 +15,10 @@ public final class InMemoryEngine: Sendable {
     let keys: PageKeyCodec
     let cache: DocumentCache
     let parsers = ParserPool()
+    let planCounters = PlanCounters()
     private let source: any DocumentSource
+    /// The clock by which objects expire, in milliseconds since 1970.
+    let now: @Sendable () -> Int64
     private let current: Mutex<Snapshot>
     private let merges: BackgroundMerges
     private let compactions: Compactions
@@ -39,14 +42,17 @@ public final class InMemoryEngine: Sendable {
     /// - Parameters:
     ///   - secret: authenticates page keys; the same after a restart.
     ///   - source: where documents come from that are not cached.
+    ///   - now: the clock by which objects expire, in milliseconds since 1970.
     ///   - backgroundWorkReady: called on some thread when the result of background work waits for
     ///     `installBackgroundWork`.
     public init(
         limits: Limits, secret: [UInt8], source: any DocumentSource, tuning: Tuning = Tuning(),
+        now: @escaping @Sendable () -> Int64,
         backgroundWorkReady: @escaping @Sendable () -> Void = {}
     ) {
         self.limits = limits
         self.source = source
+        self.now = now
         keys = PageKeyCodec(secret: secret)
         cache = DocumentCache(capacityBytes: limits.documentCacheBytes)
         current = Mutex(
@@ -69,6 +75,12 @@ public final class InMemoryEngine: Sendable {
         snapshot.superseded.keep(document, change: change)
     }
 
+    /// Keeps all documents as they are, for the readers of the present state, before a transaction
+    /// that deletes many; nil lets go of them, as that transaction has failed.
+    public func supersedeAll(_ present: (any PresentDocuments)?) {
+        snapshot.superseded.keepAll(present)
+    }
+
     /// Makes committed changes visible, all at once.
     public func apply(_ changes: [Change], upTo change: ChangeNumber) {
         var next = Successor(snapshot)
@@ -78,9 +90,9 @@ public final class InMemoryEngine: Sendable {
                 case .upsert(let object, let document):
                     next.upsert(object, document, parser)
                     cache.put(document, creation: object.creation, change: object.change)
-                case .delete(let bucket, let creation):
-                    next.delete(creation, in: bucket)
-                    cache.remove(creation: creation)
+                case .delete(let bucket, let creations):
+                    next.delete(creations, in: bucket)
+                    for creation in creations { cache.remove(creation: creation) }
                 case .deleteBucket(let name):
                     next.deleteBucket(name, cache: cache)
                     works.forget(name)
@@ -140,6 +152,11 @@ public final class InMemoryEngine: Sendable {
 
     // MARK: The readers' side.
 
+    /// A bucket of a snapshot, without what has expired.
+    func state(of bucket: BucketName, in snapshot: Snapshot) -> BucketState? {
+        snapshot.buckets[bucket]?.state(at: now)
+    }
+
     /// The document of an object as a snapshot has it.
     func document(
         creation: ChangeNumber, change: ChangeNumber, in snapshot: Snapshot
@@ -150,7 +167,9 @@ public final class InMemoryEngine: Sendable {
             cache.put(stored.text, creation: creation, change: change)
             return stored.text
         }
-        if let kept = snapshot.superseded.document(change: change) { return kept }
+        if let kept = try snapshot.superseded.document(creation: creation, change: change) {
+            return kept
+        }
         throw ServiceFailure(
             .undefined, "the document of change \(change) is neither stored nor kept")
     }

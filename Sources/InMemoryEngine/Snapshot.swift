@@ -1,6 +1,7 @@
 import Backend
 import HashTreeCollections
 import Objects
+import Synchronization
 
 /// The state of all buckets after one change: what a read holds from beginning to end.
 ///
@@ -32,7 +33,7 @@ final class Snapshot: Sendable {
             objects += times * state.count
             points += times * state.points
             memory.buckets += times * (BucketBox.emptyBytes + name.memoryBytes)
-            memory.records += times * state.records.memoryBytes
+            memory.records += times * state.recordBytes
             memory.ids += times * state.idBytes
             memory.points += times * state.pointBytes
             memory.columns += times * state.columnBytes
@@ -55,11 +56,29 @@ final class Snapshot: Sendable {
 /// A bucket's state behind one reference, so that the table of buckets stays narrow.
 final class BucketBox: Sendable {
     let state: BucketState
+    /// The state without what has expired since, once a reader has come late enough.
+    private let later = Mutex<BucketBox?>(nil)
 
     /// What a bucket takes that has no objects: the box and its cell in the table of buckets.
-    static let emptyBytes = 16 + MemoryLayout<BucketState>.size + 64
+    static let emptyBytes = 32 + MemoryLayout<BucketState>.size + 64
 
     init(_ state: BucketState) { self.state = state }
+
+    /// The state as a reader at a time has to see it: without what has expired, though the writer may
+    /// not have removed it yet. Asks for the time only where something expires.
+    func state(at now: () -> Int64) -> BucketState {
+        guard state.expiries.next != Expiries.never else { return state }
+        let now = now()
+        guard state.expiries.next <= now else { return state }
+        return later.withLock { later in
+            var current = later?.state ?? state
+            if current.expiries.next <= now {
+                current.removeExpired(at: now)
+                later = BucketBox(current)
+            }
+            return current
+        }
+    }
 }
 
 extension BucketName {

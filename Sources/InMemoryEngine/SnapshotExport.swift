@@ -1,6 +1,7 @@
 import Backend
 import JSONText
 import Objects
+import SpatialIndex
 import Synchronization
 
 /// A bucket of one snapshot, object by object.
@@ -13,7 +14,7 @@ final class SnapshotExport: BucketExport {
     init(engine: InMemoryEngine, snapshot: Snapshot, bucket: BucketName) {
         self.engine = engine
         self.snapshot = snapshot
-        state = snapshot.bucket(bucket) ?? BucketState()
+        state = engine.state(of: bucket, in: snapshot) ?? BucketState()
     }
 
     func next(
@@ -21,9 +22,13 @@ final class SnapshotExport: BucketExport {
     ) throws(ServiceFailure) -> Bool {
         let start = writer.count
         var slot = nextSlot.withLock { $0 }
+        let now = state.expiries.next == Expiries.never ? .min : engine.now()
+        func isThere(_ slot: Int) -> Bool {
+            state.records[slot].isAlive && state.expiries[Slot(slot)] > now
+        }
         while slot < state.slotCount {
             let record = state.records[slot]
-            if record.isAlive {
+            if isThere(slot) {
                 let document = try engine.document(
                     creation: record.creation, change: record.change, in: snapshot)
                 let isFirst = writer.count == start
@@ -36,7 +41,7 @@ final class SnapshotExport: BucketExport {
             slot += 1
         }
         // Holes at the end are no objects.
-        while slot < state.slotCount, !state.records[slot].isAlive { slot += 1 }
+        while slot < state.slotCount, !isThere(slot) { slot += 1 }
         nextSlot.withLock { $0 = slot }
         return slot < state.slotCount
     }

@@ -9,6 +9,7 @@ struct Successor {
     private let base: Snapshot
     private(set) var buckets: TreeDictionary<BucketName, BucketBox>
     private(set) var touched: [BucketName: BucketState] = [:]
+    /// Of the buckets that are not touched.
     private var totals: Snapshot.Totals
 
     init(_ base: Snapshot) {
@@ -27,8 +28,10 @@ struct Successor {
         }
     }
 
-    mutating func delete(_ creation: ChangeNumber, in bucket: BucketName) {
-        modify(bucket) { $0.delete(created: creation) }
+    mutating func delete(_ creations: [ChangeNumber], in bucket: BucketName) {
+        modify(bucket) { state in
+            for creation in creations { state.delete(created: creation) }
+        }
     }
 
     mutating func deleteBucket(_ name: BucketName, cache: DocumentCache) {
@@ -54,24 +57,27 @@ struct Successor {
 
     func snapshot(change: ChangeNumber) -> Snapshot {
         var table = buckets
-        for (name, state) in touched { table[name] = BucketBox(state) }
+        var totals = totals
+        for (name, state) in touched {
+            table[name] = BucketBox(state)
+            totals.add(state, named: name)
+        }
         return Snapshot(
             change: change, buckets: table, totals: totals,
             superseded: base.superseded.successor())
     }
 
+    /// Changes a bucket in place. Its totals are counted once, when the snapshot is made: counting costs
+    /// more than many a change.
     mutating func modify(_ name: BucketName, _ body: (inout BucketState) -> Void) {
-        var state = take(name) ?? BucketState()
-        body(&state)
-        totals.add(state, named: name)
-        touched[name] = state
+        if !touched.keys.contains(name) { touched[name] = take(name) ?? BucketState() }
+        body(&touched[name]!)
     }
 
     /// Moves a bucket's state out, so that it is written in place, and out of the totals.
     private mutating func take(_ name: BucketName) -> BucketState? {
-        guard let state = touched.removeValue(forKey: name) ?? buckets[name]?.state else {
-            return nil
-        }
+        if let state = touched.removeValue(forKey: name) { return state }
+        guard let state = buckets[name]?.state else { return nil }
         totals.subtract(state, named: name)
         return state
     }

@@ -56,6 +56,23 @@ public final class ByteSource {
         return Int(count)
     }
 
+    /// Everything up to the end.
+    ///
+    /// - Throws: also when there are more than so many bytes.
+    func all(atMost limit: Int) throws(InterchangeError) -> [UInt8] {
+        let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 1)
+        defer { chunk.deallocate() }
+        var bytes: [UInt8] = []
+        while true {
+            let count = try read(into: chunk)
+            guard count > 0 else { return bytes }
+            guard bytes.count + count <= limit else {
+                throw InterchangeError("\(name) has more than \(limit) bytes")
+            }
+            bytes += chunk[..<count]
+        }
+    }
+
     /// After a short read: whether this is the end of the file or a fault.
     private func checkEnd() throws(InterchangeError) {
         var code: Int32 = Z_OK

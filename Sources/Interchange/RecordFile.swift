@@ -4,7 +4,8 @@
 ///     while let record = try file.next() { … }
 ///
 /// - Complexity: memory for the record at hand and a buffer, never for the file.
-public final class RecordFile {
+public final class RecordFile: RecordSource {
+    public let recordName = "line"
     public let format: InputFormat
     private let source: ByteSource
     private var reader: any RecordReader
@@ -24,13 +25,10 @@ public final class RecordFile {
         reader = try Self.reader(self.format, window, options)
     }
 
-    /// The next record, or nil at the end.
     public func next() throws(InterchangeError) -> Record? { try reader.next() }
 
-    /// Bytes consumed so far, as they lie on disk; of a pipe, the bytes read from it.
     public var consumedBytes: Int { source.consumedBytes }
 
-    /// Bytes of the file as it lies on disk; nil for a pipe.
     public var totalBytes: Int? { source.totalBytes }
 
     private static func format(

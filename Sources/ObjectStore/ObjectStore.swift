@@ -2,44 +2,60 @@ import Backend
 import GRDB
 import GRDBSQLite
 import Geodesy
-import Glibc
 import Objects
-import Synchronization
 
 /// The objects on disk: one SQLite file, the one truth that everything in memory derives from.
 ///
 ///     let store = try ObjectStore(path: "shops.sqlite")
 ///     try store.write { transaction in … }       // durable when it returns
 ///
-/// Write-ahead log, `synchronous=FULL`. One process holds a store at a time; within it one thread
-/// writes while others read.
+/// A write-ahead log, taken into the file by checkpoints of a connection of its own (`checkpoint`). One
+/// process holds a store at a time; within it one thread writes while others read.
 public final class ObjectStore: Sendable {
     public let path: String
     /// Authenticates page keys; made once, kept in the store.
     public let secret: [UInt8]
 
     let pool: DatabasePool
+    let checkpoints: DatabaseQueue
+    let logBytes: Int
     private let lock: StoreLock
+
+    /// What a write survives once it has been answered.
+    public enum Durability: String, Sendable, CaseIterable {
+        /// Loss of power: the log is synced with every transaction.
+        case full
+        /// The end of the process, whatever ends it; of a machine that loses power, the last writes
+        /// may be lost, whole ones from the end backwards.
+        case normal
+    }
 
     /// Opens a store, makes or migrates it.
     ///
+    /// - Parameter logBytes: see `Limits`.
     /// - Throws: a `StoreFailure` that says why not; the file is then as it was.
-    public init(path: String) throws(StoreFailure) {
+    public init(
+        path: String, durability: Durability = .full, logBytes: Int = Limits().logBytes
+    ) throws(StoreFailure) {
         self.path = path
+        self.logBytes = logBytes
         do {
             lock = try StoreLock(path: path)
             try Self.inspect(path)
+            let synchronous = "PRAGMA synchronous = \(durability.rawValue)"
             var configuration = Configuration()
             configuration.busyMode = .timeout(3)
             configuration.maximumReaderCount = 4
             configuration.prepareDatabase { db in
-                try db.execute(sql: "PRAGMA synchronous = FULL")
+                try db.execute(sql: synchronous)
                 try db.execute(sql: "PRAGMA cache_size = -65536")
-                try db.execute(sql: "PRAGMA wal_autocheckpoint = 8000")
+                try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+                try db.execute(sql: "PRAGMA journal_size_limit = \(logBytes)")
             }
             pool = try DatabasePool(path: path, configuration: configuration)
             // GRDB turns the writer's syncing down when it turns the log on.
-            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            try pool.writeWithoutTransaction { try $0.execute(sql: synchronous) }
+            checkpoints = try DatabaseQueue(path: path, configuration: configuration)
             try Schema.migrator.migrate(pool)
             secret = try pool.write(Self.secret)
         } catch {
@@ -50,6 +66,7 @@ public final class ObjectStore: Sendable {
     /// Ends every connection; the write-ahead log goes into the file and is removed.
     public func close() throws(StoreFailure) {
         do {
+            try checkpoints.close()
             try pool.close()
             // The pool's last connections are readers, which cannot clean up; one that writes can.
             let last = try DatabaseQueue(path: path)
@@ -145,6 +162,18 @@ public final class ObjectStore: Sendable {
         }
     }
 
+    /// Whether there are objects that have expired at a time.
+    public func hasExpired(at now: Int64) throws(StoreFailure) -> Bool {
+        do {
+            return try pool.unsafeRead { db in
+                try SQLStatement(db, "SELECT 1 FROM expiry WHERE time <= ?1 LIMIT 1")
+                    .bind(1, now).first { _ in true } ?? false
+            }
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
+    }
+
     /// The present state of an object by its creation number, or nil when it is gone.
     public func document(
         creation: ChangeNumber
@@ -191,43 +220,5 @@ public final class ObjectStore: Sendable {
     /// Bytes of the file and its write-ahead log.
     public var fileBytes: Int {
         (StoreLock.size(of: path) ?? 0) + (StoreLock.size(of: path + "-wal") ?? 0)
-    }
-}
-
-/// One process's hold on a store: an advisory lock on the file itself, gone when the process is.
-///
-/// The descriptor stays open as long as SQLite has the file open: closing any descriptor of a file
-/// drops the process's own SQLite locks on it.
-final class StoreLock: Sendable {
-    private let descriptor: Mutex<Int32>
-
-    init(path: String) throws(StoreFailure) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw .failed("\(path) cannot be opened: \(String(cString: strerror(errno)))")
-        }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            Glibc.close(descriptor)
-            throw .busy(path: path)
-        }
-        self.descriptor = Mutex(descriptor)
-    }
-
-    deinit { release() }
-
-    func release() {
-        descriptor.withLock {
-            if $0 >= 0 {
-                // A child between fork and exec shares the lock: closing alone would leave it held.
-                flock($0, LOCK_UN)
-                Glibc.close($0)
-            }
-            $0 = -1
-        }
-    }
-
-    static func size(of path: String) -> Int? {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 }

@@ -91,6 +91,11 @@ struct SQLStatement {
 
     func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
+    /// Nil for NULL.
+    func optionalInt(_ column: Int32) -> Int64? {
+        sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : int(column)
+    }
+
     func text(_ column: Int32) -> String? {
         bytes(column).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -8,7 +8,7 @@ enum Schema {
     static let applicationID: Int32 = 0x4745_4F42
 
     /// What `PRAGMA user_version` says; the number of the last migration.
-    static let version = 1
+    static let version = 2
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -16,6 +16,10 @@ enum Schema {
             try db.execute(sql: schema1)
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
             try db.execute(sql: "PRAGMA user_version = 1")
+        }
+        migrator.registerMigration("2") { db in
+            try db.execute(sql: schema2)
+            try db.execute(sql: "PRAGMA user_version = 2")
         }
         return migrator
     }
@@ -49,6 +53,21 @@ enum Schema {
             bucket TEXT NOT NULL,
             id TEXT NOT NULL,
             deleted INTEGER NOT NULL
+        );
+        """
+
+    /// - `expiry` has the objects that go by themselves, and the milliseconds since 1970 when.
+    /// - `request` remembers writes that their clients may repeat, oldest first, with a digest of
+    ///   what was asked and the answer.
+    private static let schema2 = """
+        CREATE TABLE expiry (creation INTEGER PRIMARY KEY, time INTEGER NOT NULL);
+        CREATE INDEX expiry_by_time ON expiry(time);
+        CREATE TABLE request (
+            number INTEGER PRIMARY KEY,
+            key TEXT NOT NULL UNIQUE,
+            time INTEGER NOT NULL,
+            digest BLOB NOT NULL,
+            answer BLOB NOT NULL
         );
         """
 }

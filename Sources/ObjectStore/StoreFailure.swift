@@ -35,6 +35,10 @@ public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
         switch error {
         case let failure as StoreFailure: self = failure
         case let error as DatabaseError:
+            if error.extendedResultCode == .SQLITE_IOERR_SHMSIZE {
+                self = .full  // no room for the log's index
+                return
+            }
             switch error.resultCode {
             case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path: path)
             case .SQLITE_NOTADB: self = .notADatabase(path: path)

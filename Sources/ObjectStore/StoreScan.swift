@@ -58,6 +58,7 @@ public struct StoreScan {
         defer { try? db.execute(sql: "PRAGMA mmap_size = 0") }
         let rows = try SQLStatement(
             db, "SELECT creation, bucket, id, change, points FROM object ORDER BY creation")
+        var expiries = try ExpiryWalk(db)
         var objects = LoadedObjects()
         var lastBucket: (number: Int64, place: Int)?
         while try rows.step() {
@@ -70,7 +71,8 @@ public struct StoreScan {
             }
             objects.append(
                 rows.bytes(2) ?? UnsafeBufferPointer(start: nil, count: 0), bucket: bucket,
-                creation: ChangeNumber(rows.int(0)), change: ChangeNumber(rows.int(3)))
+                creation: ChangeNumber(rows.int(0)), change: ChangeNumber(rows.int(3)),
+                expires: try expiries.time(of: rows.int(0)))
             if objects.count == Self.batch {
                 try body(objects)
                 objects = LoadedObjects()
@@ -79,22 +81,35 @@ public struct StoreScan {
         try body(objects)
     }
 
-    /// Every object with its document; what cannot be read is a `StoreFailure` in its place.
+    /// Every object with its document, until `body` returns false; what cannot be read is a
+    /// `StoreFailure` in its place.
     public func forEachRow(
         _ body: (
             Result<BucketName, StoreFailure>, StoredRow, Result<[FieldPoint], StoreFailure>
-        ) throws -> Void
+        ) throws -> Bool
     ) throws {
         let rows = try SQLStatement(
             db, "SELECT \(StoredRow.columns), bucket, points FROM object ORDER BY creation")
         while try rows.step() {
-            let number = rows.int(9)
-            let column = rows.bytes(10)
-            try body(
+            let number = rows.int(10)
+            let column = rows.bytes(11)
+            let goesOn = try body(
                 Result { () throws(StoreFailure) in buckets[try bucketPlace(number)] },
                 StoredRow(rows),
                 Result { () throws(StoreFailure) in try points(column) })
+            guard goesOn else { return }
         }
+    }
+
+    /// Expiries of objects that are not there.
+    public func expiryProblems() throws -> [String] {
+        let rows = try SQLStatement(
+            db, "SELECT creation FROM expiry WHERE creation NOT IN (SELECT creation FROM object)")
+        var found: [String] = []
+        while try rows.step() {
+            found.append("the object of change \(rows.int(0)) is to expire but not there")
+        }
+        return found
     }
 
     /// Tables and indexes that are missing or not as this version makes them.
@@ -155,6 +170,27 @@ public struct StoreScan {
     }
 }
 
+/// When objects expire, asked for in the order of creation.
+private struct ExpiryWalk {
+    private let rows: SQLStatement
+    /// The first that has not been passed yet.
+    private var next: (creation: Int64, time: Int64)?
+
+    init(_ db: Database) throws {
+        rows = try SQLStatement(db, "SELECT creation, time FROM expiry ORDER BY creation")
+        try step()
+    }
+
+    private mutating func step() throws {
+        next = try rows.step() ? (rows.int(0), rows.int(1)) : nil
+    }
+
+    mutating func time(of creation: Int64) throws -> Int64? {
+        while let passed = next, passed.creation < creation { try step() }
+        return next?.creation == creation ? next?.time : nil
+    }
+}
+
 extension ObjectStore {
     /// Reads one state of the store; writers go on meanwhile.
     public func scan<Result>(
@@ -162,26 +198,6 @@ extension ObjectStore {
     ) throws(StoreFailure) -> Result {
         do {
             return try pool.read { db in try body(try StoreScan(db)) }
-        } catch {
-            throw StoreFailure(error, path: path)
-        }
-    }
-
-    /// Reads one state of a store that another process may be serving; changes nothing.
-    public static func scan<Result>(
-        path: String, _ body: (StoreScan) throws -> Result
-    ) throws(StoreFailure) -> Result {
-        guard let size = StoreLock.size(of: path) else { throw .notFound(path: path) }
-        guard size > 0 else { throw .notADatabase(path: path) }
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(3)
-        do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            return try queue.read { db in
-                try check(db, path: path)
-                return try body(try StoreScan(db))
-            }
         } catch {
             throw StoreFailure(error, path: path)
         }

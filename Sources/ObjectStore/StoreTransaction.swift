@@ -5,10 +5,14 @@ import Objects
 
 /// What one transaction of the writer can do. Valid inside `ObjectStore.write` only.
 public final class StoreTransaction {
-    private let db: Database
+    let db: Database
     public private(set) var lastChange: ChangeNumber
     private let firstChange: ChangeNumber
     private var fieldNumbers: [FieldPath: UInt32] = [:]
+    /// The statements of every write, so that they are looked up once a transaction.
+    private var finding: SQLStatement?
+    private var inserting: SQLStatement?
+    private var updating: SQLStatement?
 
     init(_ db: Database) throws {
         self.db = db
@@ -45,7 +49,9 @@ public final class StoreTransaction {
 
     public func find(_ id: ObjectID, in bucket: Int64) throws -> StoredRow? {
         let sql = "SELECT \(StoredRow.columns) FROM object WHERE bucket = ?1 AND id = ?2"
-        return try SQLStatement(db, sql).bind(1, bucket).bind(2, id.text).first(StoredRow.init)
+        let statement = try finding ?? SQLStatement(db, sql)
+        finding = statement
+        return try statement.bind(1, bucket).bind(2, id.text).first(StoredRow.init)
     }
 
     /// The object that a change created.
@@ -62,25 +68,32 @@ public final class StoreTransaction {
                 data_type, points, document)
             VALUES (?1, ?2, ?3, ?1, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
             """
-        try SQLStatement(db, sql)
+        let statement = try inserting ?? SQLStatement(db, sql)
+        inserting = statement
+        try statement
             .bind(1, Int64(change)).bind(2, bucket).bind(3, metadata.id.text)
             .bind(4, metadata.version).bind(5, metadata.created).bind(6, metadata.modified)
             .bind(7, metadata.owner).bind(8, metadata.dataType)
             .bind(9, blob: try encode(document.points)).bind(10, text: document.text).run()
+        if let time = metadata.expires { try setExpiry(of: change, to: time) }
     }
 
+    /// - Parameter former: when the object would have expired.
     public func update(
         creation: ChangeNumber, _ metadata: ObjectMetadata, _ document: WrittenDocument,
-        change: ChangeNumber
+        change: ChangeNumber, expiringBefore former: Int64?
     ) throws {
         let sql = """
             UPDATE object SET change = ?2, version = ?3, modified = ?4, points = ?5, document = ?6
             WHERE creation = ?1
             """
-        try SQLStatement(db, sql)
+        let statement = try updating ?? SQLStatement(db, sql)
+        updating = statement
+        try statement
             .bind(1, Int64(creation)).bind(2, Int64(change)).bind(3, metadata.version)
             .bind(4, metadata.modified).bind(5, blob: try encode(document.points))
             .bind(6, text: document.text).run()
+        if metadata.expires != former { try setExpiry(of: creation, to: metadata.expires) }
     }
 
     /// Deletes an object and leaves a tombstone.
@@ -90,6 +103,7 @@ public final class StoreTransaction {
     ) throws {
         try SQLStatement(db, "DELETE FROM object WHERE creation = ?1")
             .bind(1, Int64(creation)).run()
+        try setExpiry(of: creation, to: nil)
         let sql = """
             INSERT INTO tombstone (change, creation, bucket, id, deleted)
             VALUES (?1, ?2, ?3, ?4, ?5)
@@ -114,9 +128,62 @@ public final class StoreTransaction {
         try SQLStatement(db, "DELETE FROM bucket WHERE number = ?1").bind(1, bucket).run()
     }
 
-    /// Forgets deletions before a time in milliseconds since 1970.
-    public func deleteTombstones(before time: Int64) throws {
-        try SQLStatement(db, "DELETE FROM tombstone WHERE deleted < ?1").bind(1, time).run()
+    /// Forgets the oldest deletions, some at most, as far as they are from before a time in
+    /// milliseconds since 1970.
+    ///
+    /// - Returns: how many.
+    public func deleteTombstones(before time: Int64, atMost count: Int) throws -> Int {
+        let sql = """
+            DELETE FROM tombstone WHERE deleted < ?1
+                AND change IN (SELECT change FROM tombstone ORDER BY change LIMIT ?2)
+            """
+        try SQLStatement(db, sql).bind(1, time).bind(2, Int64(count)).run()
+        return db.changesCount
+    }
+
+    /// The id of the object that a change created.
+    public func id(creation: ChangeNumber) throws -> ObjectID? {
+        try SQLStatement(db, "SELECT id FROM object WHERE creation = ?1")
+            .bind(1, Int64(creation)).first { ObjectID(trusted: $0.text(0) ?? "") }
+    }
+
+    // MARK: Expiry
+
+    private func setExpiry(of creation: ChangeNumber, to time: Int64?) throws {
+        let statement =
+            if let time {
+                try SQLStatement(db, "INSERT OR REPLACE INTO expiry VALUES (?1, ?2)").bind(2, time)
+            } else {
+                try SQLStatement(db, "DELETE FROM expiry WHERE creation = ?1")
+            }
+        try statement.bind(1, Int64(creation)).run()
+    }
+
+    /// Some objects that have expired at a time, first those that did first, and their buckets.
+    public func expired(
+        at now: Int64, atMost count: Int64
+    ) throws -> [(bucket: BucketName, creation: ChangeNumber)] {
+        let sql = """
+            SELECT bucket.name, expiry.creation FROM expiry
+                JOIN object ON object.creation = expiry.creation
+                JOIN bucket ON bucket.number = object.bucket
+            WHERE expiry.time <= ?1 ORDER BY expiry.time LIMIT ?2
+            """
+        let rows = try SQLStatement(db, sql).bind(1, now).bind(2, count)
+        var found: [(BucketName, ChangeNumber)] = []
+        while try rows.step() {
+            found.append((BucketName(trusted: rows.text(0) ?? ""), ChangeNumber(rows.int(1))))
+        }
+        return found
+    }
+
+    /// How many objects of a bucket have expired at a time and are still there.
+    public func expiredCount(in bucket: Int64, at now: Int64) throws -> Int {
+        let sql = """
+            SELECT count(*) FROM expiry JOIN object ON object.creation = expiry.creation
+            WHERE expiry.time <= ?1 AND object.bucket = ?2
+            """
+        return try SQLStatement(db, sql).bind(1, now).bind(2, bucket).first { Int($0.int(0)) } ?? 0
     }
 
     private func encode(_ points: [FieldPoint]) throws -> [UInt8] {

@@ -22,18 +22,58 @@ public struct Limits: Sendable, Equatable {
     public var orderKeys = 16
     /// Bytes of one `_dataType`.
     public var dataTypeBytes = 200
+    /// Field paths at which one bucket holds GeoPoints.
+    public var geoFields = 100
+    /// Bytes of one `requestKey`.
+    public var requestKeyBytes = 100
+    /// Writes of the last 24 hours that are remembered by their `requestKey`.
+    public var requestKeys = 10_000_000
     /// Milliseconds one query may take.
     public var queryMilliseconds = 10_000
     /// Milliseconds an export is kept for its next call.
     public var exportIdleMilliseconds = 60_000
+    /// A read that takes longer is logged with its plan; 0: none is.
+    public var slowQueryMilliseconds = 1_000
     /// Connections at once.
     public var connections = 10_000
+    /// Connections at once from one address; of IPv6, from one network of 64 bits.
+    public var connectionsPerAddress = 10_000
+    /// Milliseconds from a connection's beginning to the end of its TLS handshake and, where logins
+    /// are required, of its first login.
+    public var handshakeMilliseconds = 60_000
+    /// Milliseconds from a line's first byte to its end.
+    public var lineMilliseconds = 60_000
+    /// Milliseconds a connection may ask for nothing.
+    public var idleMilliseconds = 3_600_000
+    /// Milliseconds a client may leave all its answers unread.
+    public var unreadMilliseconds = 60_000
+    /// Requests of one principal in a second, without a login of one address; 0 is no bound.
+    public var requestsPerSecond = 0
+    /// Failed logins of one address at once, before the next has to wait…
+    public var failedLogins = 10
+    /// …so many milliseconds for each.
+    public var failedLoginMilliseconds = 3_000
+    /// Writes that wait for the store, of all connections together.
+    public var queuedWrites = 200_000
+    /// Costly reads that run at once; those of one client delay others only as far as they share the
+    /// machine's cores.
+    public var readThreads = 4
+    /// Milliseconds a costly read may wait for a thread.
+    public var queueMilliseconds = 5_000
     /// Unanswered requests of one connection; no more is read from it until some are answered.
     public var pipelinedRequests = 1_024
     /// Bytes of unanswered request lines of one connection, after which no more is taken from it.
     public var pipelinedBytes = 4 * 1_048_576
     /// Unsent answer bytes of one connection; no more of its requests are run until they are read.
     public var outputBytes = 4 * 1_048_576
+    /// Bytes of unfinished lines, unanswered requests and unsent answers of all connections
+    /// together; over it the connection that holds the most is closed.
+    public var bufferedBytes = 1_024 * 1_048_576
+    /// Bytes of documents in writes of all connections that are not done yet; no more are begun until
+    /// some are.
+    public var queuedWriteBytes = 64 * 1_048_576
+    /// Bytes of the write-ahead log from which on it is begun anew as soon as no read needs it.
+    public var logBytes = 64 * 1_048_576
     /// Bytes of documents kept in memory.
     public var documentCacheBytes = 256 * 1_048_576
     /// Bytes of columns, and of their orders, kept in memory.

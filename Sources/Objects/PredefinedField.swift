@@ -8,6 +8,7 @@ public enum PredefinedField: String, Sendable, CaseIterable {
     case version = "_version"
     case owner = "_owner"
     case dataType = "_dataType"
+    case expires = "_expiresAt"
 }
 
 /// What a first-level name in a written document is.

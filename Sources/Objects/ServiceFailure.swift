@@ -10,6 +10,9 @@ public struct ServiceFailure: Error, Sendable, Equatable {
         case invalidBucket = "INVALID_BUCKET"
         case invalidObjectID = "INVALID_OBJECT_ID"
         case objectTooLarge = "OBJECT_TOO_LARGE"
+        case unauthorized = "UNAUTHORIZED"
+        case wrongToken = "WRONG_TOKEN"
+        case notAllowed = "OPERATION_NOT_ALLOWED"
         case objectNotFound = "OBJECT_NOT_FOUND"
         case bucketNotFound = "BUCKET_NOT_FOUND"
         case versionIsStale = "OBJECT_VERSION_IS_STALE"
@@ -25,10 +28,16 @@ public struct ServiceFailure: Error, Sendable, Equatable {
     public let message: String
     /// The JSON path of the member at fault, such as `bucketQuery.clause.radius`.
     public let path: String?
+    /// When to try again, where that is known.
+    public let retryAfterMilliseconds: Int?
 
-    public init(_ reason: Reason, _ message: String, at path: String? = nil) {
+    public init(
+        _ reason: Reason, _ message: String, at path: String? = nil,
+        retryAfterMilliseconds: Int? = nil
+    ) {
         self.reason = reason
         self.message = message
         self.path = path
+        self.retryAfterMilliseconds = retryAfterMilliseconds
     }
 }

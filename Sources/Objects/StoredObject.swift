@@ -11,10 +11,12 @@ public struct ObjectMetadata: Sendable, Hashable {
     public var version: Int64
     public var owner: String?
     public var dataType: String?
+    /// Milliseconds since 1970-01-01T00:00:00Z from which on the object is gone; nil: it stays.
+    public var expires: Int64?
 
     public init(
         id: ObjectID, created: Int64, modified: Int64, version: Int64, owner: String? = nil,
-        dataType: String? = nil
+        dataType: String? = nil, expires: Int64? = nil
     ) {
         self.id = id
         self.created = created
@@ -22,6 +24,7 @@ public struct ObjectMetadata: Sendable, Hashable {
         self.version = version
         self.owner = owner
         self.dataType = dataType
+        self.expires = expires
     }
 
     /// Appends id, times and version as members of an object: what a write is answered with.
@@ -50,6 +53,10 @@ public struct ObjectMetadata: Sendable, Hashable {
         if let dataType {
             writer.key("_dataType")
             writer.string(dataType)
+        }
+        if let expires {
+            writer.key("_expiresAt")
+            writer.integer(expires)
         }
         if text.count > 2 { writer.byte(UInt8(ascii: ",")) }
         writer.raw(text.dropFirst())

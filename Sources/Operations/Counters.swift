@@ -1,5 +1,7 @@
+import CoreMetrics
 import Glibc
 import JSONText
+import Objects
 import Synchronization
 
 /// What the service has done since it started, by method.
@@ -15,35 +17,77 @@ public final class Counters: Sendable {
     private let methods: [Method]
     /// Lines and requests that name no method of ours.
     private let unknown = Method(name: "other")
-    private let open = Atomic<Int>(0)
+    private let open = Mutex<(count: Int, byAddress: [String: Int])>((0, [:]))
     private let accepted = Atomic<Int>(0)
     private let refused = Atomic<Int>(0)
 
-    init(methodNames: [String]) { methods = methodNames.map(Method.init) }
+    private let metrics: RequestMetrics
+    private let acceptedMetric = Counter(label: "geobucket_connections_accepted_total")
+    private let refusedMetric = Counter(label: "geobucket_connections_refused_total")
+
+    init(methodNames: [String]) {
+        methods = methodNames.map(Method.init)
+        metrics = RequestMetrics(methodNames: methodNames + [unknown.name])
+    }
 
     /// Counts one answered request, under the place of its method in the list of names.
-    public func count(method: Int?, failed: Bool) {
+    ///
+    /// - Parameters:
+    ///   - errorCode: what it was answered with, when that was no result.
+    ///   - nanoseconds: from its turn on its connection to its answer.
+    public func count(method: Int?, errorCode: String?, nanoseconds: Int64) {
         let counter = method.map { methods[$0] } ?? unknown
         counter.requests.add(1, ordering: .relaxed)
-        if failed { counter.errors.add(1, ordering: .relaxed) }
+        if errorCode != nil { counter.errors.add(1, ordering: .relaxed) }
+        metrics.record(
+            method: method ?? methods.count, errorCode: errorCode, nanoseconds: nanoseconds)
     }
 
-    /// Counts a new connection, unless as many as may be are open: then it is to be refused.
-    public func admitConnection(limit: Int) -> Bool {
-        guard open.add(1, ordering: .relaxed).newValue <= limit else {
-            open.subtract(1, ordering: .relaxed)
+    /// Counts a read that took longer than is called slow.
+    public func countSlow() { metrics.recordSlow() }
+
+    var openConnections: Int { open.withLock { $0.count } }
+
+    /// Counts a new connection, unless as many as may be are open.
+    ///
+    /// - Throws: `TOO_MANY_REQUESTS`: the connection is to be refused.
+    public func admitConnection(from address: String, _ limits: Limits) throws(ServiceFailure) {
+        let failure = open.withLock { open -> ServiceFailure? in
+            guard open.count < limits.connections else {
+                return ServiceFailure(
+                    .tooManyRequests,
+                    "the service has \(limits.connections) connections, as many as it takes")
+            }
+            guard open.byAddress[address, default: 0] < limits.connectionsPerAddress else {
+                return ServiceFailure(
+                    .tooManyRequests,
+                    "there are \(limits.connectionsPerAddress) connections from this address, "
+                        + "as many as may be")
+            }
+            open.count += 1
+            open.byAddress[address, default: 0] += 1
+            return nil
+        }
+        if let failure {
             refused.add(1, ordering: .relaxed)
-            return false
+            refusedMetric.increment()
+            throw failure
         }
         accepted.add(1, ordering: .relaxed)
-        return true
+        acceptedMetric.increment()
     }
 
-    public func connectionClosed() { open.subtract(1, ordering: .relaxed) }
+    public func connectionClosed(from address: String) {
+        open.withLock { open in
+            open.count -= 1
+            open.byAddress[address]! -= 1
+            if open.byAddress[address] == 0 { open.byAddress[address] = nil }
+        }
+    }
 
     func write(to writer: inout JSONWriter) {
         writer.raw(",\"connections\":{\"open\":")
-        writer.integer(open.load(ordering: .relaxed))
+        writer.integer(openConnections)
         writer.key("accepted")
         writer.integer(accepted.load(ordering: .relaxed))
         writer.key("refused")
@@ -70,4 +114,11 @@ func residentBytes() -> Int {
     let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
     return pages * sysconf(Int32(_SC_PAGESIZE))
+}
+
+/// Microseconds of processor time that all threads of the process have taken.
+func processorMicroseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
 }

@@ -2,11 +2,15 @@ import Backend
 import Objects
 import Synchronization
 
-/// The export that one connection has under way: a state of a bucket kept alive between calls.
+/// The export or backup that one connection has under way: a state kept alive between calls.
 public final class ExportSession: Sendable {
+    enum Work: Sendable {
+        case export(BucketName, any BucketExport)
+        case backup(any StoreBackup)
+    }
+
     private struct UnderWay {
-        let bucket: BucketName
-        let export: any BucketExport
+        let work: Work
         var lastUse: ContinuousClock.Instant
     }
 
@@ -14,9 +18,9 @@ public final class ExportSession: Sendable {
 
     public init() {}
 
-    /// Lets go of an export that has not been continued for so long: it keeps superseded documents.
+    /// Lets go of work that has not been continued for so long: it keeps superseded documents.
     ///
-    /// - Returns: whether one is still under way, to be looked at again.
+    /// - Returns: whether some is still under way, to be looked at again.
     public func expire(after idle: Duration) -> Bool {
         underWay.withLock { current in
             if let last = current?.lastUse, ContinuousClock.now - last >= idle { current = nil }
@@ -24,17 +28,13 @@ public final class ExportSession: Sendable {
         }
     }
 
-    func begin(_ bucket: BucketName, _ export: any BucketExport) {
-        underWay.withLock {
-            $0 = UnderWay(bucket: bucket, export: export, lastUse: .now)
-        }
-    }
+    func begin(_ work: Work) { underWay.withLock { $0 = UnderWay(work: work, lastUse: .now) } }
 
-    func current(of bucket: BucketName) -> (any BucketExport)? {
+    /// What is under way; asking for it is using it.
+    func current() -> Work? {
         underWay.withLock { current in
-            guard current?.bucket == bucket else { return nil }
             current?.lastUse = .now
-            return current?.export
+            return current?.work
         }
     }
 

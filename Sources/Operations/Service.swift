@@ -2,6 +2,7 @@ import Backend
 import JSONText
 import Objects
 import QueryLanguage
+import Synchronization
 
 /// What requests do, whatever wire they came by: each operation writes its result as JSON.
 ///
@@ -13,13 +14,51 @@ public final class Service: Sendable {
 
     public let limits: Limits
     public let counters: Counters
-    private let backend: any Backend
+    let backend: any Backend
+    private let gate: Gate
+    private let isChecking = Atomic(false)
     private let started = ContinuousClock.now
+    private let gauges = ServiceGauges()
+    /// Told to those who watch over the service.
+    public let health: Health
 
-    public init(backend: any Backend, limits: Limits, methodNames: [String]) {
+    /// - Parameters:
+    ///   - access: who may log in; nil lets everybody do everything.
+    public init(
+        backend: any Backend, limits: Limits, methodNames: [String], access: AccessControl? = nil,
+        health: Health = Health(), clock: ServiceClock = ServiceClock()
+    ) {
+        self.health = health
         self.backend = backend
         self.limits = limits
+        gate = Gate(access: access, limits: limits, clock: clock)
         counters = Counters(methodNames: methodNames)
+    }
+
+    // MARK: Who asks
+
+    /// Whether callers have to log in.
+    public var requiresLogin: Bool { gate.access != nil }
+
+    /// Lets a request through or says why not; to be asked once for each request, in its turn.
+    ///
+    /// - Throws: `TOO_MANY_REQUESTS`, `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.
+    public func admit(_ operation: Operation, from caller: Caller) throws(ServiceFailure) {
+        try gate.admit(operation, from: caller)
+    }
+
+    /// Logs a caller in; when that fails the caller stays what it was.
+    ///
+    /// - Throws: `WRONG_TOKEN`; `TOO_MANY_REQUESTS` where too many have failed.
+    public func login(
+        _ token: String, as caller: Caller, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        let grant = try gate.login(token, caller)
+        writer.raw("{\"principal\":")
+        writer.string(grant.principal)
+        writer.key("role")
+        writer.string(grant.role.rawValue)
+        writer.byte(UInt8(ascii: "}"))
     }
 
     // MARK: The server
@@ -46,6 +85,8 @@ public final class Service: Sendable {
         let backend = backend.statistics()
         writer.raw("{\"uptimeSeconds\":")
         writer.integer((ContinuousClock.now - started).components.seconds)
+        writer.key("cpuSeconds")
+        writer.millionths(processorMicroseconds())
         counters.write(to: &writer)
         writer.key("buckets")
         writer.integer(backend.buckets)
@@ -65,26 +106,19 @@ public final class Service: Sendable {
         writer.integer(backend.storeBytes)
         writer.key("change")
         writer.integer(backend.change)
+        writer.key("commits")
+        writer.integer(backend.commits)
         writer.byte(UInt8(ascii: "}"))
     }
 
-    // MARK: Reads
-
-    public func listBuckets(
-        in scope: BucketScope, into writer: inout JSONWriter
-    ) throws(ServiceFailure) {
-        writer.raw("{\"buckets\":[")
-        writer.list(try backend.buckets(in: scope)) { summary, writer in
-            writer.raw("{\"bucket\":")
-            writer.string(summary.bucket.text)
-            writer.key("objects")
-            writer.integer(summary.objects)
-            writer.raw(",\"geoFields\":[")
-            writer.list(summary.geoFields) { $1.string($0) }
-            writer.raw("]}")
-        }
-        writer.raw("]}")
+    /// Sets the gauges of what can be told at any moment to what it is now.
+    public func setGauges() {
+        gauges.set(
+            backend.statistics(), openConnections: counters.openConnections,
+            uptimeSeconds: (ContinuousClock.now - started).components.seconds)
     }
+
+    // MARK: Reads
 
     public func get(
         _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
@@ -148,6 +182,11 @@ public final class Service: Sendable {
         return true
     }
 
+    /// How a query runs, in one line without the values that it asks for.
+    public func outline(of query: Query, in bucket: BucketName) -> String {
+        backend.outline(of: PageRequest(bucket: bucket, query: query))
+    }
+
     public func explain(
         _ query: Query, in bucket: BucketName, analyze: Bool, into writer: inout JSONWriter
     ) throws(ServiceFailure) {
@@ -163,8 +202,8 @@ public final class Service: Sendable {
         effort: Effort, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> Bool {
         guard effort != .light else { return false }
-        if !continues { session.begin(bucket, backend.export(bucket)) }
-        guard let export = session.current(of: bucket) else {
+        if !continues { session.begin(.export(bucket, backend.export(bucket))) }
+        guard case .export(bucket, let export) = session.current() else {
             throw ServiceFailure(
                 .invalidInputData, "no export of this bucket is under way on this connection",
                 at: "continue")
@@ -179,14 +218,75 @@ public final class Service: Sendable {
         return true
     }
 
+    // MARK: The store
+
+    /// Checks everything; costly, so nothing is done with `.light` effort.
+    public func check(
+        effort: Effort, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        guard effort != .light else { return false }
+        guard !isChecking.exchange(true, ordering: .acquiring) else {
+            throw ServiceFailure(.tooManyRequests, "a check of the store is under way")
+        }
+        defer { isChecking.store(false, ordering: .releasing) }
+        let report = try backend.check(effort: effort)
+        writer.raw("{\"objects\":")
+        writer.integer(report.objects)
+        writer.key("points")
+        writer.integer(report.points)
+        writer.key("buckets")
+        writer.integer(report.buckets)
+        writer.key("problemCount")
+        writer.integer(report.problems.count)
+        writer.raw(",\"problems\":[")
+        writer.list(report.problems.prefix(Self.toldProblems)) { $1.string($0) }
+        writer.raw("]}")
+        return true
+    }
+
+    /// So many problems are told one by one.
+    private static let toldProblems = 1_000
+
+    /// The next piece of a copy of the store; costly, so nothing is done with `.light` effort.
+    ///
+    /// - Parameter envelopeBytes: what the wire puts around the result.
+    public func backup(
+        continues: Bool, session: ExportSession, envelopeBytes: Int, effort: Effort,
+        into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        guard effort != .light else { return false }
+        if !continues { session.begin(.backup(try backend.backup())) }
+        guard case .backup(let backup) = session.current() else {
+            throw ServiceFailure(
+                .invalidInputData, "no backup is under way on this connection", at: "continue")
+        }
+        let around = envelopeBytes + #"{"data":"","more":false}"#.utf8.count
+        let room = max(limits.replyBytes - around, 4) / 4 * 3
+        let piece = try backup.next(maximumBytes: room)
+        if piece == nil { session.end() }
+        writer.raw("{\"data\":")
+        writer.string(Base64URL.encode(piece ?? []))
+        writer.key("more")
+        writer.bool(piece != nil)
+        writer.byte(UInt8(ascii: "}"))
+        return true
+    }
+
     // MARK: Writes
 
-    /// Queues a write; the completion is called on a thread of the backend's choice.
+    /// Queues a write that has been let through; what it creates belongs to the caller's principal.
+    /// The completion is called on a thread of the backend's choice.
     public func submit(
-        _ write: Write,
+        _ write: Write, key: RequestKey?, by caller: Caller,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
-        backend.submit(write, completion: completion)
+        let principal = caller.grant?.principal
+        gate.enqueue()
+        backend.submit(write.owned(by: principal), key: key?.owned(by: principal)) {
+            [gate] result in
+            gate.dequeue()
+            completion(result)
+        }
     }
 
     /// Appends the result of a write.
@@ -214,22 +314,5 @@ public final class Service: Sendable {
             writer.integer(count)
             writer.byte(UInt8(ascii: "}"))
         }
-    }
-}
-
-extension Limits {
-    /// The limits that clients have to know, by their names on the wire.
-    fileprivate var published: [(name: String, value: Int)] {
-        [
-            ("lineBytes", lineBytes), ("replyBytes", replyBytes), ("objectBytes", objectBytes),
-            ("pageObjects", pageObjects), ("batchRequests", batchRequests),
-            ("clauseDepth", clauseDepth), ("clauses", clauses), ("inValues", inValues),
-            ("polygonPositions", polygonPositions),
-            ("orderKeys", orderKeys), ("dataTypeBytes", dataTypeBytes),
-            ("queryMilliseconds", queryMilliseconds), ("connections", connections),
-            ("exportIdleMilliseconds", exportIdleMilliseconds),
-            ("pipelinedRequests", pipelinedRequests), ("pipelinedBytes", pipelinedBytes),
-            ("outputBytes", outputBytes),
-        ]
     }
 }

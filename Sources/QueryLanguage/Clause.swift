@@ -35,6 +35,20 @@ public indirect enum Clause: Sendable, Hashable {
         }
     }
 
+    /// The fields that the tree looks at, each as often as it does.
+    public var fields: [FieldPath] {
+        switch self {
+        case .all: []
+        case .eq(let field, _), .range(let field, _), .prefix(let field, _), .isIn(let field, _),
+            .hasField(let field, _), .geobox(let field, _), .geopolygon(let field, _),
+            .contains(let field, _):
+            [field]
+        case .geodistance(let clause): [clause.field]
+        case .and(let clauses), .or(let clauses): clauses.flatMap(\.fields)
+        case .not(let clause): clause.fields
+        }
+    }
+
     /// The clauses that all have to be true for this one to be.
     public var conjuncts: [Clause] {
         switch self {

@@ -7,7 +7,7 @@ import WireProtocol
 /// The requests of one connection in their order, and the lines their answers make; no sockets.
 ///
 ///     conversation.append(bytes)
-///     switch conversation.next(parser) { case .read(let request): … }
+///     switch conversation.next(parser, refusal: { … }) { case .read(let request): … }
 ///     conversation.answer(request, into: &output) { writer in … }
 ///
 /// Reads run one after the other and after every write before them. Writes are queued one behind
@@ -45,6 +45,10 @@ struct Conversation {
     private var unansweredBytes = 0
     private var writesUnderWay = 0
     private var readUnderWay = false
+    /// The next request is a write that has been refused, and waits for its place.
+    private var wasRefused = false
+    /// Lines that have been taken in, all in all.
+    private(set) var linesTaken = 0
 
     init(limits: Limits) {
         self.limits = limits
@@ -60,21 +64,38 @@ struct Conversation {
             && unansweredBytes < limits.pipelinedBytes
     }
 
+    /// Bytes that came and have not become answers: of the line under way and of those unanswered.
+    var heldBytes: Int { framer.pendingBytes + unansweredBytes }
+
+    /// Whether a line has begun that has not ended yet.
+    var isWithinLine: Bool { framer.isWithinLine }
+
     /// Takes bytes that came from the client.
     mutating func append(_ bytes: UnsafeRawBufferPointer) { framer.append(bytes) }
 
     /// The next thing to do; each action has to be carried out.
-    mutating func next(_ parser: RequestParser) -> Action {
+    ///
+    /// - Parameters:
+    ///   - takesWrites: whether a write may be begun.
+    ///   - refusal: asked once for each request, when its turn has come; what it returns is answered
+    ///     instead.
+    mutating func next(
+        _ parser: RequestParser, takesWrites: Bool, refusal: (Request) -> RPCFailure?
+    ) -> Action {
         while takesLines, let event = framer.next() {
-            if let action = take(event, parser) { return action }
+            if let action = take(event, parser, takesWrites, refusal) { return action }
         }
-        guard let request = waiting.first, let action = begin(request) else { return .wait }
-        waiting.removeFirst()
-        return action
+        guard var request = waiting.popFirst() else { return .wait }
+        if let action = begin(&request, takesWrites, refusal) { return action }
+        waiting.prepend(request)
+        return .wait
     }
 
     /// Takes a line in; the action when it is one request that can be begun at once.
-    private mutating func take(_ event: LineFramer.Event, _ parser: RequestParser) -> Action? {
+    private mutating func take(
+        _ event: LineFramer.Event, _ parser: RequestParser, _ takesWrites: Bool,
+        _ refusal: (Request) -> RPCFailure?
+    ) -> Action? {
         let message: Message
         var bytes = 0
         switch event {
@@ -87,27 +108,42 @@ struct Conversation {
         }
         unansweredBytes += bytes
         switch message {
-        case .single(let request):
+        case .single(var request):
             lines.append(Line(isBatch: false, bytes: bytes, unanswered: 1))
-            if let action = begin(request) { return action }
+            linesTaken += 1
+            if let action = begin(&request, takesWrites, refusal) { return action }
             waiting.append(request)
         case .batch(let requests):
             lines.append(Line(isBatch: true, bytes: bytes, unanswered: requests.count))
+            linesTaken += 1
             waiting.append(contentsOf: requests)
         }
         return nil
     }
 
-    /// Nil when the request has to wait for what is under way.
-    private mutating func begin(_ request: Request) -> Action? {
+    /// Nil when the request has to wait for what is under way, or a write for room.
+    private mutating func begin(
+        _ request: inout Request, _ takesWrites: Bool, _ refusal: (Request) -> RPCFailure?
+    ) -> Action? {
         guard !readUnderWay else { return nil }
         if case .success(let call) = request.call,
             case .write(let write) = Dispatcher.kind(of: call)
         {
-            writesUnderWay += 1
-            return .write(request, write)
+            guard takesWrites else { return nil }
+            if let failure = refusal(request) {
+                request.call = .failure(failure)
+                wasRefused = true
+            } else {
+                writesUnderWay += 1
+                return .write(request, write)
+            }
         }
         guard writesUnderWay == 0 else { return nil }
+        if wasRefused {
+            wasRefused = false
+        } else if let failure = refusal(request) {
+            request.call = .failure(failure)
+        }
         readUnderWay = true
         return .read(request)
     }

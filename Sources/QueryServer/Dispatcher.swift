@@ -3,6 +3,7 @@ import JSONText
 import Logging
 import Objects
 import Operations
+import QueryLanguage
 import WireProtocol
 
 /// From a call of the wire to the operation that does it.
@@ -20,38 +21,79 @@ struct Dispatcher: Sendable {
 
     static func kind(of call: MethodCall) -> Kind {
         switch call {
-        case .info, .ping, .statistics, .listBuckets, .count, .query, .explain, .export, .get: .read
+        case .info, .ping, .statistics, .login, .listBuckets, .count, .query, .explain, .export,
+            .get, .check, .backup:
+            .read
         case .deleteBucket(let bucket): .write(.deleteBucket(bucket))
         case .deleteWhere(let bucket, let clause):
             .write(.deleteWhere(bucket: bucket, clause: clause))
-        case .create(let bucket, let document, let dataType):
+        case .create(let bucket, let document, let dataType, let expiry):
             .write(
                 .put(
                     bucket: bucket,
-                    object: PutObject(id: nil, document: document, dataType: dataType),
+                    object: PutObject(
+                        id: nil, document: document, dataType: dataType,
+                        expires: expiry.applied(to: nil)),
                     condition: .none))
-        case .put(let bucket, let id, let document, let condition):
+        case .put(let bucket, let id, let document, let condition, let expiry):
             .write(
                 .put(
-                    bucket: bucket, object: PutObject(id: id, document: document),
+                    bucket: bucket,
+                    object: PutObject(
+                        id: id, document: document, expires: expiry.applied(to: nil)),
                     condition: condition))
-        case .patch(let bucket, let id, let patch, let version):
-            .write(.patch(bucket: bucket, id: id, patch: patch, ifVersion: version))
+        case .patch(let bucket, let id, let patch, let version, let expiry):
+            .write(
+                .patch(bucket: bucket, id: id, patch: patch, ifVersion: version, expiry: expiry))
         case .delete(let bucket, let id, let version):
             .write(.delete(bucket: bucket, id: id, ifVersion: version))
-        case .putMany(let bucket, let objects):
+        case .putMany(let bucket, let objects, let expiry):
             .write(
                 .putMany(
                     bucket: bucket,
-                    objects: objects.map { PutObject(id: $0.id, document: $0.document) }))
+                    objects: objects.map {
+                        PutObject(
+                            id: $0.id, document: $0.document, expires: expiry.applied(to: nil))
+                    }))
+        }
+    }
+
+    /// Why a request is not to be done now; nil when it is. To be asked once, in its turn.
+    func refusal(of request: Request, from caller: Caller) -> RPCFailure? {
+        do throws(ServiceFailure) {
+            try service.admit(Self.operation(of: request), from: caller)
+            return nil
+        } catch {
+            return RPCFailure(error)
+        }
+    }
+
+    private static func operation(of request: Request) -> Operation {
+        guard case .success(let call) = request.call else {
+            // What is no request of ours is told so to everybody.
+            return request.method == nil || request.method == .login ? .open : .invalid
+        }
+        switch call {
+        case .info, .ping, .login: return .open
+        case .statistics, .check, .backup: return .administer
+        case .listBuckets(let scope, _): return .list(scope)
+        case .count(let bucket, _), .query(let bucket, _), .explain(let bucket, _, _),
+            .export(let bucket, _), .get(let bucket, _):
+            return .read(bucket)
+        case .deleteBucket(let bucket), .deleteWhere(let bucket, _), .create(let bucket, _, _, _),
+            .put(let bucket, _, _, _, _), .patch(let bucket, _, _, _, _),
+            .delete(let bucket, _, _), .putMany(let bucket, _, _):
+            return .write(bucket)
         }
     }
 
     /// Appends the answer to a read, or to a request that has failed already.
     ///
+    /// - Parameter begin: when its turn came, by the monotonic clock.
     /// - Returns: false, with nothing appended, when the read asks for more than `effort`.
     func answer(
-        _ request: Request, export: ExportSession, effort: Effort, into writer: inout JSONWriter
+        _ request: Request, from caller: Caller, since begin: Int64, effort: Effort,
+        into writer: inout JSONWriter
     ) -> Bool {
         let id = request.id ?? []
         do throws(RPCFailure) {
@@ -60,16 +102,16 @@ struct Dispatcher: Sendable {
             do throws(ServiceFailure) {
                 done = try AnswerWriter.result(id: id, to: &writer) {
                     writer throws(ServiceFailure) in
-                    try run(call, export, id: id, effort: effort, into: &writer)
+                    try run(call, caller, id: id, effort: effort, into: &writer)
                 }
             } catch {
                 throw failure(error)
             }
-            if done { count(request, failed: false) }
+            if done { count(request, since: begin) }
             return done
         } catch {
             AnswerWriter.failure(error, id: request.id, to: &writer)
-            count(request, failed: true)
+            count(request, error, since: begin)
             return true
         }
     }
@@ -83,15 +125,16 @@ struct Dispatcher: Sendable {
                 Service.write(answer, to: finished.write, into: &writer)
                 return true
             }
-            count(request, failed: false)
+            count(request, since: finished.begin)
         case .failure(let reason):
-            AnswerWriter.failure(failure(reason), id: request.id, to: &writer)
-            count(request, failed: true)
+            let failure = failure(reason)
+            AnswerWriter.failure(failure, id: request.id, to: &writer)
+            count(request, failure, since: finished.begin)
         }
     }
 
     private func run(
-        _ call: MethodCall, _ export: ExportSession, id: [UInt8], effort: Effort,
+        _ call: MethodCall, _ caller: Caller, id: [UInt8], effort: Effort,
         into writer: inout JSONWriter
     ) throws(ServiceFailure) -> Bool {
         let envelopeBytes = AnswerWriter.envelopeBytes + id.count
@@ -99,7 +142,11 @@ struct Dispatcher: Sendable {
         case .info: service.info(into: &writer)
         case .ping: service.ping(into: &writer)
         case .statistics: service.statistics(into: &writer)
-        case .listBuckets(let scope): try service.listBuckets(in: scope, into: &writer)
+        case .login(let token): try logIn(token, caller, into: &writer)
+        case .listBuckets(let scope, let last):
+            return try service.listBuckets(
+                in: scope, after: last, for: caller, envelopeBytes: envelopeBytes, effort: effort,
+                into: &writer)
         case .get(let bucket, let id): try service.get(id, in: bucket, into: &writer)
         case .count(let bucket, let clause):
             return try service.count(clause, in: bucket, effort: effort, into: &writer)
@@ -108,7 +155,12 @@ struct Dispatcher: Sendable {
                 query, in: bucket, envelopeBytes: envelopeBytes, effort: effort, into: &writer)
         case .export(let bucket, let continues):
             return try service.export(
-                bucket, continues: continues, session: export, envelopeBytes: envelopeBytes,
+                bucket, continues: continues, session: caller.export, envelopeBytes: envelopeBytes,
+                effort: effort, into: &writer)
+        case .check: return try service.check(effort: effort, into: &writer)
+        case .backup(let continues):
+            return try service.backup(
+                continues: continues, session: caller.export, envelopeBytes: envelopeBytes,
                 effort: effort, into: &writer)
         case .explain(let bucket, let query, let analyze):
             if analyze, effort == .light { return false }
@@ -119,17 +171,59 @@ struct Dispatcher: Sendable {
         return true
     }
 
+    private func logIn(
+        _ token: String, _ caller: Caller, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        do throws(ServiceFailure) {
+            try service.login(token, as: caller, into: &writer)
+        } catch {
+            logger.notice("a login failed", metadata: ["address": "\(caller.address)"])
+            throw error
+        }
+    }
+
     /// A fault of our own is told by a request id, under which the log has the reason.
     private func failure(_ failure: ServiceFailure) -> RPCFailure {
         guard failure.reason == .undefined else { return RPCFailure(failure) }
-        let requestID = String(UInt64.random(in: .min ... .max), radix: 16)
+        let requestID = Self.requestID()
         logger.error(
             "a request failed",
             metadata: ["request": "\(requestID)", "reason": "\(failure.message)"])
         return RPCFailure(internalErrorOf: requestID)
     }
 
-    private func count(_ request: Request, failed: Bool) {
-        service.counters.count(method: request.method?.rawValue, failed: failed)
+    private func count(_ request: Request, _ failure: RPCFailure? = nil, since begin: Int64) {
+        let nanoseconds = monotonicNanoseconds() - begin
+        service.counters.count(
+            method: request.method?.rawValue, errorCode: failure?.errorCode,
+            nanoseconds: nanoseconds)
+        let limit = service.limits.slowQueryMilliseconds
+        if limit > 0, nanoseconds > Int64(limit) * 1_000_000 {
+            noteSlow(request, failure, milliseconds: nanoseconds / 1_000_000)
+        }
+    }
+
+    /// Logs a slow query or count and how it runs: the fields it asks for, not their values.
+    private func noteSlow(_ request: Request, _ failure: RPCFailure?, milliseconds: Int64) {
+        let (asked, query): (BucketName, Query)
+        switch request.call {
+        case .success(.query(let bucket, let wanted)): (asked, query) = (bucket, wanted)
+        case .success(.count(let bucket, let clause)):
+            (asked, query) = (bucket, Query(clause: clause))
+        default: return
+        }
+        service.counters.countSlow()
+        logger.notice(
+            "slow query",
+            metadata: [
+                "request": "\(failure?.requestID ?? Self.requestID())", "bucket": "\(asked.text)",
+                "method": "\(request.method?.text ?? "")", "milliseconds": "\(milliseconds)",
+                "plan": "\(service.outline(of: query, in: asked))",
+                "errorCode": "\(failure?.errorCode ?? "none")",
+            ])
+    }
+
+    private static func requestID() -> String {
+        String(UInt64.random(in: .min ... .max), radix: 16)
     }
 }

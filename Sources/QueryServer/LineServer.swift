@@ -18,21 +18,25 @@ public struct LineServer: ServiceLifecycle.Service {
     private let host: String
     private let port: Int
     private let drainTime: Duration
+    private let tls: TLSIdentity?
     private let logger: Logger
     private let ready: @Sendable (_ host: String, _ port: Int) -> Void
 
     /// - Parameters:
     ///   - port: 0 takes a free one.
     ///   - drainTime: how long a graceful stop waits for answers under way.
+    ///   - tls: nil for connections without it.
     ///   - ready: called once connections are accepted, with the address they are accepted at.
     public init(
-        service: Operations.Service, host: String, port: Int, drainTime: Duration, logger: Logger,
+        service: Operations.Service, host: String, port: Int, drainTime: Duration,
+        tls: TLSIdentity? = nil, logger: Logger,
         ready: @escaping @Sendable (_ host: String, _ port: Int) -> Void
     ) {
         self.service = service
         self.host = host
         self.port = port
         self.drainTime = drainTime
+        self.tls = tls
         self.logger = logger
         self.ready = ready
     }
@@ -42,7 +46,7 @@ public struct LineServer: ServiceLifecycle.Service {
 
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let workers = NIOThreadPool(numberOfThreads: 2)
+        let workers = NIOThreadPool(numberOfThreads: service.limits.readThreads)
         workers.start()
         do {
             try await serve(group, workers)
@@ -63,10 +67,12 @@ public struct LineServer: ServiceLifecycle.Service {
         let sessions = Sessions()
         let listener = try await bind(group, workers, sessions)
         let address = listener.localAddress
+        service.health.state = .ready
         ready(address?.ipAddress ?? host, address?.port ?? port)
         await cancelWhenGracefulShutdown {
             try? await Task.sleep(for: .seconds(.max / 4))
         }
+        service.health.state = .draining
         try? await listener.close()
         logger.info("stopping", metadata: ["connections": "\(sessions.count)"])
         await sessions.drain(for: drainTime)
@@ -81,6 +87,7 @@ public struct LineServer: ServiceLifecycle.Service {
         // Made here, used by the connections of this one loop alone.
         let desk = NIOLoopBoundBox.makeBoxSendingValue(
             LoopDesk(limits: limits, eventLoop: loop), eventLoop: loop)
+        loop.execute { desk.value.beginRounds() }
         return try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -91,22 +98,37 @@ public struct LineServer: ServiceLifecycle.Service {
                 .writeBufferWaterMark,
                 value: .init(low: limits.outputBytes / 4, high: limits.outputBytes / 2)
             )
+            .childChannelOption(.socketOption(.so_keepalive), value: 1)
             .childChannelInitializer { channel in
-                guard service.counters.admitConnection(limit: limits.connections) else {
-                    return channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(
-                            RefusalHandler(limits: limits))
-                    }
-                }
-                channel.closeFuture.whenComplete { _ in service.counters.connectionClosed() }
-                let session = SessionHandler(
-                    dispatcher: dispatcher, limits: limits, workers: workers, desk: desk.value)
-                sessions.add(session, channel)
-                return channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(session)
+                channel.eventLoop.makeCompletedFuture {
+                    try add(channel, dispatcher, desk.value, workers, sessions)
                 }
             }
             .bind(host: host, port: port).get()
+    }
+
+    /// Puts the handlers of a new connection in place, in its event loop.
+    private func add(
+        _ channel: any Channel, _ dispatcher: Dispatcher, _ desk: LoopDesk,
+        _ workers: NIOThreadPool, _ sessions: Sessions
+    ) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let address = channel.remoteAddress?.clientAddress ?? "unknown"
+        do throws(ServiceFailure) {
+            try service.counters.admitConnection(from: address, service.limits)
+        } catch {
+            guard sessions.admitRefusal(channel) else { return channel.close(promise: nil) }
+            if let tls { try pipeline.addHandlers([PlainTextHandler(), tls.handler()]) }
+            return try pipeline.addHandler(RefusalHandler(RPCFailure(error)))
+        }
+        let counters = service.counters
+        channel.closeFuture.whenComplete { _ in counters.connectionClosed(from: address) }
+        if let tls { try pipeline.addHandlers([PlainTextHandler(), tls.handler()]) }
+        let session = SessionHandler(
+            dispatcher: dispatcher, limits: service.limits, workers: workers, desk: desk,
+            caller: Caller(address: address), isSecured: tls == nil)
+        sessions.add(session, channel)
+        try pipeline.addHandler(session)
     }
 }
 
@@ -114,6 +136,20 @@ public struct LineServer: ServiceLifecycle.Service {
 private final class Sessions: Sendable {
     private let open = Mutex<[ObjectIdentifier: (session: SessionHandler, channel: any Channel)]>(
         [:])
+    private let refusals = Atomic(0)
+
+    /// So many refused connections at once are told why; more are closed without a word.
+    private static let toldRefusals = 1_000
+
+    /// Whether a refused connection can be told so.
+    func admitRefusal(_ channel: any Channel) -> Bool {
+        guard refusals.add(1, ordering: .relaxed).newValue <= Self.toldRefusals else {
+            refusals.subtract(1, ordering: .relaxed)
+            return false
+        }
+        channel.closeFuture.whenComplete { _ in self.refusals.subtract(1, ordering: .relaxed) }
+        return true
+    }
 
     var count: Int { open.withLock { $0.count } }
 

@@ -1,21 +1,115 @@
 import Backend
+import DequeModule
 import JSONText
 import NIOCore
 import Objects
+import Operations
 import Synchronization
 import WireProtocol
 
 /// What the connections of one event loop share, one after the other: their parser, the buffer in
-/// which their answers are made, and the answers to their writes.
+/// which their answers are made, the answers to their writes, the order of their turns, and the
+/// look at each of them from time to time.
+///
+/// Used on its event loop only.
 final class LoopDesk {
     let parser: RequestParser
     let writeAnswers: WriteAnswers
     /// Empty whenever no session is at work.
     var output = JSONWriter()
+    private let queuedWriteBytes: Int
+    private var writeBytes = 0
+    /// Sessions that have found no room for a write.
+    private var held: [SessionHandler] = []
+
+    private let limits: Limits
+    private let eventLoop: any EventLoop
+    private var sessions: [ObjectIdentifier: SessionHandler] = [:]
+    private var turns: Deque<SessionHandler> = []
+    private var isServingTurns = false
 
     init(limits: Limits, eventLoop: any EventLoop) {
+        queuedWriteBytes = limits.queuedWriteBytes
         parser = RequestParser(limits: limits)
         writeAnswers = WriteAnswers(eventLoop: eventLoop)
+        self.limits = limits
+        self.eventLoop = eventLoop
+    }
+
+    func add(_ session: SessionHandler) { sessions[ObjectIdentifier(session)] = session }
+
+    func remove(_ session: SessionHandler) { sessions[ObjectIdentifier(session)] = nil }
+
+    // MARK: Turns
+
+    /// Between two turns the event loop serves everybody who has no need of one.
+    private static let pause = TimeAmount.microseconds(20)
+
+    /// Has a session that has much to do go on when all others have been served: one such session at
+    /// a time, so that nobody waits for more than one turn.
+    func queue(_ session: SessionHandler) {
+        turns.append(session)
+        if !isServingTurns { serveNextTurn() }
+    }
+
+    private func serveNextTurn() {
+        isServingTurns = true
+        eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
+            turns.popFirst()?.takeTurn()
+            if turns.isEmpty { isServingTurns = false } else { serveNextTurn() }
+        }
+    }
+
+    // MARK: Looking after the sessions
+
+    /// Looks at every session, again and again, until the event loop ends.
+    func beginRounds() {
+        let shortest = min(
+            limits.handshakeMilliseconds, limits.lineMilliseconds, limits.unreadMilliseconds,
+            limits.idleMilliseconds)
+        goRound(every: .milliseconds(Int64(min(max(shortest / 4, 5), 100))))
+    }
+
+    private func goRound(every interval: TimeAmount) {
+        eventLoop.assumeIsolated().scheduleTask(in: interval) { [self] in
+            lookAround()
+            goRound(every: interval)
+        }
+    }
+
+    private func lookAround() {
+        let now = monotonicNanoseconds()
+        var held = 0
+        for session in sessions.values {
+            session.look(now: now)
+            held += session.heldBytes
+        }
+        guard held > limits.bufferedBytes else { return }
+        for session in sessions.values.sorted(by: { $0.heldBytes > $1.heldBytes }) {
+            guard held > limits.bufferedBytes else { break }
+            held -= session.heldBytes
+            session.shed()
+        }
+    }
+
+    // MARK: Writes under way, of all connections
+
+    /// Whether another write may be begun; one that waits for it holds its connection up.
+    var takesWrites: Bool { writeBytes < queuedWriteBytes }
+
+    func begin(_ write: Write) { writeBytes += write.memoryBytes }
+
+    func end(_ write: Write) { writeBytes -= write.memoryBytes }
+
+    /// Has a session run again when there is room for writes.
+    func hold(_ session: SessionHandler) { held.append(session) }
+
+    /// Lets those go on that were held up, as long as there is room.
+    func release() {
+        guard takesWrites, !held.isEmpty else { return }
+        let sessions = held
+        held = []
+        for session in sessions { session.resume() }
     }
 }
 
@@ -55,4 +149,6 @@ struct FinishedWrite: Sendable {
     let request: Request
     let write: Write
     let result: Result<WriteAnswer, ServiceFailure>
+    /// When its turn came, by the monotonic clock.
+    let begin: Int64
 }

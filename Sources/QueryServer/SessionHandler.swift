@@ -3,6 +3,8 @@ import JSONText
 import Logging
 import NIOCore
 import NIOPosix
+import NIOSSL
+import NIOTLS
 import Objects
 import Operations
 import WireProtocol
@@ -18,37 +20,62 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let dispatcher: Dispatcher
-    private let limits: Limits
-    private let workers: NIOThreadPool
+    let dispatcher: Dispatcher
+    let limits: Limits
+    let workers: NIOThreadPool
     private let desk: LoopDesk
-    private var conversation: Conversation
+    var conversation: Conversation
     private var finishedWrites: [FinishedWrite] = []
+    private var finishedRead: (request: Request, answer: [UInt8])?
     /// Tells the read that runs on a worker thread that nobody wants its answer any more.
-    private var stop: StopSignal?
-    private let export = ExportSession()
-    private var context: ChannelHandlerContext?
-    private var isWatchingExport = false
+    var stop: StopSignal?
+    let caller: Caller
+    var context: ChannelHandlerContext?
+    var isWatchingExport = false
     private var isReading = false
     /// No more is taken in: the client has ended its side, or the service is stopping.
     private var inputEnded = false
     private var clientHasEnded = false
     private var isClosing = false
     private var isRunning = false
+    /// Much is to be done, for which its turn has to come.
+    private var isQueued = false
+    private var hasReceived = false
+    var patience = Patience(now: monotonicNanoseconds())
+    /// TLS is agreed on, and who has to log in has.
+    var hasArrived = false
+    var isSecured: Bool
+    /// Answers that had not been sent when it was last looked.
+    var unsentBytes = 0
+    var mayHaveUnsent = false
+    /// Waits at the desk for room for a write.
+    private var isHeld = false
 
-    init(dispatcher: Dispatcher, limits: Limits, workers: NIOThreadPool, desk: LoopDesk) {
+    /// - Parameter isSecured: whether nothing has to be agreed on before the first line.
+    init(
+        dispatcher: Dispatcher, limits: Limits, workers: NIOThreadPool, desk: LoopDesk,
+        caller: Caller, isSecured: Bool
+    ) {
         self.dispatcher = dispatcher
         self.limits = limits
         self.workers = workers
         self.desk = desk
+        self.caller = caller
+        self.isSecured = isSecured
         conversation = Conversation(limits: limits)
     }
 
     // MARK: Events of the channel
 
-    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        desk.add(self)
+    }
 
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        desk.remove(self)
+        self.context = nil
+    }
 
     func channelInactive(context: ChannelHandlerContext) {
         stop?.stop()
@@ -63,7 +90,12 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         isReading = false
         if isClosing { return }  // too late; it is read so that closing does not cut the answers
-        unwrapInboundIn(data).withUnsafeReadableBytes { conversation.append($0) }
+        let bytes = unwrapInboundIn(data)
+        if !hasReceived {
+            hasReceived = true
+            if TLSRecord.beginsHandshake(bytes) { return refuseTLS(context) }
+        }
+        bytes.withUnsafeReadableBytes { conversation.append($0) }
         run()
     }
 
@@ -83,11 +115,14 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
             clientHasEnded = true
             isClosing ? context.close(promise: nil) : endInput()
         } else {
+            if case TLSUserEvent.handshakeCompleted = event { isSecured = true }
             context.fireUserInboundEventTriggered(event)
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // Lines say themselves where they end: it does not matter how TLS does.
+        if let error = error as? NIOSSLError, error == .uncleanShutdown { return }
         dispatcher.logger.debug("a connection ended", metadata: ["reason": "\(error)"])
         context.close(promise: nil)
     }
@@ -99,27 +134,67 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     /// Takes the answer to a write; `run` has to follow.
-    func receive(_ finished: FinishedWrite) { finishedWrites.append(finished) }
+    func receive(_ finished: FinishedWrite) {
+        desk.end(finished.write)
+        finishedWrites.append(finished)
+    }
+
+    private func refuseTLS(_ context: ChannelHandlerContext) {
+        end(context, context.channel.allocator.buffer(bytes: TLSRecord.refusal))
+    }
 
     // MARK: Work
 
     /// Does all that can be done now: requests, then answers out, then perhaps more input.
     func run() {
-        guard !isRunning, let context else { return }
+        guard !isRunning, !isQueued else { return }
+        if conversation.heldBytes > Self.longInput { queue() } else { work() }
+    }
+
+    /// Bytes that are not taken in but in turn.
+    private static let longInput = 128 * 1_024
+
+    private func queue() {
+        isQueued = true
+        desk.queue(self)
+    }
+
+    /// Goes on with what was put off.
+    func takeTurn() {
+        isQueued = false
+        work()
+    }
+
+    private func work() {
         isRunning = true
-        defer { isRunning = false }
+        if let context { work(context) }
+        isRunning = false
+        desk.release()
+    }
+
+    /// Runs again after it has been held at the desk.
+    func resume() {
+        isHeld = false
+        run()
+    }
+
+    /// Works for this long without letting others have their turn; nanoseconds.
+    private static let turn: Int64 = 500_000
+
+    private func work(_ context: ChannelHandlerContext) {
         let channel = context.channel
-        for finished in finishedWrites {
-            conversation.answer(finished.request, into: &desk.output) { writer in
-                dispatcher.answer(finished, into: &writer)
-                return true
-            }
-        }
-        finishedWrites.removeAll()
+        let begin = monotonicNanoseconds()
+        takeFinished()
         var hasMore = true
+        var steps = 0
         while hasMore, channel.isWritable {
             hasMore = step(context)
             if desk.output.count > limits.outputBytes / 2 { flush(context) }
+            steps += 1
+            if hasMore, steps % 4 == 0, monotonicNanoseconds() - begin > Self.turn {
+                flush(context)
+                return queue()
+            }
         }
         flush(context)
         if hasMore {
@@ -132,63 +207,61 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         }
     }
 
+    /// Puts the answers that came from other threads into the output.
+    private func takeFinished() {
+        if let (request, answer) = finishedRead {
+            finishedRead = nil
+            conversation.answer(request, into: &desk.output) { writer in
+                writer.raw(answer)
+                return true
+            }
+        }
+        for finished in finishedWrites {
+            conversation.answer(finished.request, into: &desk.output) { writer in
+                dispatcher.answer(finished, into: &writer)
+                return true
+            }
+        }
+        finishedWrites.removeAll()
+    }
+
     /// Begins one request; false when there is none that can be begun.
     private func step(_ context: ChannelHandlerContext) -> Bool {
-        switch conversation.next(desk.parser) {
+        switch conversation.next(
+            desk.parser, takesWrites: desk.takesWrites,
+            refusal: { dispatcher.refusal(of: $0, from: caller) })
+        {
         case .read(let request):
+            let begin = monotonicNanoseconds()
             let isAnswered = conversation.answer(request, into: &desk.output) { writer in
-                dispatcher.answer(request, export: export, effort: .light, into: &writer)
+                dispatcher.answer(
+                    request, from: caller, since: begin, effort: .light, into: &writer)
             }
-            if !isAnswered { offload(request, context) }
+            if !isAnswered { offload(request, since: begin, context) }
             return true
         case .write(let request, let write):
+            let begin = monotonicNanoseconds()
+            desk.begin(write)
             let answers = desk.writeAnswers
-            dispatcher.service.submit(write) { [self] result in
-                let finished = FinishedWrite(request: request, write: write, result: result)
+            dispatcher.service.submit(write, key: request.key, by: caller) { [self] result in
+                let finished = FinishedWrite(
+                    request: request, write: write, result: result, begin: begin)
                 answers.put(.init(session: self, answer: finished))
             }
             return true
-        case .wait: return false
-        }
-    }
-
-    /// Runs a read on a worker thread.
-    private func offload(_ request: Request, _ context: ChannelHandlerContext) {
-        let eventLoop = context.eventLoop
-        let stop = StopSignal()
-        self.stop = stop
-        workers.submit { [self] _ in
-            var writer = JSONWriter()
-            _ = dispatcher.answer(request, export: export, effort: .until(stop), into: &writer)
-            let answer = writer.bytes
-            eventLoop.execute { self.finish(request, answer) }
-        }
-        if case .success(.export) = request.call, !isWatchingExport {
-            isWatchingExport = true
-            watchExport(eventLoop)
-        }
-    }
-
-    private func finish(_ request: Request, _ answer: [UInt8]) {
-        stop = nil
-        guard context != nil else { return }
-        conversation.answer(request, into: &desk.output) { writer in
-            writer.raw(answer)
-            return true
-        }
-        run()
-    }
-
-    /// Looks after every idle time whether the export is still used, as long as there is one.
-    private func watchExport(_ eventLoop: any EventLoop) {
-        let idle = limits.exportIdleMilliseconds
-        eventLoop.scheduleTask(in: .milliseconds(Int64(idle))) { [self] in
-            if context != nil, export.expire(after: .milliseconds(idle)) {
-                watchExport(eventLoop)
-            } else {
-                isWatchingExport = false
+        case .wait:
+            if !desk.takesWrites, !isHeld {
+                isHeld = true
+                desk.hold(self)
             }
+            return false
         }
+    }
+
+    func finish(_ request: Request, _ answer: [UInt8]) {
+        stop = nil
+        finishedRead = (request, answer)
+        run()
     }
 
     private func flush(_ context: ChannelHandlerContext) {
@@ -197,18 +270,34 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         desk.output.withBytes { _ = buffer.writeBytes(UnsafeRawBufferPointer($0)) }
         desk.output.removeAll(keeping: Self.keptOutput)
         context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+        mayHaveUnsent = true
     }
 
     /// Bytes of the buffer for answers that are kept when it is empty.
     private static let keptOutput = 1 << 20
 
-    private func closeIfDone(_ context: ChannelHandlerContext) {
-        guard !isClosing, conversation.isDone else { return }
-        isClosing = true
-        // Behind what has been written: the client gets all its answers.
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
+    // MARK: The end
+
+    func end(_ context: ChannelHandlerContext, _ failure: RPCFailure) {
+        guard conversation.isDone, unsentBytes == 0 else { return context.close(promise: nil) }
+        AnswerWriter.failure(failure, id: nil, to: &desk.output)
+        desk.output.byte(UInt8(ascii: "\n"))
+        flush(context)
+        end(context, ByteBuffer())
+    }
+
+    /// Says a last thing and closes.
+    func end(_ context: ChannelHandlerContext, _ last: ByteBuffer) {
+        (inputEnded, isClosing) = (true, true)
+        conversation = Conversation(limits: limits)
+        context.writeAndFlush(wrapOutboundOut(last)).assumeIsolated().whenComplete { _ in
             self.close(context)
         }
+    }
+
+    private func closeIfDone(_ context: ChannelHandlerContext) {
+        guard !isClosing, conversation.isDone else { return }
+        end(context, ByteBuffer())  // behind what has been written: the client gets all its answers
     }
 
     /// Closes; towards a client that may still be sending, its side first: to close on unread bytes

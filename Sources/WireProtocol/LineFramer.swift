@@ -27,6 +27,9 @@ public struct LineFramer {
     /// Bytes of the line under way.
     public var pendingBytes: Int { buffer.count - start }
 
+    /// Whether bytes of a line have come, skipped ones too, and not its end.
+    public var isWithinLine: Bool { isSkipping || start < buffer.count }
+
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start == buffer.count {
             buffer.removeAll(keepingCapacity: buffer.capacity <= 1 << 17)

@@ -6,20 +6,25 @@ public enum MethodCall: Sendable {
     case info
     case ping
     case statistics
-    case listBuckets(BucketScope)
+    case login(token: String)
+    case listBuckets(BucketScope, after: BucketName?)
     case count(BucketName, Clause)
     case query(BucketName, Query)
     case explain(BucketName, Query, analyze: Bool)
     case export(BucketName, continues: Bool)
     case deleteBucket(BucketName)
     case deleteWhere(BucketName, Clause)
-    case create(BucketName, WrittenDocument, dataType: String?)
-    case put(BucketName, ObjectID, WrittenDocument, WriteCondition)
+    case create(BucketName, WrittenDocument, dataType: String?, Expiry)
+    case put(BucketName, ObjectID, WrittenDocument, WriteCondition, Expiry)
     /// The patch as JSON text.
-    case patch(BucketName, ObjectID, [UInt8], ifVersion: Int64?)
+    case patch(BucketName, ObjectID, [UInt8], ifVersion: Int64?, Expiry)
     case get(BucketName, ObjectID)
     case delete(BucketName, ObjectID, ifVersion: Int64?)
-    case putMany(BucketName, [(id: ObjectID?, document: WrittenDocument)])
+    /// Everything derived against what is stored.
+    case check
+    /// The next piece of a copy of the store.
+    case backup(continues: Bool)
+    case putMany(BucketName, [(id: ObjectID?, document: WrittenDocument)], Expiry)
 }
 
 /// The methods; the raw value is a method's place among them.
@@ -27,6 +32,7 @@ public enum MethodName: Int, Sendable, CaseIterable {
     case info
     case ping
     case statistics
+    case login
     case listBuckets
     case count
     case query
@@ -40,6 +46,8 @@ public enum MethodName: Int, Sendable, CaseIterable {
     case get
     case delete
     case putMany
+    case check
+    case backup
 
     /// The method of this name on the wire.
     init?(utf8: UnsafeBufferPointer<UInt8>) {
@@ -54,12 +62,21 @@ public enum MethodName: Int, Sendable, CaseIterable {
         return nil
     }
 
+    /// Whether it changes objects.
+    var isWrite: Bool {
+        switch self {
+        case .deleteBucket, .deleteWhere, .create, .put, .patch, .delete, .putMany: true
+        default: false
+        }
+    }
+
     /// The name on the wire.
     public var text: StaticString {
         switch self {
         case .info: "server.info"
         case .ping: "server.ping"
         case .statistics: "server.stats"
+        case .login: "auth.login"
         case .listBuckets: "bucket.list"
         case .count: "bucket.count"
         case .query: "bucket.query"
@@ -73,6 +90,8 @@ public enum MethodName: Int, Sendable, CaseIterable {
         case .get: "object.get"
         case .delete: "object.delete"
         case .putMany: "object.putMany"
+        case .check: "store.check"
+        case .backup: "store.backup"
         }
     }
 }

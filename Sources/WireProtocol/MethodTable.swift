@@ -7,13 +7,27 @@ struct MethodTable {
     let limits: Limits
 
     /// - Parameter params: a JSON object, or nil for the empty one.
+    /// - Returns: the call, and of a write the name that its client has given it.
     /// - Throws: what is wrong with the params, with the path of the member.
     func call(
-        _ method: MethodName, _ params: inout MemberReader
-    ) throws(ServiceFailure) -> MethodCall {
-        let call = try read(method, &params)
-        try params.finish(as: "\(method.text)")
-        return call
+        _ method: MethodName, _ params: JSONView?
+    ) throws(ServiceFailure) -> (MethodCall, RequestKey?) {
+        var reader = MemberReader(params)
+        let call = try read(method, &reader)
+        let key = method.isWrite ? try requestKey(method, params, &reader) : nil
+        try reader.finish(as: "\(method.text)")
+        return (call, key)
+    }
+
+    private func requestKey(
+        _ method: MethodName, _ params: JSONView?, _ reader: inout MemberReader
+    ) throws(ServiceFailure) -> RequestKey? {
+        guard let text = try reader.optionalString("requestKey"), let params else { return nil }
+        guard (1...limits.requestKeyBytes).contains(text.utf8.count) else {
+            throw reader.failure("requestKey", "expected 1 to \(limits.requestKeyBytes) bytes")
+        }
+        return RequestKey(
+            text: text, request: Array("\(method.text) ".utf8) + minifiedJSON(params.text))
     }
 
     private func read(
@@ -23,11 +37,8 @@ struct MethodTable {
         case .info: return .info
         case .ping: return .ping
         case .statistics: return .statistics
-        case .listBuckets:
-            guard let scope = try params.optionalString("scope") else {
-                return .listBuckets(.application)
-            }
-            return .listBuckets(try BucketScope(scope, at: "scope"))
+        case .login: return .login(token: try params.string("token"))
+        case .listBuckets: return try listBuckets(&params)
         case .count: return .count(try bucket(&params), try clause(&params))
         case .query: return .query(try bucket(&params), try query(&params))
         case .explain:
@@ -51,7 +62,24 @@ struct MethodTable {
             let (bucket, id) = (try bucket(&params), try id(&params))
             return .delete(bucket, id, ifVersion: try version(&params))
         case .putMany: return try putMany(&params)
+        case .check: return .check
+        case .backup: return .backup(continues: try params.optionalBool("continue") ?? false)
         }
+    }
+
+    private func listBuckets(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {
+        var scope = BucketScope.application
+        if let text = try params.optionalString("scope") {
+            scope = try BucketScope(text, at: "scope")
+        }
+        // The key of a page is the last bucket before it.
+        guard let key = try params.optionalString("paginationKey") else {
+            return .listBuckets(scope, after: nil)
+        }
+        guard let last = try? BucketName(key), last.scope == scope else {
+            throw params.failure("paginationKey", "it is no key of a page of these buckets")
+        }
+        return .listBuckets(scope, after: last)
     }
 
     private func create(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {
@@ -61,7 +89,7 @@ struct MethodTable {
         if let dataType, !(1...limits.dataTypeBytes).contains(dataType.utf8.count) {
             throw params.failure("dataType", "expected 1 to \(limits.dataTypeBytes) bytes")
         }
-        return .create(bucket, document, dataType: dataType)
+        return .create(bucket, document, dataType: dataType, try expiry(&params))
     }
 
     private func put(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {
@@ -73,14 +101,15 @@ struct MethodTable {
             throw params.failure("ifAbsent", "it contradicts \"ifVersion\"")
         }
         let condition = ifAbsent ? .absent : version.map(WriteCondition.version) ?? .none
-        return .put(bucket, id, document, condition)
+        return .put(bucket, id, document, condition, try expiry(&params))
     }
 
     private func patch(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {
         let (bucket, id) = (try bucket(&params), try id(&params))
         let patch = try params.required("object", "a JSON object")
         try MergePatch.check(patch, at: "object")
-        return .patch(bucket, id, Array(patch.text), ifVersion: try version(&params))
+        return .patch(
+            bucket, id, Array(patch.text), ifVersion: try version(&params), try expiry(&params))
     }
 
     private func putMany(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {
@@ -103,7 +132,7 @@ struct MethodTable {
             }
             objects.append((id, document))
         }
-        return .putMany(bucket, objects)
+        return .putMany(bucket, objects, try expiry(&params))
     }
 
     private func bucket(_ params: inout MemberReader) throws(ServiceFailure) -> BucketName {
@@ -129,6 +158,20 @@ struct MethodTable {
     private func version(_ params: inout MemberReader) throws(ServiceFailure) -> Int64? {
         try params.optionalInt("ifVersion", in: 1...Int.max).map(Int64.init)
     }
+
+    private func expiry(_ params: inout MemberReader) throws(ServiceFailure) -> Expiry {
+        guard let value = params.optional("expiresAt") else { return .unchanged }
+        if value.kind == .null { return .never }
+        guard let time = value.number?.exactInt, (0...Self.latestTime).contains(time) else {
+            throw params.failure(
+                "expiresAt",
+                "expected whole milliseconds since 1970, 0 to \(Self.latestTime), or null")
+        }
+        return .at(Int64(time))
+    }
+
+    /// 2^53 - 1: up to there every client's numbers are exact.
+    private static let latestTime = 9_007_199_254_740_991
 
     private func query(_ params: inout MemberReader) throws(ServiceFailure) -> Query {
         try QueryParser(limits: limits).query(from: &params)

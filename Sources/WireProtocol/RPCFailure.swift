@@ -26,7 +26,7 @@ public struct RPCFailure: Error, Sendable, Equatable {
         self.init(Self.code(of: failure.reason), failure.reason.rawValue, failure.message)
         path = failure.path
         if failure.reason == .tooManyRequests || failure.reason == .temporarilyUnavailable {
-            retryAfterMilliseconds = 1_000
+            retryAfterMilliseconds = failure.retryAfterMilliseconds ?? 1_000
         }
     }
 
@@ -43,6 +43,10 @@ public struct RPCFailure: Error, Sendable, Equatable {
             -32600, "LINE_TOO_LONG", "the line is longer than \(limit) bytes and was skipped")
     }
 
+    public static func lineTooSlow(limit: Int) -> RPCFailure {
+        .invalidRequest("a line has to end within \(limit) ms of its first byte")
+    }
+
     static func invalidRequest(_ message: String) -> RPCFailure {
         RPCFailure(-32600, "INVALID_REQUEST", message)
     }
@@ -57,6 +61,8 @@ public struct RPCFailure: Error, Sendable, Equatable {
             .objectTooLarge:
             -32602
         case .undefined: -32603
+        case .unauthorized, .wrongToken: 1401
+        case .notAllowed: 1403
         case .objectNotFound, .bucketNotFound: 1404
         case .versionIsStale, .alreadyExists: 1409
         case .tooManyRequests: 1429

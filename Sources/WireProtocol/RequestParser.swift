@@ -9,6 +9,8 @@ public struct Request: Sendable {
     /// The method's name, where there is one to count it under.
     public var method: MethodName?
     public var call: Result<MethodCall, RPCFailure>
+    /// What its client calls a write, so that a repeat is recognised.
+    public var key: RequestKey?
 
     static let nullID = Array("null".utf8)
 
@@ -17,10 +19,14 @@ public struct Request: Sendable {
         self.init(id: id ?? Self.nullID, method: nil, call: .failure(failure))
     }
 
-    init(id: [UInt8]?, method: MethodName?, call: Result<MethodCall, RPCFailure>) {
+    init(
+        id: [UInt8]?, method: MethodName?, call: Result<MethodCall, RPCFailure>,
+        key: RequestKey? = nil
+    ) {
         self.id = id
         self.method = method
         self.call = call
+        self.key = key
     }
 }
 
@@ -85,7 +91,8 @@ public struct RequestParser {
             return Request(id: idText, method: nil, call: .failure(.methodNotFound(name)))
         }
         do throws(ServiceFailure) {
-            return Request(id: idText, method: method, call: .success(try call(method, params)))
+            let (call, key) = try call(method, params)
+            return Request(id: idText, method: method, call: .success(call), key: key)
         } catch {
             return Request(id: idText, method: method, call: .failure(RPCFailure(error)))
         }
@@ -93,12 +100,11 @@ public struct RequestParser {
 
     private func call(
         _ method: MethodName, _ params: JSONView?
-    ) throws(ServiceFailure) -> MethodCall {
+    ) throws(ServiceFailure) -> (MethodCall, RequestKey?) {
         if let params, params.kind == .array, params.count > 0 {
             throw ServiceFailure(
                 .invalidInputData, "params are given by name, in an object", at: "params")
         }
-        var reader = MemberReader(params?.kind == .object ? params : nil)
-        return try methods.call(method, &reader)
+        return try methods.call(method, params?.kind == .object ? params : nil)
     }
 }

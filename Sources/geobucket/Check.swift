@@ -1,25 +1,28 @@
 import ArgumentParser
+import Backend
 import EmbeddedBackend
+import JSONText
 
 /// `geobucket check`: says where a store and what is derived from it disagree.
-struct Check: ParsableCommand {
+struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check a store: every disagreement between its documents and its index.",
         discussion: """
-            Reads the whole file at one state and changes nothing; a service may be running on it. \
-            Prints a sentence for each disagreement and exits with 1 when there is one.
+            Prints a sentence for each disagreement and exits with 1 when there is one. \
+            With --store it reads the whole file at one state and changes nothing; a service may be \
+            running on it. With --server a running service compares what it has in memory.
             """)
 
-    @Option(help: ArgumentHelp("The store's file.", valueName: "path"))
-    var store = "./geobucket.sqlite"
+    @Option(
+        help: ArgumentHelp("The store's file. (default: ./geobucket.sqlite)", valueName: "path"))
+    var store: String?
 
-    func run() throws {
-        let report: StoreCheck.Report
-        do {
-            report = try StoreCheck.run(path: store)
-        } catch {
-            throw CommandFailure("the store cannot be checked: \(error)")
-        }
+    @OptionGroup var server: ServerOption
+
+    func validate() throws { try server.refuse(with: store) }
+
+    func run() async throws {
+        let report = server.server == nil ? try offline() : try await online()
         for problem in report.problems { try Console.write(problem + "\n") }
         let found =
             "\(report.objects) objects with \(report.points) points in \(report.buckets) buckets"
@@ -28,5 +31,27 @@ struct Check: ParsableCommand {
             throw CommandFailure("\(found): \(count) problem\(count == 1 ? "" : "s")")
         }
         try Console.write("\(found): no problems\n")
+    }
+
+    private func offline() throws -> CheckReport {
+        do {
+            return try StoreCheck.run(path: store ?? Serve.defaultStore)
+        } catch {
+            throw CommandFailure("the store cannot be checked: \(error)")
+        }
+    }
+
+    private func online() async throws -> CheckReport {
+        let answer = try await server.connect { try await $0.call("store.check", Array("{}".utf8)) }
+        return try JSONParser.reading(answer) { view in
+            var report = CheckReport()
+            report.objects = view["objects"]?.number?.exactInt ?? 0
+            report.points = view["points"]?.number?.exactInt ?? 0
+            report.buckets = view["buckets"]?.number?.exactInt ?? 0
+            report.problems = view["problems"]?.elements.compactMap(\.string) ?? []
+            let untold = (view["problemCount"]?.number?.exactInt ?? 0) - report.problems.count
+            if untold > 0 { report.problems.append("and \(untold) more") }
+            return report
+        }
     }
 }

@@ -85,16 +85,4 @@ struct ClauseOptions: ParsableArguments {
             return try QueryParser(limits: Limits()).bucketQuery(from: &reader).clause
         }
     }
-
-    private func usage<Value>(_ flag: String, _ body: () throws -> Value) throws -> Value {
-        do {
-            return try body()
-        } catch let failure as ServiceFailure {
-            throw ValidationError("\(flag): \(failure.path ?? ""): \(failure.message)")
-        } catch let error as JSONSyntaxError {
-            throw ValidationError("\(flag): \(error.message)")
-        } catch {
-            throw ValidationError("\(flag): \(error)")
-        }
-    }
 }

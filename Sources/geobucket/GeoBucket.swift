@@ -9,13 +9,15 @@ struct GeoBucket: AsyncParsableCommand {
         abstract: "A service for JSON objects with positions: what is near here that also matches?",
         discussion: """
             Objects live in buckets. `geobucket serve` runs the service; the other commands are \
-            clients of it, except `check`, which reads a store by itself.
+            clients of it, except `check` and `backup`, which can also read a store by themselves, \
+            and `token`.
 
             Exit status: 0 done, 1 the work failed, 2 wrong usage.
             """,
         version: Operations.Service.version,
         subcommands: [
-            Serve.self, Load.self, Ask.self, Count.self, Call.self, Export.self, Check.self,
+            Serve.self, Load.self, ImportArchive.self, Ask.self, Count.self, Call.self, Export.self,
+            Backup.self, Check.self, TokenCommand.self, LoadTestCommand.self,
         ])
 
     static func main() async {

@@ -25,18 +25,54 @@ struct LimitFlags: ParsableArguments {
     var orderKeys: Int?
     @Option(help: "Bytes of one dataType. (default: 200)")
     var dataTypeBytes: Int?
+    @Option(help: "Field paths at which one bucket holds GeoPoints. (default: 100)")
+    var geoFields: Int?
+    @Option(help: "Bytes of one requestKey. (default: 100)")
+    var requestKeyBytes: Int?
+    @Option(help: "Writes of 24 hours remembered by their requestKey. (default: 10000000)")
+    var requestKeys: Int?
     @Option(help: "Milliseconds one query may take. (default: 10000)")
     var queryMilliseconds: Int?
     @Option(help: "Milliseconds an export is kept for its next call. (default: 60000)")
     var exportIdleMilliseconds: Int?
+    @Option(help: "Milliseconds after which a read is logged as slow; 0: never. (default: 1000)")
+    var slowQueryMilliseconds: Int?
     @Option(help: "Connections at once. (default: 10000)")
     var connections: Int?
+    @Option(help: "Connections at once from one address. (default: 10000)")
+    var connectionsPerAddress: Int?
+    @Option(help: "Milliseconds for the TLS handshake and the first login. (default: 60000)")
+    var handshakeMilliseconds: Int?
+    @Option(help: "Milliseconds from a line's first byte to its end. (default: 60000)")
+    var lineMilliseconds: Int?
+    @Option(help: "Milliseconds a connection may ask for nothing. (default: 3600000)")
+    var idleMilliseconds: Int?
+    @Option(help: "Milliseconds a client may leave its answers unread. (default: 60000)")
+    var unreadMilliseconds: Int?
+    @Option(help: "Requests of one principal in a second; 0 is no bound. (default: 0)")
+    var requestsPerSecond: Int?
+    @Option(help: "Failed logins of one address before it has to wait. (default: 10)")
+    var failedLogins: Int?
+    @Option(help: "Milliseconds it has to wait for each. (default: 3000)")
+    var failedLoginMilliseconds: Int?
+    @Option(help: "Writes that wait for the store. (default: 200000)")
+    var queuedWrites: Int?
+    @Option(help: "Costly reads that run at once. (default: 4)")
+    var readThreads: Int?
+    @Option(help: "Milliseconds a costly read may wait for a thread. (default: 5000)")
+    var queueMilliseconds: Int?
     @Option(help: "Unanswered requests of one connection. (default: 1024)")
     var pipelinedRequests: Int?
     @Option(help: "Bytes of unanswered requests of one connection. (default: 4194304)")
     var pipelinedBytes: Int?
     @Option(help: "Unsent answer bytes of one connection. (default: 4194304)")
     var outputBytes: Int?
+    @Option(help: "Bytes that all connections together keep waiting. (default: 1073741824)")
+    var bufferedBytes: Int?
+    @Option(help: "Bytes of documents in writes that wait. (default: 67108864)")
+    var queuedWriteBytes: Int?
+    @Option(help: "Bytes of the write-ahead log before it is begun anew. (default: 67108864)")
+    var logBytes: Int?
     @Option(help: "Bytes of documents kept in memory. (default: 268435456)")
     var documentCacheBytes: Int?
     @Option(help: "Bytes of columns of fields kept in memory. (default: 1073741824)")
@@ -45,10 +81,13 @@ struct LimitFlags: ParsableArguments {
     func limits(_ settings: Settings) throws -> Limits {
         let flags: [Int?] = [
             lineBytes, replyBytes, objectBytes, pageObjects, batchRequests, clauseDepth, clauses,
-            inValues, polygonPositions, orderKeys, dataTypeBytes, queryMilliseconds,
-            exportIdleMilliseconds,
-            connections, pipelinedRequests, pipelinedBytes,
-            outputBytes, documentCacheBytes, memory,
+            inValues, polygonPositions, orderKeys, dataTypeBytes, geoFields, requestKeyBytes,
+            requestKeys, queryMilliseconds, exportIdleMilliseconds, slowQueryMilliseconds,
+            connections,
+            connectionsPerAddress, handshakeMilliseconds, lineMilliseconds, idleMilliseconds,
+            unreadMilliseconds, requestsPerSecond, failedLogins, failedLoginMilliseconds,
+            queuedWrites, readThreads, queueMilliseconds, pipelinedRequests, pipelinedBytes,
+            outputBytes, bufferedBytes, queuedWriteBytes, logBytes, documentCacheBytes, memory,
         ]
         var limits = Limits()
         for (setting, flag) in zip(LimitSetting.all, flags) {

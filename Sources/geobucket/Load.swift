@@ -1,7 +1,5 @@
 import ArgumentParser
-import GeoBucketClient
 import Interchange
-import Objects
 
 /// `geobucket load`: objects out of a file into a bucket.
 struct Load: AsyncParsableCommand {
@@ -20,16 +18,10 @@ struct Load: AsyncParsableCommand {
     @Argument(help: "The file, or - for standard input.")
     var file: String
 
-    @Option(help: "The bucket to load into.")
-    var bucket: String
-
-    @OptionGroup var server: ServerOption
+    @OptionGroup var loading: LoadingOptions
 
     @Option(help: "ndjson, geojson, csv or tsv; else by the file's name.")
     var format: InputFormat?
-
-    @Option(help: "What a bad record does: stop or skip.")
-    var onError = OnError.stop
 
     @Option(help: "Field that becomes the GeoPoint (CSV, GeoJSON).")
     var point = "location"
@@ -43,37 +35,13 @@ struct Load: AsyncParsableCommand {
     @Option(help: ArgumentHelp("CSV column of the id.", valueName: "column"))
     var id: String?
 
-    enum OnError: String, ExpressibleByArgument, CaseIterable { case stop, skip }
-
     func validate() throws {
         guard (latitude == nil) == (longitude == nil) else {
             throw ValidationError("--latitude and --longitude go together")
         }
-        do {
-            _ = try BucketName(bucket)
-        } catch {
-            throw ValidationError("--bucket: \(error.message)")
-        }
     }
 
-    func run() async throws {
-        let onError = onError
-        let bucket = bucket
-        let summary = try await server.connect { connection in
-            let limits = try await ServerLimits(of: connection)
-            var loader = Loader(
-                connection: connection, bucket: bucket, limits: limits,
-                skipsErrors: onError == .skip)
-            do {
-                try await loader.load(try records(limits))
-            } catch let error as InterchangeError {
-                throw CommandFailure("\(file): \(error)")
-            }
-            return loader.summary
-        }
-        try Console.write(summary.line + "\n")
-        if let failure = summary.stoppedBy { throw CommandFailure(failure) }
-    }
+    func run() async throws { try await loading.load(named: file, records) }
 
     private func records(_ limits: ServerLimits) throws(InterchangeError) -> RecordFile {
         var options = ReadingOptions()

@@ -37,6 +37,7 @@ struct Loader {
     private var group = Group()
     private var underWay: Deque<(group: Group, answer: PendingAnswer)> = []
     private var progress: ProgressLine
+    private var recordName = ""
     private(set) var summary = Summary()
 
     private static let groupObjects = 1_000
@@ -71,11 +72,12 @@ struct Loader {
         var bytes = 0
     }
 
-    mutating func load(_ file: RecordFile) async throws {
+    mutating func load(_ file: some RecordSource) async throws {
+        recordName = file.recordName
         while summary.stoppedBy == nil, let record = try file.next() {
             switch record.result {
             case .success(let text): try await add(record.number, text)
-            case .failure(let error): report("line \(record.number): \(error)")
+            case .failure(let error): report("\(recordName) \(record.number): \(error)")
             }
             progress.show(summary.objects, file.consumedBytes, file.totalBytes)
         }
@@ -128,7 +130,7 @@ struct Loader {
                 guard let index = Self.objectIndex(in: failure.path),
                     group.records.indices.contains(index)
                 else { throw ClientFailure.refused(failure) }
-                report("line \(group.records[index].number): \(failure)")
+                report("\(recordName) \(group.records[index].number): \(failure)")
                 guard skipsErrors else { return }
                 group.records.remove(at: index)
                 guard !group.records.isEmpty else { return }

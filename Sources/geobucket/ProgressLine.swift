@@ -9,10 +9,16 @@ struct ProgressLine {
     mutating func show(_ objects: Int, _ bytes: @autoclosure () -> Int, _ total: Int?) {
         guard isShown else { return }
         calls += 1
-        guard calls & 255 == 0, ContinuousClock.now - lastShown > .milliseconds(200) else { return }
-        lastShown = .now
+        guard calls & 255 == 0 else { return }
         let share = total.map { $0 > 0 ? ", \(bytes() * 100 / $0) %" : "" } ?? ""
-        Console.status("\r\u{1B}[K\(objects) objects\(share)")
+        show("\(objects) objects\(share)")
+    }
+
+    /// Shows a text, a few times a second.
+    mutating func show(_ text: @autoclosure () -> String) {
+        guard isShown, ContinuousClock.now - lastShown > .milliseconds(200) else { return }
+        lastShown = .now
+        Console.status("\r\u{1B}[K\(text())")
         isVisible = true
     }
 

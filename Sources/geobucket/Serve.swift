@@ -30,6 +30,12 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Address of health and metrics over HTTP, usually port 4363; without it there are none.",
+            valueName: "host:port"))
+    var http: String?
+
+    @Option(
+        help: ArgumentHelp(
             "The store's file, made when it is missing. (default: ./geobucket.sqlite)",
             valueName: "path"))
     var store: String?
@@ -41,8 +47,22 @@ struct Serve: AsyncParsableCommand {
         help: "trace, debug, info, notice, warning, error or critical. (default: info)")
     var logLevel: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Log lines for people (text) or as JSON objects (json). (default: text)",
+            valueName: "text|json"))
+    var logFormat: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whether answered writes survive loss of power (full) or of the process. (default: full)",
+            valueName: "full|normal"))
+    var durability: String?
+
     @Option(help: "Seconds a stop waits for answers under way. (default: 8)")
     var drainSeconds: Int?
+
+    @OptionGroup(title: "Access") var accessFlags: AccessFlags
 
     @OptionGroup(title: "Limits") var limitFlags: LimitFlags
 
@@ -55,21 +75,44 @@ struct Serve: AsyncParsableCommand {
         guard (0...86_400).contains(drain) else {
             throw ValidationError("--drain-seconds has to be 0 to 86400")
         }
-        let path = settings.string("store", flag: store) ?? "./geobucket.sqlite"
+        let tokens = try accessFlags.tokens(settings, logger: logger)
+        try accessFlags.check(address, hasTokens: tokens != nil, settings)
+        let reloading = Reloading(
+            access: tokens?.access, tokens: tokens?.watched, tls: try accessFlags.tls(settings),
+            logger: logger)
+        OpenFiles.raiseLimit(for: limits, logger)
+        let path = settings.string("store", flag: store) ?? Self.defaultStore
         try Self.refuseURL(path)
-        let backend = try open(path, limits, logger)
-        do {
-            try await serve(backend, address, limits, .seconds(drain), logger)
-        } catch {
-            try? backend.close()
-            throw error
+        let durability = try durability(settings)
+        let gateway = try httpAddress(settings).map { ($0, Gateway()) }
+        func run() async throws {
+            let backend = try open(path, durability, limits, logger)
+            do {
+                try await serve(backend, address, limits, .seconds(drain), reloading, gateway?.1)
+            } catch {
+                try? backend.close()
+                throw error
+            }
+            do {
+                try backend.close()
+            } catch {
+                throw CommandFailure("the store did not close: \(error)")
+            }
         }
-        do {
-            try backend.close()
-        } catch {
-            throw CommandFailure("the store did not close: \(error)")
+        if let (address, gateway) = gateway {
+            try await gateway.serving(at: address, logger, run)
+        } else {
+            try await run()
         }
         logger.info("stopped")
+    }
+
+    private func httpAddress(_ settings: Settings) throws -> Address? {
+        guard let text = settings.string("http", flag: http) else { return nil }
+        guard let address = Address(argument: text) else {
+            throw ValidationError("--http: \"\(text)\" is no HOST:PORT")
+        }
+        return address
     }
 
     private func address(_ settings: Settings) throws -> Address {
@@ -87,10 +130,25 @@ struct Serve: AsyncParsableCommand {
                 "--log-level: \"\(name)\" is none of "
                     + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
         }
-        LoggingSystem.bootstrap(StreamLogHandler.standardError)
+        switch settings.string("logFormat", flag: logFormat) ?? "text" {
+        case "text": LoggingSystem.bootstrap(StreamLogHandler.standardError)
+        case "json": LoggingSystem.bootstrap { JSONLogHandler(label: $0) }
+        case let other:
+            throw ValidationError("--log-format: \"\(other)\" is neither text nor json")
+        }
         var logger = Logger(label: "geobucket")
         logger.logLevel = level
         return logger
+    }
+
+    static let defaultStore = "./geobucket.sqlite"
+
+    private func durability(_ settings: Settings) throws -> ObjectStore.Durability {
+        let name = settings.string("durability", flag: durability) ?? "full"
+        guard let durability = ObjectStore.Durability(rawValue: name) else {
+            throw ValidationError("--durability: \"\(name)\" is neither full nor normal")
+        }
+        return durability
     }
 
     private static func refuseURL(_ path: String) throws {
@@ -99,16 +157,18 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func open(_ path: String, _ limits: Limits, _ logger: Logger) throws -> EmbeddedBackend
-    {
+    private func open(
+        _ path: String, _ durability: ObjectStore.Durability, _ limits: Limits, _ logger: Logger
+    ) throws -> EmbeddedBackend {
         let start = ContinuousClock.now
         do {
-            let backend = try EmbeddedBackend(path: path, limits: limits, logger: logger)
+            let backend = try EmbeddedBackend(
+                path: path, durability: durability, limits: limits, logger: logger)
             let statistics = backend.statistics()
             logger.info(
                 "store open",
                 metadata: [
-                    "store": "\(path)", "buckets": "\(statistics.buckets)",
+                    "buckets": "\(statistics.buckets)",
                     "objects": "\(statistics.objects)", "points": "\(statistics.points)",
                     "seconds": "\((ContinuousClock.now - start) / .seconds(1))",
                 ])
@@ -120,27 +180,27 @@ struct Serve: AsyncParsableCommand {
 
     private func serve(
         _ backend: EmbeddedBackend, _ address: Address, _ limits: Limits, _ drain: Duration,
-        _ logger: Logger
+        _ reloading: Reloading, _ gateway: Gateway?
     ) async throws {
         let service = Operations.Service(
-            backend: backend, limits: limits, methodNames: LineServer.methodNames)
+            backend: backend, limits: limits, methodNames: LineServer.methodNames,
+            access: reloading.access, health: gateway?.health ?? Health())
+        gateway?.observe(service)
+        let logger = reloading.logger
         let server = LineServer(
             service: service, host: address.host, port: address.port, drainTime: drain,
-            logger: logger
+            tls: reloading.tls, logger: logger
         ) { host, port in
             let bound = Address(host: host, port: port)
-            if !bound.isLoopback {
-                logger.warning(
-                    "anyone who reaches this address can read and write everything",
-                    metadata: ["address": "\(bound)"])
-            }
+            Self.warn(bound, reloading)
             try? Console.write("geobucket ready on \(bound)\n")
         }
         let group = ServiceGroup(
             configuration: .init(
                 services: [
                     .init(
-                        service: server, successTerminationBehavior: .gracefullyShutdownGroup)
+                        service: server, successTerminationBehavior: .gracefullyShutdownGroup),
+                    .init(service: reloading),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         do {
@@ -150,6 +210,19 @@ struct Serve: AsyncParsableCommand {
                 "cannot listen on \(address): \(String(cString: strerror(error.errnoCode)))")
         } catch {
             throw CommandFailure("cannot listen on \(address): \(error)")
+        }
+    }
+
+    private static func warn(_ bound: Address, _ reloading: Reloading) {
+        guard !bound.isLoopback else { return }
+        if reloading.access == nil {
+            reloading.logger.warning(
+                "anyone who reaches this address can read and write everything",
+                metadata: ["address": "\(bound)"])
+        } else if reloading.tls == nil {
+            reloading.logger.warning(
+                "tokens and documents cross the network in the clear; give --tls-certificate",
+                metadata: ["address": "\(bound)"])
         }
     }
 }

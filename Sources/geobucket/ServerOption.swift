@@ -9,15 +9,69 @@ struct ServerOption: ParsableArguments {
             valueName: "host:port"))
     var server: Address?
 
+    @Flag(help: "Use TLS; the other --tls flags do too.")
+    var tls = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Roots of the service's certificate. (default: $GEOBUCKET_TLS_CA, else the system's)",
+            valueName: "path"))
+    var tlsCa: String?
+
+    @Option(help: ArgumentHelp("The client's own certificate.", valueName: "path"))
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("Its private key.", valueName: "path"))
+    var tlsKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the token to log in with. (default: the token in $GEOBUCKET_TOKEN)",
+            valueName: "path"))
+    var tokenFile: String?
+
+    /// Refuses a store's path beside a service's address: one of both is asked.
+    func refuse(with store: String?) throws {
+        if server != nil, store != nil {
+            throw ValidationError("--server and --store exclude each other")
+        }
+    }
+
     /// Runs `body` on a connection; failures become sentences.
     func connect<Result: Sendable>(
         _ body: (LineConnection) async throws -> Result
     ) async throws -> Result {
-        let address = try server ?? fromEnvironment() ?? .standard
+        let address = try address()
         do {
-            return try await LineConnection.with(host: address.host, port: address.port, body)
+            let token = try token()
+            return try await LineConnection.with(
+                host: address.host, port: address.port, tls: try clientTLS()
+            ) { connection in
+                if let token { try await connection.logIn(token: token) }
+                return try await body(connection)
+            }
         } catch let failure as ClientFailure {
             throw CommandFailure(failure.description)
+        }
+    }
+
+    /// The flag's address, else the environment's, else the standard one.
+    func address() throws -> Address { try server ?? fromEnvironment() ?? .standard }
+
+    func token() throws -> String? {
+        guard let tokenFile else { return Files.environment("GEOBUCKET_TOKEN") }
+        let text = String(decoding: try Files.contents(of: tokenFile), as: UTF8.self)
+        return String(text.prefix { !$0.isWhitespace })
+    }
+
+    func clientTLS() throws -> ClientTLS? {
+        let authority = tlsCa ?? Files.environment("GEOBUCKET_TLS_CA")
+        guard tls || authority != nil || tlsCertificate != nil || tlsKey != nil else { return nil }
+        switch (tlsCertificate, tlsKey) {
+        case (nil, nil): return ClientTLS(certificateAuthority: authority)
+        case (let certificate?, let key?):
+            return ClientTLS(certificateAuthority: authority, identity: (certificate, key))
+        default: throw ValidationError("--tls-certificate and --tls-key go together")
         }
     }
 

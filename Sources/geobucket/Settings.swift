@@ -12,8 +12,13 @@ struct Settings {
     private let environment: ConfigReader
     private let file: ConfigReader?
 
-    /// Settings that are texts; the others are whole numbers.
-    private static let texts: Set<String> = ["listen", "store", "logLevel"]
+    private static let texts: Set<String> = [
+        "listen", "http", "store", "logLevel", "logFormat", "durability", "tokens",
+        "tlsCertificate", "tlsKey",
+        "tlsClientCa",
+    ]
+
+    private static let switches: Set<String> = ["insecure"]
 
     private static let numbers: Set<String> = Set(
         ["drainSeconds"] + LimitSetting.all.map(\.name))
@@ -52,6 +57,19 @@ struct Settings {
         return file?.int(forKey: ConfigKey(name))
     }
 
+    /// A switch that is on or off.
+    func bool(_ name: String, flag: Bool) throws -> Bool {
+        if flag { return true }
+        if let text = environment.string(forKey: ConfigKey(name)) {
+            guard let value = Bool(text) else {
+                throw ValidationError(
+                    "\(Self.variable(name)) is \"\(text)\", which is neither true nor false")
+            }
+            return value
+        }
+        return file?.bool(forKey: ConfigKey(name)) ?? false
+    }
+
     /// `GEOBUCKET_LINE_BYTES` for `lineBytes`.
     private static func variable(_ name: String) -> String {
         "GEOBUCKET_" + name.map { $0.isUppercase ? "_\($0)" : $0.uppercased() }.joined()
@@ -76,11 +94,13 @@ struct Settings {
             let name = String(decoding: member.name, as: UTF8.self)
             if texts.contains(name) {
                 if member.value.kind != .string { return "\"\(name)\" has to be a string" }
+            } else if switches.contains(name) {
+                if member.value.kind != .bool { return "\"\(name)\" has to be true or false" }
             } else if numbers.contains(name) {
                 if case .integer? = member.value.number { continue }
                 return "\"\(name)\" has to be a whole number"
             } else {
-                let known = texts.union(numbers).sorted().joined(separator: ", ")
+                let known = texts.union(switches).union(numbers).sorted().joined(separator: ", ")
                 return "\"\(name)\" is no setting; known are \(known)"
             }
         }
@@ -107,13 +127,37 @@ struct LimitSetting: Sendable {
             name: "polygonPositions", path: \.polygonPositions, range: 4...1_000_000),
         LimitSetting(name: "orderKeys", path: \.orderKeys, range: 1...1_000),
         LimitSetting(name: "dataTypeBytes", path: \.dataTypeBytes, range: 1...10_000),
+        LimitSetting(name: "geoFields", path: \.geoFields, range: 1...10_000),
+        LimitSetting(name: "requestKeyBytes", path: \.requestKeyBytes, range: 1...10_000),
+        LimitSetting(name: "requestKeys", path: \.requestKeys, range: 0...1 << 40),
         LimitSetting(name: "queryMilliseconds", path: \.queryMilliseconds, range: 1...86_400_000),
         LimitSetting(
             name: "exportIdleMilliseconds", path: \.exportIdleMilliseconds, range: 1...86_400_000),
+        LimitSetting(
+            name: "slowQueryMilliseconds", path: \.slowQueryMilliseconds, range: 0...86_400_000),
         LimitSetting(name: "connections", path: \.connections, range: 1...1_000_000),
+        LimitSetting(
+            name: "connectionsPerAddress", path: \.connectionsPerAddress, range: 1...1_000_000),
+        LimitSetting(
+            name: "handshakeMilliseconds", path: \.handshakeMilliseconds, range: 1...86_400_000),
+        LimitSetting(name: "lineMilliseconds", path: \.lineMilliseconds, range: 1...86_400_000),
+        LimitSetting(name: "idleMilliseconds", path: \.idleMilliseconds, range: 1...1 << 40),
+        LimitSetting(name: "unreadMilliseconds", path: \.unreadMilliseconds, range: 1...86_400_000),
+        LimitSetting(
+            name: "requestsPerSecond", path: \.requestsPerSecond, range: 0...1_000_000_000),
+        LimitSetting(name: "failedLogins", path: \.failedLogins, range: 1...1_000_000),
+        LimitSetting(
+            name: "failedLoginMilliseconds", path: \.failedLoginMilliseconds, range: 1...86_400_000),
+        LimitSetting(name: "queuedWrites", path: \.queuedWrites, range: 1...1_000_000_000),
+        LimitSetting(name: "readThreads", path: \.readThreads, range: 1...1_024),
+        LimitSetting(name: "queueMilliseconds", path: \.queueMilliseconds, range: 1...86_400_000),
         LimitSetting(name: "pipelinedRequests", path: \.pipelinedRequests, range: 1...1_000_000),
         LimitSetting(name: "pipelinedBytes", path: \.pipelinedBytes, range: 1_024...1 << 40),
         LimitSetting(name: "outputBytes", path: \.outputBytes, range: 4_096...1 << 30),
+        LimitSetting(name: "bufferedBytes", path: \.bufferedBytes, range: 1 << 20...1 << 46),
+        LimitSetting(
+            name: "queuedWriteBytes", path: \.queuedWriteBytes, range: 1_024...1 << 40),
+        LimitSetting(name: "logBytes", path: \.logBytes, range: 4_096...1 << 40),
         LimitSetting(
             name: "documentCacheBytes", path: \.documentCacheBytes, range: 0...1 << 46),
         LimitSetting(name: "memory", path: \.memoryBytes, range: 0...1 << 46),

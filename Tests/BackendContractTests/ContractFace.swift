@@ -84,7 +84,8 @@ struct DirectFace: ContractFace {
                 })
         case "object.patch":
             return .patch(
-                bucket: bucket, id: try id(), patch: Array(params["object"]!.text), ifVersion: nil)
+                bucket: bucket, id: try id(), patch: Array(params["object"]!.text), ifVersion: nil,
+                expiry: .unchanged)
         case "object.delete": return .delete(bucket: bucket, id: try id(), ifVersion: nil)
         case "bucket.delete": return .deleteBucket(bucket)
         case "bucket.deleteWhere":

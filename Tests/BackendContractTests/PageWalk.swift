@@ -10,7 +10,7 @@ struct Page {
     init(_ answer: [UInt8]) throws {
         (results, nextKey) = try JSONParser.reading(answer) { view in
             (
-                view["results"]!.elements.map { (JSONValue($0), Array($0.text)) },
+                try view["results"]!.elements.map { (try JSONValue($0), Array($0.text)) },
                 view["nextPaginationKey"]?.string
             )
         }

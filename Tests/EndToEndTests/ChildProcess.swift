@@ -113,14 +113,19 @@ enum Program {
 
     /// Runs `geobucket serve` and gives `body` the process and its port; kills it afterwards when
     /// it still runs.
+    ///
+    /// - Parameter environment: variables besides those of this process, `NAME=value`.
     static func serve<Result>(
-        store: String, folder: String, host: String = "127.0.0.1",
+        store: String, folder: String, host: String = "127.0.0.1", port: Int = 0,
+        flags: [String] = [], environment: [String] = [],
         _ body: (ChildProcess, Int) async throws -> Result
     ) async throws -> Result {
         let process = try ChildProcess.start(
-            path, ["serve", "--listen", "\(host):0", "--store", store], folder: folder)
+            "/usr/bin/env",
+            environment + [path, "serve", "--listen", "\(host):\(port)", "--store", store] + flags,
+            folder: folder)
         do {
-            let result = try await body(process, try await port(of: process))
+            let result = try await body(process, try await Self.port(of: process))
             await process.killAndWait()
             return result
         } catch {

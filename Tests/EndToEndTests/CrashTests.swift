@@ -6,13 +6,16 @@ import TestSupport
 import Testing
 
 /// "What was answered survives kill -9", "all or nothing", "requests of one connection take effect
-/// in the order in which they came".
+/// in the order in which they came"; a repeat under the same key does a write once.
 ///
-/// GEOBUCKET_CRASH_ROUNDS asks for more rounds, GEOBUCKET_CRASH_SEED for another course.
+/// `scripts/crash.sh --rounds 200` asks for more rounds.
 @Suite struct CrashTests {
     private static func environment(_ name: String) -> Int? {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
+
+    /// Short, so that the log is begun anew many times in a round.
+    private static let flags = ["--log-bytes", "65536"]
 
     @Test func `every answered write survives a kill, and no write is half there`() async throws {
         let rounds = Self.environment("GEOBUCKET_CRASH_ROUNDS") ?? 8
@@ -23,9 +26,11 @@ import Testing
             var journals = (0..<4).map { CrashJournal(writer: $0) }
             for round in 0..<rounds {
                 let place = "seed \(seed), round \(round)"
-                let lifetime = Duration.milliseconds(50 + random.below(450))
+                let lifetime = Duration.milliseconds(random.below(450))
                 let seeds = journals.map { _ in random.next() }
-                journals = try await Program.serve(store: store, folder: folder) { process, port in
+                journals = try await Program.serve(
+                    store: store, folder: folder, flags: Self.flags
+                ) { process, port in
                     var journals = journals
                     try await Self.verify(&journals, port: port, place)
                     return try await Self.write(
@@ -39,6 +44,7 @@ import Testing
             }
             let answered = journals.map(\.answered).reduce(0, +)
             #expect(answered > 2 * rounds, "\(answered) writes were answered in \(rounds) rounds")
+            print("crash test: \(rounds) rounds, seed \(seed), \(answered) answered writes")
         }
     }
 
@@ -47,65 +53,123 @@ import Testing
         _ journals: [CrashJournal], _ seeds: [UInt64], port: Int, until lifetime: Duration,
         killing process: ChildProcess
     ) async throws -> [CrashJournal] {
-        try await withThrowingTaskGroup(of: (Int, CrashJournal).self) { group in
+        let (answers, answered) = AsyncStream.makeStream(of: Void.self)
+        return try await withThrowingTaskGroup(of: (Int, CrashJournal)?.self) { group in
             for (number, journal) in journals.enumerated() {
                 group.addTask {
-                    (number, try await write(journal, SplitMix64(seed: seeds[number]), port: port))
+                    let random = SplitMix64(seed: seeds[number])
+                    let written = try await write(journal, random, port: port) {
+                        answered.yield()
+                    }
+                    answered.finish()
+                    return (number, written)
                 }
             }
+            group.addTask {
+                try await untilKilled(port) { try await expireAndCheck($0) }
+                return nil
+            }
+            // Where the machine is slow, the lifetime begins when writing has begun.
+            for await _ in answers.prefix(journals.count) {}
             try await Task.sleep(for: lifetime)
             process.signal(SIGKILL)
             var written = journals
-            for try await (number, journal) in group { written[number] = journal }
+            for try await result in group {
+                if let (number, journal) = result { written[number] = journal }
+            }
             return written
         }
     }
 
+    /// Runs `body` on a connection that the service's end may end.
+    private static func untilKilled(
+        _ port: Int, _ body: (LineConnection) async throws -> Void
+    ) async throws {
+        do {
+            try await LineConnection.with(host: "127.0.0.1", port: port, body)
+        } catch ClientFailure.disconnected {
+        } catch ClientFailure.unreachable {  // killed before this connection had begun
+        }
+    }
+
     private static func write(
-        _ journal: CrashJournal, _ random: SplitMix64, port: Int
+        _ journal: CrashJournal, _ random: SplitMix64, port: Int, answered: @Sendable () -> Void
     ) async throws -> CrashJournal {
         var (journal, random) = (journal, random)
-        do {
-            try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
-                while true {
-                    journal.unanswered = journal.nextWrites(1 + random.below(4), &random)
-                    let pending = journal.unanswered.map {
-                        connection.begin($0.method, Array($0.params.utf8))
-                    }
-                    for answer in pending {
-                        _ = try LineConnection.result(of: try await answer.value())
-                        journal.answered(journal.unanswered.removeFirst())
-                    }
+        try await untilKilled(port) { connection in
+            while true {
+                journal.unanswered = journal.nextWrites(1 + random.below(4), &random)
+                let pending = journal.unanswered.map {
+                    connection.begin($0.method, Array($0.params.utf8))
+                }
+                for answer in pending {
+                    _ = try LineConnection.result(of: try await answer.value())
+                    journal.answered(journal.unanswered.removeFirst())
+                    answered()
                 }
             }
-        } catch ClientFailure.disconnected {
-        } catch ClientFailure.unreachable {  // killed before this writer had begun
         }
         return journal
     }
 
-    /// Reads every object and compares it with the journals.
+    /// Writes objects that expire at once, or nearly, and has the service check itself.
+    private static func expireAndCheck(_ connection: LineConnection) async throws {
+        while true {
+            let now = systemMilliseconds()
+            let brief =
+                #"{"bucket":"brief","objects":[{},{},{"n":\#(now)}],"expiresAt":\#(now + 40)}"#
+            _ = try await connection.call("object.putMany", Array(brief.utf8))
+            let check = try await connection.call("store.check", Array("{}".utf8))
+            #expect(try JSONValue(parsing: check)["problems"] == .array([]))
+        }
+    }
+
+    /// Reads every object and compares it with the journals; then sends again, under their keys, the
+    /// writes that were on their way: each is there once.
     private static func verify(
         _ journals: inout [CrashJournal], port: Int, _ place: String
     ) async throws {
         try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
             for number in journals.indices {
-                var found: [String: CrashJournal.State] = [:]
-                let answer = try await connection.call(
-                    "bucket.query", Array(#"{"bucket":"\#(journals[number].bucket)"}"#.utf8))
-                for object in try JSONValue(parsing: answer)["results"]?.array ?? [] {
-                    let content = object["n"]?.int ?? -1
-                    found[object["_id"]!.string!] = CrashJournal.State(
-                        version: object["_version"]!.int!, number: content)
-                    let whole = try JSONValue(parsing: CrashJournal.document(content))
-                    for name in whole.names {
-                        #expect(
-                            object[name]?.isIdentical(to: whole[name]!) == true,
-                            "\(place): \(name) of \(object.text)")
-                    }
-                }
+                let found = try await states(journals[number].buckets, connection, place)
                 #expect(journals[number].reconcile(with: found) == [], "\(place)")
+                for write in journals[number].unanswered {
+                    _ = try await connection.call(write.method, Array(write.params.utf8))
+                    journals[number].happened(write)
+                }
+                journals[number].unanswered = []
+                let again = try await states(journals[number].buckets, connection, place)
+                #expect(journals[number].differences(from: again) == [], "\(place), sent again")
+            }
+            let now = systemMilliseconds()
+            let brief = try await connection.call(
+                "bucket.query", Array(#"{"bucket":"brief"}"#.utf8))
+            for object in try JSONValue(parsing: brief)["results"]?.array ?? [] {
+                #expect(object["_expiresAt"]!.int! > Int(now), "\(place): \(object.text)")
             }
         }
+    }
+
+    private static func states(
+        _ buckets: [String], _ connection: LineConnection, _ place: String
+    ) async throws -> [String: CrashJournal.State] {
+        var found: [String: CrashJournal.State] = [:]
+        for bucket in buckets {
+            let answer = try await connection.call(
+                "bucket.query", Array(#"{"bucket":"\#(bucket)"}"#.utf8))
+            for object in try JSONValue(parsing: answer)["results"]?.array ?? [] {
+                let content = object["n"]?.int ?? -1
+                found["\(bucket)/\(object["_id"]!.string!)"] = CrashJournal.State(
+                    version: object["_version"]!.int!, number: content,
+                    expires: object["_expiresAt"] != nil)
+                let whole = try JSONValue(parsing: CrashJournal.document(content))
+                for name in whole.names {
+                    #expect(
+                        object[name]?.isIdentical(to: whole[name]!) == true,
+                        "\(place): \(name) of \(object.text)")
+                }
+            }
+        }
+        return found
     }
 }

@@ -94,7 +94,8 @@ import Testing
         try await withTemporaryFolder { folder in
             for (host, warns) in [("0.0.0.0", true), ("127.0.0.1", false)] {
                 try await Program.serve(
-                    store: folder + "/\(host).sqlite", folder: folder, host: host
+                    store: folder + "/\(host).sqlite", folder: folder, host: host,
+                    flags: warns ? ["--insecure"] : []
                 ) { process, _ in
                     process.signal(SIGTERM)
                     #expect(await process.end(within: .seconds(10)) == 0)
@@ -112,6 +113,11 @@ import Testing
         ["serve", "--listen", "a:99999"],
         ["serve", "--page-objects", "0"], ["serve", "--page-objects", "many"],
         ["serve", "--log-level", "loud"], ["serve", "--store", "redis://host/1"],
+        ["serve", "--listen", "0.0.0.0:0"], ["serve", "--listen", "127.0.0.1.example.org:0"],
+        ["serve", "--tls-key", "k.pem"], ["serve", "--tls-client-ca", "c.pem"],
+        ["token", "create", "--principal", "a/b"], ["token", "create"],
+        ["token", "create", "--principal", "a", "--role", "god"],
+        ["token", "create", "--principal", "a", "--bucket", "-"],
         ["serve", "extra"], ["frobnicate"], ["serve", "--drain-seconds", "-1"],
     ])
     func `wrong usage is said on standard error and ends it with 2`(

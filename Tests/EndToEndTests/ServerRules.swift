@@ -51,6 +51,7 @@ import Testing
             }
             #expect((stats["storeBytes"]?.int ?? 0) > 0)
             #expect((stats["uptimeSeconds"]?.int ?? -1) >= 0)
+            #expect((stats["cpuSeconds"]?.double ?? 0) > 0)
             try await service.call("bucket.delete", #"{"bucket":"b1"}"#)
             let after = try await service.call("server.stats")
             #expect(after["buckets"] == .int(1))

@@ -21,7 +21,8 @@ struct NoDocuments: DocumentSource {
 
 func makeEngine(ready: @escaping @Sendable () -> Void = {}) -> InMemoryEngine {
     InMemoryEngine(
-        limits: Limits(), secret: [1], source: NoDocuments(), backgroundWorkReady: ready)
+        limits: Limits(), secret: [1], source: NoDocuments(), now: { 0 }, backgroundWorkReady: ready
+    )
 }
 
 func place(_ random: inout SplitMix64) -> Coordinate {

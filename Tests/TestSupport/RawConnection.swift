@@ -17,6 +17,7 @@ public final class RawConnection {
     }
 
     private let socket: Int32
+    private var isClosed = false
     private var received: [UInt8] = []
     private var taken = 0
     private var isAtEnd = false
@@ -24,30 +25,68 @@ public final class RawConnection {
 
     /// Connects to this machine, runs `body`, closes on every path.
     public static func with<Result>(
-        port: Int, timeoutMilliseconds: Int32 = 20_000,
+        port: Int, from host: String = "127.0.0.1", timeoutMilliseconds: Int32 = 20_000,
         _ body: (RawConnection) throws -> Result
     ) throws -> Result {
-        let connection = try RawConnection(port: port, timeoutMilliseconds)
-        defer { close(connection.socket) }
+        let connection = try RawConnection(port: port, from: host, timeoutMilliseconds)
+        defer { connection.close() }
         return try body(connection)
     }
 
-    private init(port: Int, _ timeoutMilliseconds: Int32) throws {
+    /// As `with(port:…)`, around what waits for something else meanwhile.
+    public static func during<Result>(
+        port: Int, _ body: (RawConnection) async throws -> Result
+    ) async throws -> Result {
+        let connection = try RawConnection(port: port, from: "127.0.0.1", 20_000)
+        defer { connection.close() }
+        return try await body(connection)
+    }
+
+    /// As `with(port:…)`, with so many connections.
+    public static func with(port: Int, count: Int, _ body: ([RawConnection]) throws -> Void) throws
+    {
+        var connections: [RawConnection] = []
+        defer { for connection in connections { connection.close() } }
+        for _ in 0..<count {
+            connections.append(try RawConnection(port: port, from: "127.0.0.1", 20_000))
+        }
+        try body(connections)
+    }
+
+    private init(port: Int, from host: String, _ timeoutMilliseconds: Int32) throws {
         self.timeoutMilliseconds = timeoutMilliseconds
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let socket = socket
-        let status = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, size) }
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isConnected = [(host, 0, Glibc.bind), ("127.0.0.1", port, connect)].allSatisfy {
+            (host, port, call) in
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(port).bigEndian
+            inet_pton(AF_INET, host, &address.sin_addr)
+            return withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call(socket, $0, size) == 0 }
+            }
         }
-        guard status == 0 else {
+        guard isConnected else {
             let number = errno
-            close(socket)
+            Glibc.close(socket)
             throw Failure.system(call: "connect", number: number)
+        }
+    }
+
+    /// Closes before the body ends; nothing can be asked afterwards.
+    public func close() {
+        if !isClosed { Glibc.close(socket) }
+        isClosed = true
+    }
+
+    /// Has the connection reset, not ended, when it is closed.
+    public func resetOnClose() throws {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        let size = socklen_t(MemoryLayout<linger>.size)
+        guard setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, size) == 0 else {
+            throw Failure.system(call: "setsockopt", number: errno)
         }
     }
 
@@ -102,6 +141,12 @@ public final class RawConnection {
             else { return nil }
             return UnsafeRawPointer(found) - UnsafeRawPointer(bytes.baseAddress!)
         }
+    }
+
+    /// All bytes until the other side closes.
+    public func remainingBytes() throws -> [UInt8] {
+        while try receive() {}
+        return Array(received[taken...])
     }
 
     /// So many lines.

@@ -22,9 +22,13 @@ public struct TestService: Sendable {
     ///
     /// - Parameters:
     ///   - path: the store; nil takes a fresh one that is removed afterwards.
+    ///   - access: who may log in; nil asks nobody.
+    ///   - tls: the service's certificate, and how the connection checks it.
+    ///   - rateClock: by which rates are measured, in nanoseconds; nil is the system's.
     ///   - now: the service's clock, milliseconds since 1970.
     public static func with<Result: Sendable>(
-        path: String? = nil, limits: Limits = Limits(),
+        path: String? = nil, limits: Limits = Limits(), access: AccessControl? = nil,
+        tls: (server: TLSIdentity, client: ClientTLS)? = nil, rateClock: TestClock? = nil,
         now: @escaping @Sendable () -> Int64 = systemMilliseconds,
         _ body: @escaping @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
@@ -33,18 +37,23 @@ public struct TestService: Sendable {
             let backend = try EmbeddedBackend(
                 path: path ?? folder + "/store.sqlite", limits: limits, logger: logger, now: now)
             defer { try? backend.close() }
+            var clock = ServiceClock()
+            if let rateClock { clock.nanoseconds = { rateClock.now } }
             let service = Operations.Service(
-                backend: backend, limits: limits, methodNames: LineServer.methodNames)
+                backend: backend, limits: limits, methodNames: LineServer.methodNames,
+                access: access, clock: clock)
             let (ports, continuation) = AsyncStream<Int>.makeStream()
             let server = LineServer(
                 service: service, host: "127.0.0.1", port: 0, drainTime: .seconds(5),
-                logger: logger
+                tls: tls?.server, logger: logger
             ) { _, port in continuation.yield(port) }
             return try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await server.run() }
                 var iterator = ports.makeAsyncIterator()
                 let port = await iterator.next()!
-                let result = try await LineConnection.with(host: "127.0.0.1", port: port) {
+                let result = try await LineConnection.with(
+                    host: "127.0.0.1", port: port, tls: tls?.client
+                ) {
                     try await body(TestService(backend: backend, port: port, connection: $0))
                 }
                 group.cancelAll()

@@ -1,6 +1,7 @@
 import Geodesy
 import Glibc
 import SpatialIndex
+import SyntheticData
 
 /// One query: a centre, a circle around it that holds a known number of objects, a box of about
 /// as many, a category.

@@ -2,6 +2,7 @@ import Geodesy
 import Glibc
 import JSONText
 import Objects
+import SyntheticData
 
 /// Places of real cities and postcodes, from a folder of data that is not part of the project.
 public enum RealPlaces {

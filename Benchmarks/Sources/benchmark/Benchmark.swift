@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SyntheticData
 import Workloads
 
 /// The measuring program; `Benchmarks/run.sh` is how it is meant to be started.
@@ -7,7 +8,7 @@ import Workloads
 struct Benchmark: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "benchmark", abstract: "Measure GeoBucket beside its peers.",
-        subcommands: [Measure.self, Grow.self, Echo.self])
+        subcommands: [Measure.self, Grow.self, Write.self, Echo.self])
 }
 
 /// `benchmark measure`: the workloads, and the report.
@@ -104,6 +105,20 @@ struct Grow: ParsableCommand {
         try settings.write(
             Data(GrowthChart(growth: growth, machine: machine).svg.utf8), "growth.svg")
         try settings.write(JSONEncoder.readable.encode(growth), "growth.json")
+    }
+}
+
+/// `benchmark write`: how fast writes are, and what they cost reads.
+struct Write: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Measure writes and write writes.md.")
+
+    @OptionGroup var settings: Settings
+
+    func run() throws {
+        let machine = Machine()
+        let run = try WriteRun(settings)
+        try settings.write(Data(run.text(machine).utf8), "writes.md")
     }
 }
 

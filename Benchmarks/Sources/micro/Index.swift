@@ -1,5 +1,6 @@
 import Geodesy
 import SpatialIndex
+import SyntheticData
 import Workloads
 
 /// `SpatialIndex`: searches and writes of a bare index.

@@ -1,6 +1,7 @@
 import JSONText
 import Objects
 import QueryLanguage
+import SyntheticData
 import Workloads
 
 /// `JSONText` and `QueryLanguage`: from bytes to a query.

@@ -5,6 +5,7 @@ import JSONText
 import Objects
 import QueryLanguage
 import SpatialIndex
+import SyntheticData
 import Workloads
 
 // Micro-benchmarks: nanoseconds and allocations of single operations, as a Markdown table.

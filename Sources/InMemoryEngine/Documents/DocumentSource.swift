@@ -1,14 +1,17 @@
 import Backend
 import Objects
 
-/// Where an engine finds documents that are not in memory: the store.
-public protocol DocumentSource: Sendable {
-    /// The present document of an object as clients read it, and the number of the change that
-    /// wrote it; nil when the object is gone.
+/// Documents as they are, or as they were at some moment.
+public protocol PresentDocuments: Sendable {
+    /// The document of an object as clients read it, and the number of the change that wrote it; nil
+    /// when there is no such object.
     func document(
         creation: ChangeNumber
     ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])?
+}
 
+/// Where an engine finds documents that are not in memory: the store.
+public protocol DocumentSource: PresentDocuments {
     /// Calls `body` with every document of one state of a bucket, as clients read them, in no
     /// particular order.
     ///

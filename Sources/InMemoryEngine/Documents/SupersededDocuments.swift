@@ -1,4 +1,5 @@
 import Backend
+import Objects
 import Synchronization
 
 /// Documents that were replaced or deleted after a snapshot, kept as long as a reader of that or
@@ -10,6 +11,8 @@ import Synchronization
 final class SupersededDocuments: Sendable {
     private struct Link {
         var documents: [ChangeNumber: [UInt8]] = [:]
+        /// All documents as they were before the step, where it superseded many.
+        var all: (any PresentDocuments)?
         var next: SupersededDocuments?
     }
 
@@ -26,6 +29,9 @@ final class SupersededDocuments: Sendable {
         if former == nil { total.add(Self.bytes(of: document)) }
     }
 
+    /// Keeps whatever there is, or nothing but single documents.
+    func keepAll(_ documents: (any PresentDocuments)?) { link.withLock { $0.all = documents } }
+
     /// What a kept document takes: its bytes, array header and table cell.
     private static func bytes(of document: [UInt8]) -> Int { document.count + 64 }
 
@@ -41,11 +47,16 @@ final class SupersededDocuments: Sendable {
     }
 
     /// A document that this or a later step superseded.
-    func document(change: ChangeNumber) -> [UInt8]? {
+    func document(
+        creation: ChangeNumber, change: ChangeNumber
+    ) throws(ServiceFailure) -> [UInt8]? {
         var current: SupersededDocuments? = self
         while let at = current {
-            let (found, next) = at.link.withLock { ($0.documents[change], $0.next) }
+            let (found, all, next) = at.link.withLock { ($0.documents[change], $0.all, $0.next) }
             if let found { return found }
+            if let kept = try all?.document(creation: creation), kept.change == change {
+                return kept.text
+            }
             current = next
         }
         return nil

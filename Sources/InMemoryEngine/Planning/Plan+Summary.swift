@@ -51,3 +51,17 @@ extension AccessPath {
         }
     }
 }
+
+extension Plan {
+    /// The plan in one line without the values that were asked for: `nearest location, filters
+    /// category, rating; in order as found`.
+    var outline: String {
+        var text = path.name
+        if let field = path.field { text += " \(field.text)" }
+        let filtered = Set(filterClauses.flatMap(\.fields).map(\.text)).sorted()
+        if !filtered.isEmpty { text += ", filters \(filtered.joined(separator: ", "))" }
+        let read = Set(documentFilter.fields.map(\.text)).sorted()
+        if !read.isEmpty { text += ", reads documents for \(read.joined(separator: ", "))" }
+        return text + "; in order \(ordering.name)"
+    }
+}

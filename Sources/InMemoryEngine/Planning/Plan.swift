@@ -73,20 +73,22 @@ enum AccessPath {
     /// Every object, in the order of creation.
     case scan
 
-    var name: String {
+    var kind: Kind {
         switch self {
-        case .nothing: "nothing"
-        case .ids: "ids"
-        case .box: "box"
-        case .polygon: "polygon"
-        case .circle: "circle"
-        case .nearest: "nearest"
-        case .lookup: "lookup"
-        case .ordered: "ordered"
-        case .union: "union"
-        case .scan: "scan"
+        case .nothing: .nothing
+        case .ids: .ids
+        case .box: .box
+        case .polygon: .polygon
+        case .circle: .circle
+        case .nearest: .nearest
+        case .lookup: .lookup
+        case .ordered: .ordered
+        case .union: .union
+        case .scan: .scan
         }
     }
+
+    var name: String { "\(kind)" }
 
     var field: FieldPath? {
         switch self {

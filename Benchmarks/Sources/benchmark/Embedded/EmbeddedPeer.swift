@@ -1,3 +1,4 @@
+import SyntheticData
 import Workloads
 
 /// What answers queries by a call in this process.

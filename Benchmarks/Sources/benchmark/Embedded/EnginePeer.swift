@@ -5,6 +5,7 @@ import JSONText
 import Logging
 import Objects
 import QueryLanguage
+import SyntheticData
 import Workloads
 
 /// GeoBucket's engine called in process: everything but the sockets, the lines and the parsing.

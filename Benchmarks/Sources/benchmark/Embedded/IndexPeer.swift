@@ -1,5 +1,6 @@
 import Geodesy
 import SpatialIndex
+import SyntheticData
 import Workloads
 
 /// The bare spatial index, with categories and ratings in arrays beside it: no documents, no ids.

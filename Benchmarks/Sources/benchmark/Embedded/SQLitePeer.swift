@@ -1,5 +1,6 @@
 import CSQLite
 import Geodesy
+import SyntheticData
 import Workloads
 
 /// SQLite's R*Tree in this process: boxes from the tree, distances by a function in SQL.

@@ -1,4 +1,5 @@
 import Geodesy
+import SyntheticData
 import Workloads
 
 /// Whether a peer's answers are the right ones.

@@ -1,5 +1,6 @@
 import Foundation
 import SpatialIndex
+import SyntheticData
 import Workloads
 
 /// One dataset, put into every peer and measured in rounds.

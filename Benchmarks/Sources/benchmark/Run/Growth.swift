@@ -1,3 +1,4 @@
+import SyntheticData
 import Workloads
 
 /// How the cost of a radius query (Q1) grows with the objects and with the hits.

@@ -1,4 +1,5 @@
 import Foundation
+import SyntheticData
 import Workloads
 
 /// Servers with the same objects in them, and the ways to ask them.

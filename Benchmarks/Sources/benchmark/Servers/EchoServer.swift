@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import NIOCore
 import NIOPosix
+import SyntheticData
 import Workloads
 
 /// `benchmark echo`: a line server that answers `N anything` with a line of N bytes.

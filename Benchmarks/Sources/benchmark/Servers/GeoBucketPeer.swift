@@ -1,4 +1,5 @@
 import JSONText
+import SyntheticData
 import Workloads
 
 /// GeoBucket's queries: JSON-RPC 2.0 lines.

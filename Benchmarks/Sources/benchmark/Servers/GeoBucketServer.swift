@@ -1,5 +1,6 @@
 import Foundation
 import JSONText
+import SyntheticData
 import Workloads
 
 /// The benchmarked program itself, on a store of its own.

@@ -1,5 +1,6 @@
 import Foundation
 import JSONText
+import SyntheticData
 import Workloads
 
 extension Dataset {

@@ -1,3 +1,4 @@
+import SyntheticData
 import Workloads
 
 /// An object of an answer, with its distance in metres where the answer has one.

@@ -1,4 +1,5 @@
 import Geodesy
+import SyntheticData
 import Workloads
 
 /// PostGIS' queries: prepared statements on the sphere.

@@ -1,4 +1,5 @@
 import Foundation
+import SyntheticData
 import Workloads
 
 /// PostgreSQL with PostGIS, on a cluster of its own.

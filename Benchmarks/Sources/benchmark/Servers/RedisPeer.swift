@@ -1,5 +1,6 @@
 import Geodesy
 import JSONText
+import SyntheticData
 import Workloads
 
 /// Redis' queries: GEOSEARCH, and Lua where it cannot filter or return documents.

@@ -1,4 +1,5 @@
 import Foundation
+import SyntheticData
 import Workloads
 
 /// redis-server: positions in geo sets, documents and what is filtered by in keys of their own.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SyntheticData
 import Workloads
 
 /// What a server needed to take the objects in and to come up with them.

@@ -1,0 +1,106 @@
+import CSQLite
+import Dispatch
+import Foundation
+import Histogram
+import Workloads
+
+/// Durable updates as SQLite alone does them, on a store of GeoBucket's that no service has open: one
+/// prepared UPDATE by the index of ids, groups of a given size, the same write-ahead settings.
+struct RawUpdates {
+    let path: String
+    let objects: Int
+
+    /// - Returns: updates a second; milliseconds of a group.
+    func run(
+        group: Int, seconds: Double, _ document: (Int) -> String
+    ) throws -> (perSecond: Double, p50: Double, p99: Double) {
+        let database = try Self.open(path)
+        defer { sqlite3_close_v2(database) }
+        let checkpoints = try Checkpoints(path)
+        defer { checkpoints.stop() }
+        let update = try Self.prepare(
+            database,
+            "UPDATE object SET change = :change, version = version + 1, document = :document "
+                + "WHERE bucket = (SELECT number FROM bucket WHERE name = :bucket) AND id = :id")
+        update.bind(GeoBucketServer.bucket, ":bucket")
+        let begin = try Self.prepare(database, "BEGIN IMMEDIATE")
+        let commit = try Self.prepare(database, "COMMIT")
+        var random = SplitMix64(seed: 7)
+        let documents = (0..<10_000).map { _ in
+            let object = random.below(objects)
+            return (id: Dataset.id(object), text: document(object))
+        }
+        var groups = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
+        var done = 0
+        let start = now()
+        while now() < start + UInt64(seconds * 1e9) {
+            let groupStart = now()
+            try Self.run(begin)
+            for _ in 0..<group {
+                let (id, text) = documents[done % documents.count]
+                update.bind(id, ":id")
+                update.bind(text, ":document")
+                update.bind(Double(1_000_000_000 + done), ":change")
+                try Self.run(update)
+                done += 1
+            }
+            try Self.run(commit)
+            groups.record(now() - groupStart)
+        }
+        let elapsed = Double(now() - start) / 1e9
+        return (
+            Double(done) / elapsed, Double(groups.valueAtPercentile(50)) / 1e6,
+            Double(groups.valueAtPercentile(99)) / 1e6
+        )
+    }
+
+    private static func run(_ statement: SQLiteStatement) throws {
+        while try statement.step() {}
+        statement.reset()
+    }
+
+    fileprivate static func open(_ path: String) throws -> OpaquePointer? {
+        var database: OpaquePointer?
+        guard sqlite3_open(path, &database) == SQLITE_OK else { throw Failure("\(path): no store") }
+        let settings =
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; "
+            + "PRAGMA cache_size = -65536; PRAGMA busy_timeout = 3000"
+        guard sqlite3_exec(database, settings, nil, nil, nil) == SQLITE_OK else {
+            throw Failure("SQLite: " + String(cString: sqlite3_errmsg(database)))
+        }
+        return database
+    }
+
+    private static func prepare(_ database: OpaquePointer?, _ sql: String) throws -> SQLiteStatement
+    {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else {
+            throw Failure("SQLite: " + String(cString: sqlite3_errmsg(database)))
+        }
+        return SQLiteStatement(statement)
+    }
+
+    /// A passive checkpoint every 200 ms on a connection of its own, as the service has it.
+    private final class Checkpoints {
+        private let timer: any DispatchSourceTimer
+        private let queue = DispatchQueue(label: "checkpoints")
+
+        init(_ path: String) throws {
+            let database = try RawUpdates.open(path)
+            timer = DispatchSource.makeTimerSource(queue: queue)
+            timer.schedule(deadline: .now() + 0.2, repeating: 0.2)
+            // Used on the queue alone.
+            nonisolated(unsafe) let handle = database
+            timer.setEventHandler {
+                sqlite3_exec(handle, "PRAGMA wal_checkpoint(PASSIVE)", nil, nil, nil)
+            }
+            timer.setCancelHandler { sqlite3_close_v2(handle) }
+            timer.resume()
+        }
+
+        func stop() {
+            timer.cancel()
+            queue.sync {}
+        }
+    }
+}

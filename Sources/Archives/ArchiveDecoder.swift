@@ -1,0 +1,228 @@
+import JSONText
+
+/// Follows the references of an archive from one value and writes out what they lead to.
+///
+/// Each archived object is decoded once and its value kept, so a shared object costs nothing again;
+/// how large a value grows where it is written out is counted and bounded. An object that leads
+/// back to itself is refused.
+struct ArchiveDecoder {
+    /// A value, how many values it consists of when written out, and the levels of its containers.
+    struct Sized {
+        var value: JSONValue
+        var count = 1
+        var depth = 0
+    }
+
+    private let objects: [Int]
+    private let options: KeyedArchive.Options
+    private var reader: ArchiveReader
+    private var decoded: [Int: Sized] = [:]
+    private var classes: [Int: [String]] = [:]
+    /// The objects between the top and here, and where each was met.
+    private var underWay: [Int: String] = [:]
+    private var path: [String]
+
+    init(_ archive: KeyedArchive, options: KeyedArchive.Options, path: String) {
+        objects = archive.objects
+        self.options = options
+        reader = ArchiveReader(list: archive.list, budget: options.limits.values)
+        self.path = [path]
+    }
+
+    func failure(_ message: String) -> ArchiveFailure {
+        ArchiveFailure(message, at: path.joined())
+    }
+
+    /// The value at a place of the property list; nil for an archived nil.
+    mutating func value(at index: Int) throws(ArchiveFailure) -> JSONValue? {
+        try sized(at: index)?.value
+    }
+
+    mutating func sized(at index: Int) throws(ArchiveFailure) -> Sized? {
+        switch try read(index) {
+        case .uid(let uid): return try object(uid)
+        case .null: return Sized(value: .null)
+        case .bool(let bool): return Sized(value: .bool(bool))
+        case .number(let number):
+            guard number.double.isFinite else {
+                throw failure("\(number.double) has no JSON spelling")
+            }
+            return Sized(value: .number(number))
+        case .string(let text): return Sized(value: .string(text))
+        case .data(let bytes): return Sized(value: .string(Base64.encoded(bytes)))
+        case .date(let seconds): return try date(seconds)
+        case .array(let elements):
+            try check(levels: 1)
+            return try list(elements)
+        case .dictionary(let members):
+            try check(levels: 1)
+            return try instance(members)
+        }
+    }
+
+    /// Reads a value; a fault of the file is told with the path that led there.
+    mutating func read(_ index: Int) throws(ArchiveFailure) -> PropertyList.Value {
+        do throws(ArchiveFailure) {
+            return try reader.value(index)
+        } catch {
+            throw failure(error.message)
+        }
+    }
+
+    /// An element of `$objects`.
+    private mutating func object(_ uid: Int) throws(ArchiveFailure) -> Sized? {
+        if let known = decoded[uid] {
+            try check(levels: known.depth)
+            return known
+        }
+        guard objects.indices.contains(uid) else {
+            throw failure("refers to object \(uid) of \(objects.count)")
+        }
+        if uid == 0, case .string("$null") = try read(objects[0]) { return nil }
+        if let place = underWay[uid] { throw failure("refers back to \(place)") }
+        // Between two containers stand at most a string, a number or the like; references may chain.
+        guard underWay.count <= 2 * options.limits.depth else { throw tooDeep }
+        underWay[uid] = path.joined()
+        let result = try sized(at: objects[uid])
+        underWay[uid] = nil
+        if let result { decoded[uid] = result }
+        return result
+    }
+
+    private func check(levels: Int) throws(ArchiveFailure) {
+        guard path.count + levels - 1 <= options.limits.depth else { throw tooDeep }
+    }
+
+    private var tooDeep: ArchiveFailure {
+        failure("is nested deeper than \(options.limits.depth) levels")
+    }
+
+    // MARK: Containers
+
+    mutating func list(_ elements: [Int]) throws(ArchiveFailure) -> Sized {
+        var values: [JSONValue] = []
+        var (count, depth) = (1, 0)
+        for (index, element) in elements.enumerated() {
+            path.append("[\(index)]")
+            guard let element = try sized(at: element) else { throw failure("is nil") }
+            try add(element.count, to: &count)
+            depth = max(depth, element.depth)
+            values.append(element.value)
+            path.removeLast()
+        }
+        return Sized(value: .array(values), count: count, depth: depth + 1)
+    }
+
+    /// Members in the order of the archive; those that are nil are left out.
+    mutating func members(
+        _ members: some Sequence<(key: String, value: Int)>
+    ) throws(ArchiveFailure) -> Sized {
+        var result: [JSONValue.Member] = []
+        var names: Set<[UInt8]> = []
+        var (count, depth) = (1, 0)
+        for member in members {
+            path.append(".\(member.key)")
+            guard names.insert(Array(member.key.utf8)).inserted else {
+                throw failure("stands here twice")
+            }
+            if let value = try sized(at: member.value) {
+                try add(value.count, to: &count)
+                depth = max(depth, value.depth)
+                result.append(JSONValue.Member(member.key, value.value))
+            }
+            path.removeLast()
+        }
+        return Sized(value: .object(result), count: count, depth: depth + 1)
+    }
+
+    /// The elements of the outermost list are objects of their own, each with its own bound.
+    private func add(_ count: Int, to sum: inout Int) throws(ArchiveFailure) {
+        sum += count
+        guard path.count <= 2 || sum <= options.limits.objectValues else {
+            throw failure("has more than \(options.limits.objectValues) values when written out")
+        }
+    }
+
+    // MARK: Instances
+
+    private mutating func instance(
+        _ members: [(key: Int, value: Int)]
+    ) throws(ArchiveFailure) -> Sized? {
+        var fields: [(key: String, value: Int)] = []
+        var classNames: [String] = []
+        for member in members {
+            guard case .string(let key) = try read(member.key) else {
+                throw failure("a key is no string")
+            }
+            if key == "$class" {
+                classNames = try self.classNames(member.value)
+            } else {
+                // Keys of the app's own that begin with $ have one more in the archive.
+                fields.append((key.hasPrefix("$$") ? String(key.dropFirst()) : key, member.value))
+            }
+        }
+        for name in classNames {
+            if let known = FoundationClass(name) { return try known.decode(fields, &self) }
+        }
+        if classNames.contains("CLLocation"), let point = try location(fields) { return point }
+        var result = try self.members(fields)
+        if let name = classNames.first, let field = options.typeFields[name] {
+            guard result.value[field] == nil else {
+                throw failure("\(name) has a field \(field) of its own")
+            }
+            result.value = .object(
+                [JSONValue.Member(field, .string(name))] + result.value.members)
+        }
+        return result
+    }
+
+    /// A class's own name and those of its ancestors.
+    private mutating func classNames(_ index: Int) throws(ArchiveFailure) -> [String] {
+        guard case .uid(let uid) = try read(index), objects.indices.contains(uid) else {
+            throw failure("$class refers to nowhere")
+        }
+        if let known = classes[uid] { return known }
+        guard case .dictionary(let members) = try read(objects[uid]) else {
+            throw failure("$class does not lead to a class")
+        }
+        var own: String?
+        var names: [String] = []
+        for member in members {
+            switch (try read(member.key), try read(member.value)) {
+            case (.string("$classname"), .string(let name)): own = name
+            case (.string("$classes"), .array(let elements)):
+                for element in elements {
+                    if case .string(let name) = try read(element) { names.append(name) }
+                }
+            default: break
+            }
+        }
+        guard let own else { throw failure("$class leads to a class without a name") }
+        if names.first != own { names.insert(own, at: 0) }
+        classes[uid] = names
+        return names
+    }
+
+    func date(_ seconds: Double) throws(ArchiveFailure) -> Sized {
+        guard let milliseconds = PropertyListDate.milliseconds(seconds) else {
+            throw failure("is no date that has milliseconds in 64 bits")
+        }
+        return Sized(value: .number(.integer(milliseconds)))
+    }
+
+    /// The coordinate of a CLLocation.
+    private mutating func location(
+        _ fields: [(key: String, value: Int)]
+    ) throws(ArchiveFailure) -> Sized? {
+        let prefix = "kCLLocationCodingKeyCoordinate"
+        let degrees = try members(fields.filter { $0.key.hasPrefix(prefix) }).value
+        guard let latitude = degrees[prefix + "Latitude"]?.double,
+            let longitude = degrees[prefix + "Longitude"]?.double
+        else { return nil }
+        do throws(ArchiveFailure) {
+            return Sized(value: try ArchivedPoint.value(latitude, longitude), count: 4, depth: 1)
+        } catch {
+            throw failure(error.message)
+        }
+    }
+}

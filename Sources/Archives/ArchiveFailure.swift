@@ -1,0 +1,28 @@
+/// Why a file is no archive, or a value in it cannot be read: a sentence, and where.
+public struct ArchiveFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    public let message: String
+    /// From the top of the archive, such as `root[3].location`; nil for the file as a whole.
+    public let path: String?
+
+    public init(_ message: String, at path: String? = nil) {
+        self.message = message
+        self.path = path
+    }
+
+    /// `root[3].parent: refers back to root[3]`
+    public var description: String { path.map { "\($0): \(message)" } ?? message }
+}
+
+/// Bounds on what an archive may cost; a file can name the same value billions of times.
+public struct ArchiveLimits: Sendable {
+    /// Bytes of the file.
+    public var fileBytes = 256 * 1_048_576
+    /// Containers inside each other.
+    public var depth = 200
+    /// Values looked at, each counted as often as it is read from the file.
+    public var values = 10_000_000
+    /// Values of one object, shared ones counted wherever they appear.
+    public var objectValues = 100_000
+
+    public init() {}
+}

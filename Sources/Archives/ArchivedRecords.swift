@@ -1,0 +1,178 @@
+import JSONText
+
+/// The objects of an archive as a bucket takes them.
+public struct ArchivedRecords: Sendable {
+    public struct Options: Sendable {
+        /// Keys of the top whose values are taken; empty takes the root, or the only key.
+        public var keys: [String] = []
+        public var geoPoints: [PointMapping] = []
+        /// The field whose string or whole number becomes the object's `_id`.
+        public var idField: String?
+        public var archive = KeyedArchive.Options()
+
+        public init() {}
+    }
+
+    /// Two fields of degrees that become one GeoPoint.
+    public struct PointMapping: Sendable, Equatable {
+        public var latitude: String
+        public var longitude: String
+        /// The field that receives the point.
+        public var field: String
+
+        /// Field paths may be nested: `place.lat`.
+        public init(latitude: String, longitude: String, field: String) {
+            self.latitude = latitude
+            self.longitude = longitude
+            self.field = field
+        }
+    }
+
+    private let values: [(path: String, value: JSONValue)]
+    private let options: Options
+
+    /// Reads an archive: arrays and sets at the top are many objects, anything else is one.
+    ///
+    /// - Throws: `ArchiveFailure`.
+    public init(_ bytes: [UInt8], options: Options = Options()) throws(ArchiveFailure) {
+        let archive = try KeyedArchive(bytes, options: options.archive)
+        var values: [(String, JSONValue)] = []
+        for key in try Self.keys(archive, options.keys) {
+            let value = try archive.value(forKey: key)
+            if let elements = value.array {
+                values += elements.enumerated().map { ("\(key)[\($0.offset)]", $0.element) }
+            } else {
+                values.append((key, value))
+            }
+        }
+        self.values = values
+        self.options = options
+    }
+
+    private static func keys(
+        _ archive: KeyedArchive, _ named: [String]
+    ) throws(ArchiveFailure) -> [String] {
+        if !named.isEmpty { return named }
+        if archive.keys.contains("root") { return ["root"] }
+        guard archive.keys.count == 1 else {
+            throw ArchiveFailure(
+                archive.keys.isEmpty
+                    ? "nothing was encoded at the archive's top"
+                    : "the archive has no root; name one of its keys: \(archive.keyList)")
+        }
+        return archive.keys
+    }
+
+    public var count: Int { values.count }
+
+    /// One object as a document to write.
+    ///
+    /// - Throws: `ArchiveFailure` for what is no object, and for points out of range.
+    public func document(at index: Int) throws(ArchiveFailure) -> JSONValue {
+        var document = values[index].value
+        let path = values[index].path
+        guard case .object = document else {
+            throw ArchiveFailure("is no object but \(document.kindName)", at: path)
+        }
+        for mapping in options.geoPoints {
+            do throws(ArchiveFailure) {
+                try mapping.apply(to: &document)
+            } catch {
+                throw ArchiveFailure(
+                    error.message, at: path + (error.path.map { ".\($0)" } ?? ""))
+            }
+        }
+        guard let idField = options.idField else { return document }
+        let id: JSONValue
+        switch document.value(atPath: idField) {
+        case .string(let text)?: id = .string(text)
+        case .number(let number)? where number.isWhole:
+            id = .string(JSONValue.number(number).text)
+        default:
+            throw ArchiveFailure("expected a string or a whole number", at: "\(path).\(idField)")
+        }
+        return .object(
+            [JSONValue.Member("_id", id)] + document.members.filter { $0.name != "_id" })
+    }
+}
+
+/// GeoPoints out of degrees.
+enum ArchivedPoint {
+    static func value(_ latitude: Double, _ longitude: Double) throws(ArchiveFailure) -> JSONValue {
+        guard abs(latitude) <= 90 else {
+            throw ArchiveFailure("latitude \(latitude) is outside -90...90 degrees")
+        }
+        guard abs(longitude) <= 180 else {
+            throw ArchiveFailure("longitude \(longitude) is outside -180...180 degrees")
+        }
+        return .point(latitude, longitude)
+    }
+}
+
+extension ArchivedRecords.PointMapping {
+    /// Puts the point in the place of the two fields; an object with neither stays as it is.
+    ///
+    /// - Throws: `ArchiveFailure` with the path inside the object.
+    func apply(to document: inout JSONValue) throws(ArchiveFailure) {
+        let found = (document.value(atPath: latitude), document.value(atPath: longitude))
+        if case (nil, nil) = found { return }
+        func degrees(_ value: JSONValue?, _ path: String) throws(ArchiveFailure) -> Double {
+            guard let degrees = value?.double else {
+                throw ArchiveFailure("expected a number of degrees", at: path)
+            }
+            return degrees
+        }
+        let point = try ArchivedPoint.value(
+            try degrees(found.0, latitude), try degrees(found.1, longitude))
+        document.remove(atPath: latitude)
+        document.remove(atPath: longitude)
+        if case .object(let rest)? = document.value(atPath: field), rest.isEmpty {
+            document.remove(atPath: field)
+        }
+        guard document.value(atPath: field) == nil else {
+            throw ArchiveFailure("has something else already where the point belongs", at: field)
+        }
+        document.set(point, atPath: field)
+        guard document.value(atPath: field) == point else {
+            throw ArchiveFailure("lies inside something that is no object", at: field)
+        }
+    }
+}
+
+extension JSONValue {
+    private static func parts(_ path: String) -> [Substring] { path.split(separator: ".") }
+
+    func value(atPath path: String) -> JSONValue? {
+        Self.parts(path).reduce(self as JSONValue?) { $0?[String($1)] }
+    }
+
+    mutating func remove(atPath path: String) {
+        change(Self.parts(path)[...]) { _ in nil }
+    }
+
+    mutating func set(_ value: JSONValue, atPath path: String) {
+        change(Self.parts(path)[...]) { _ in value }
+    }
+
+    /// Replaces the member at a path by what `body` makes of it; nil removes it.
+    private mutating func change(
+        _ parts: ArraySlice<Substring>, _ body: (JSONValue?) -> JSONValue?
+    ) {
+        guard case .object(var members) = self, let name = parts.first else { return }
+        let index = members.firstIndex { $0.name == name }
+        var inner = index.map { members[$0].value }
+        if parts.count > 1 {
+            var container = inner ?? .object([] as [Member])
+            container.change(parts.dropFirst(), body)
+            inner = container
+        } else {
+            inner = body(inner)
+        }
+        if let index {
+            if let inner { members[index].value = inner } else { members.remove(at: index) }
+        } else if let inner {
+            members.append(Member(String(name), inner))
+        }
+        self = .object(members)
+    }
+}

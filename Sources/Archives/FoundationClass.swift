@@ -1,0 +1,132 @@
+import JSONText
+
+/// The classes of Foundation whose archived form is known.
+enum FoundationClass {
+    case list, dictionary, string, date, data, null, uuid, url, decimal
+
+    init?(_ name: String) {
+        switch name {
+        case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSCountedSet", "NSOrderedSet",
+            "NSMutableOrderedSet":
+            self = .list
+        case "NSDictionary", "NSMutableDictionary": self = .dictionary
+        case "NSString", "NSMutableString": self = .string
+        case "NSDate": self = .date
+        case "NSData", "NSMutableData": self = .data
+        case "NSNull": self = .null
+        case "NSUUID": self = .uuid
+        case "NSURL": self = .url
+        case "NSDecimalNumber": self = .decimal
+        default: return nil
+        }
+    }
+
+    typealias Fields = [(key: String, value: Int)]
+
+    func decode(
+        _ fields: Fields, _ decoder: inout ArchiveDecoder
+    ) throws(ArchiveFailure) -> ArchiveDecoder.Sized {
+        func place(_ key: String) -> Int? { fields.first { $0.key == key }?.value }
+        func read(
+            _ key: String, _ decoder: inout ArchiveDecoder
+        ) throws(ArchiveFailure) -> PropertyList.Value? {
+            guard let place = place(key) else { return nil }
+            return try decoder.read(place)
+        }
+        switch self {
+        case .list: return try decoder.list(try Self.elements("NS.object", fields, &decoder))
+        case .dictionary: return try Self.dictionary(fields, &decoder)
+        case .null: return .init(value: .null)
+        case .string:
+            if let place = place("NS.string"), let text = try decoder.sized(at: place) {
+                return text
+            }
+            if case .data(let bytes)? = try read("NS.bytes", &decoder) {
+                return .init(value: .string(String(decoding: bytes, as: UTF8.self)))
+            }
+        case .date:
+            switch try read("NS.time", &decoder) {
+            case .number(let seconds)?: return try decoder.date(seconds.double)
+            case .date(let seconds)?: return try decoder.date(seconds)
+            default: break
+            }
+        case .data:
+            if let place = place("NS.data"), let data = try decoder.sized(at: place) { return data }
+            if let place = place("NS.bytes"), let data = try decoder.sized(at: place) {
+                return data
+            }
+        case .uuid:
+            if case .data(let bytes)? = try read("NS.uuidbytes", &decoder), bytes.count == 16 {
+                return .init(value: .string(Self.uuid(bytes)))
+            }
+        case .url:
+            if let own = place("NS.relative"), let relative = try decoder.value(at: own)?.string {
+                var base: String?
+                if let place = place("NS.base") { base = try decoder.value(at: place)?.string }
+                return .init(value: .string(Self.url(relative, base: base)))
+            }
+        case .decimal:
+            if let number = try ArchivedDecimal.value(fields, &decoder) { return number }
+        }
+        throw decoder.failure("an object of a class of Foundation lacks its contents")
+    }
+
+    /// `NS.objects`, or `NS.object.0`, `NS.object.1` and so on.
+    private static func elements(
+        _ name: String, _ fields: Fields, _ decoder: inout ArchiveDecoder
+    ) throws(ArchiveFailure) -> [Int] {
+        guard let all = fields.first(where: { $0.key == name + "s" })?.value else {
+            let numbered = Dictionary(
+                fields.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+            var elements: [Int] = []
+            while let next = numbered["\(name).\(elements.count)"] { elements.append(next) }
+            return elements
+        }
+        guard case .array(let elements) = try decoder.read(all) else {
+            throw decoder.failure("\(name)s is no array")
+        }
+        return elements
+    }
+
+    private static func dictionary(
+        _ fields: Fields, _ decoder: inout ArchiveDecoder
+    ) throws(ArchiveFailure) -> ArchiveDecoder.Sized {
+        let keys = try elements("NS.key", fields, &decoder)
+        let values = try elements("NS.object", fields, &decoder)
+        guard keys.count == values.count else {
+            throw decoder.failure("has \(keys.count) keys and \(values.count) values")
+        }
+        var members: Fields = []
+        for (key, value) in zip(keys, values) {
+            switch try decoder.value(at: key) {
+            case .string(let name)?: members.append((name, value))
+            case .number(let number)?: members.append((JSONValue.number(number).text, value))
+            default: throw decoder.failure("a key is neither a string nor a number")
+            }
+        }
+        return try decoder.members(members)
+    }
+
+    private static func uuid(_ bytes: [UInt8]) -> String {
+        let digits = bytes.map { byte in
+            let text = String(byte, radix: 16, uppercase: true)
+            return byte < 16 ? "0" + text : text
+        }
+        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }
+            .joined(separator: "-")
+    }
+
+    /// - Reference: RFC 3986, section 5.3, as far as stored URLs need it: a relative part with a
+    ///   scheme stands alone, one with a leading `/` keeps the base's host, any other its folder.
+    private static func url(_ relative: String, base: String?) -> String {
+        guard let base, !relative.contains("://") else { return relative }
+        let host = base.firstRange(of: "://").map { scheme in
+            base[scheme.upperBound...].firstIndex(of: "/") ?? base.endIndex
+        }
+        if relative.hasPrefix("/") { return base[..<(host ?? base.startIndex)] + relative }
+        guard let host, host < base.endIndex, let folder = base.lastIndex(of: "/") else {
+            return base + (host == nil ? "" : "/") + relative
+        }
+        return base[...folder] + relative
+    }
+}

@@ -1,0 +1,119 @@
+import JSONText
+
+/// An archive that NSKeyedArchiver wrote, binary or XML, read without the classes of its objects.
+///
+///     let archive = try KeyedArchive(bytes)
+///     archive.keys                              // ["root"]
+///     try archive.value(forKey: "root").text    // [{"name":"Kiosk","open":true}]
+///     try archive.value(forKey: "count").decode(Int16.self)
+///
+/// What Foundation's own classes hold becomes the JSON value that means the same:
+///
+/// | archived | JSON |
+/// | --- | --- |
+/// | NSString, NSURL, NSUUID | string |
+/// | NSNumber, NSDecimalNumber, encoded integers and floating-point numbers | number |
+/// | encoded booleans, NSNumber of a BOOL | boolean |
+/// | NSDate | number: milliseconds since 1970 |
+/// | NSData | string in base64 |
+/// | NSArray, NSSet, NSOrderedSet | array |
+/// | NSDictionary | object; keys are strings or numbers |
+/// | NSNull | null; a nil is a missing member |
+/// | CLLocation | GeoPoint |
+/// | any other class | object with the encoded keys |
+///
+/// - Complexity: what `ArchiveLimits` allows, whatever the file claims.
+public struct KeyedArchive: Sendable {
+    /// How instances become JSON.
+    public struct Options: Sendable {
+        /// Archived class names whose instances get a member that holds the class's name.
+        public var typeFields: [String: String] = [:]
+        public var limits = ArchiveLimits()
+
+        public init() {}
+    }
+
+    let list: PropertyList
+    /// Places of `$objects` in the list.
+    let objects: [Int]
+    /// The members of `$top`, each the place of its value in the list.
+    private let top: [(key: String, value: Int)]
+    private let options: Options
+
+    /// - Throws: `ArchiveFailure` for what is no keyed archive.
+    public init(_ bytes: [UInt8], options: Options = Options()) throws(ArchiveFailure) {
+        guard bytes.count <= options.limits.fileBytes else {
+            throw ArchiveFailure(
+                "the file has more than \(options.limits.fileBytes) bytes")
+        }
+        list = try PropertyList(bytes)
+        self.options = options
+        var reader = ArchiveReader(list: list, budget: options.limits.values)
+        let members = try reader.members(of: list.root, what: "the file")
+        func member(_ name: String) throws(ArchiveFailure) -> Int {
+            guard let member = members.first(where: { $0.key == name }) else {
+                throw ArchiveFailure("this is no keyed archive: it has no \(name)")
+            }
+            return member.value
+        }
+        guard case .string(let archiver) = try reader.value(try member("$archiver")),
+            archiver == "NSKeyedArchiver"
+        else { throw ArchiveFailure("the archive was not written by NSKeyedArchiver") }
+        guard case .number(.integer(100_000)) = try reader.value(try member("$version")) else {
+            throw ArchiveFailure("the archive's version is not 100000, the only one known")
+        }
+        guard case .array(let objects) = try reader.value(try member("$objects")) else {
+            throw ArchiveFailure("$objects is no array")
+        }
+        self.objects = objects
+        top = try reader.members(of: try member("$top"), what: "$top")
+    }
+
+    /// The keys under which something was encoded at the top, sorted; one root object has `root`.
+    public var keys: [String] { top.map(\.key).sorted() }
+
+    /// What was encoded under a key of the top.
+    ///
+    /// - Throws: `ArchiveFailure` with the path: cycles, references to nowhere, values that JSON
+    ///   cannot hold, more work than the limits allow.
+    public func value(forKey key: String) throws(ArchiveFailure) -> JSONValue {
+        guard let place = top.first(where: { $0.key == key })?.value else {
+            throw ArchiveFailure("the archive has no \(key) at its top; it has \(keyList)")
+        }
+        var decoder = ArchiveDecoder(self, options: options, path: key)
+        guard let value = try decoder.value(at: place) else {
+            throw ArchiveFailure("is nil", at: key)
+        }
+        return value
+    }
+
+    /// `"a", "b"`
+    var keyList: String { keys.map { "\"\($0)\"" }.joined(separator: ", ") }
+}
+
+/// Reads values of a property list and counts them.
+struct ArchiveReader {
+    let list: PropertyList
+    var budget: Int
+
+    mutating func value(_ index: Int) throws(ArchiveFailure) -> PropertyList.Value {
+        try list.value(at: index, budget: &budget)
+    }
+
+    /// The members of a dictionary with strings for keys.
+    mutating func members(
+        of index: Int, what: String
+    ) throws(ArchiveFailure) -> [(key: String, value: Int)] {
+        guard case .dictionary(let members) = try value(index) else {
+            throw ArchiveFailure("\(what) is no dictionary")
+        }
+        var result: [(key: String, value: Int)] = []
+        for member in members {
+            guard case .string(let key) = try value(member.key) else {
+                throw ArchiveFailure("a key of \(what) is no string")
+            }
+            result.append((key, member.value))
+        }
+        return result
+    }
+}

@@ -1,0 +1,58 @@
+import JSONText
+
+/// A property list as a table of values that name one another by index; nothing is expanded.
+///
+/// Foundation reads property lists too, but on Linux it shows the references of a keyed archive to
+/// nobody, and its recursion follows whatever nesting a file has.
+struct PropertyList: Sendable {
+    enum Value: Sendable {
+        case null
+        case bool(Bool)
+        case number(JSONNumber)
+        /// Seconds since 2001-01-01T00:00:00Z.
+        case date(Double)
+        case data([UInt8])
+        case string(String)
+        /// A reference of a keyed archive: a place in `$objects`.
+        case uid(Int)
+        case array([Int])
+        case dictionary([(key: Int, value: Int)])
+    }
+
+    private enum Source {
+        case binary(BinaryPropertyList)
+        case parsed([Value])
+    }
+
+    let root: Int
+    private let source: Source
+
+    /// Reads a binary property list, or one in XML.
+    init(_ bytes: [UInt8]) throws(ArchiveFailure) {
+        if bytes.starts(with: BinaryPropertyList.magic) {
+            let list = try BinaryPropertyList(bytes)
+            (root, source) = (list.root, .binary(list))
+        } else {
+            let values = try XMLPropertyList.values(of: bytes)
+            (root, source) = (values.count - 1, .parsed(values))
+        }
+    }
+
+    /// - Parameter budget: values that may still be read; containers cost their elements.
+    func value(at index: Int, budget: inout Int) throws(ArchiveFailure) -> Value {
+        let value: Value
+        switch source {
+        case .binary(let list): value = try list.value(at: index, budget: budget)
+        case .parsed(let values): value = values[index]
+        }
+        switch value {
+        case .array(let elements): budget -= elements.count
+        case .dictionary(let members): budget -= 2 * members.count
+        default: budget -= 1
+        }
+        guard budget >= 0 else { throw Self.overBudget }
+        return value
+    }
+
+    static let overBudget = ArchiveFailure("reading it takes more values than are allowed")
+}

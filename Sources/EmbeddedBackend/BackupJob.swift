@@ -1,0 +1,83 @@
+import Backend
+import Dispatch
+import Glibc
+import ObjectStore
+import Objects
+import Synchronization
+
+/// A backup under way: a thread of its own copies the store into a file beside it, which is then read
+/// piece by piece. The file has no name any more from the moment it is whole, so it goes with this.
+///
+/// One at a time, as its file has a fixed name.
+final class BackupJob: StoreBackup {
+    private enum State: Sendable {
+        case copying
+        /// With the descriptor to read from.
+        case copied(Int32)
+        case failed(StoreFailure)
+    }
+
+    private let state = Mutex(State.copying)
+    private let stop = StopSignal()
+    private let isCopied = DispatchSemaphore(value: 0)
+
+    /// How long a client is kept waiting for the next sign of life.
+    private static let patience = DispatchTimeInterval.milliseconds(250)
+
+    static func path(besides store: String) -> String { store + "-backup" }
+
+    init(of store: FrozenStore) {
+        let path = Self.path(besides: store.path)
+        DispatchQueue.global(qos: .utility).async { [weak self, stop] in
+            let state = Self.copy(store, to: path, stop)
+            guard let self else {
+                if case .copied(let descriptor) = state { close(descriptor) }
+                return
+            }
+            self.state.withLock { $0 = state }
+            isCopied.signal()
+        }
+    }
+
+    deinit {
+        stop.stop()
+        state.withLock {
+            if case .copied(let descriptor) = $0 { close(descriptor) }
+        }
+    }
+
+    private static func copy(
+        _ store: FrozenStore, to path: String, _ stop: StopSignal
+    ) -> State {
+        do throws(StoreFailure) {
+            try store.copy(to: path) { _ in
+                if stop.isStopped { throw StoreFailure.failed("nobody wants the copy any more") }
+            }
+            defer { unlink(path) }
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                throw .failed("\(path) cannot be read: \(String(cString: strerror(errno)))")
+            }
+            return .copied(descriptor)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    func next(maximumBytes: Int) throws(ServiceFailure) -> [UInt8]? {
+        switch state.withLock({ $0 }) {
+        case .failed(let failure): throw ServiceFailure(failure)
+        case .copying:
+            _ = isCopied.wait(timeout: .now() + Self.patience)
+            return []
+        case .copied(let descriptor):
+            var bytes = [UInt8](repeating: 0, count: maximumBytes)
+            let count = read(descriptor, &bytes, maximumBytes)
+            guard count >= 0 else {
+                throw ServiceFailure(
+                    .undefined, "the copy cannot be read: \(String(cString: strerror(errno)))")
+            }
+            return count == 0 ? nil : Array(bytes[..<count])
+        }
+    }
+}

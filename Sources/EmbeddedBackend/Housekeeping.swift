@@ -1,0 +1,64 @@
+import Dispatch
+import Logging
+import ObjectStore
+
+/// What has to be done from time to time beside the writes: checkpoints, and the removal of what is
+/// not needed any more.
+///
+/// `@unchecked Sendable`: `ticks` and `isFailing` are touched on `queue` only, the timer is made before
+/// anybody else has a reference.
+final class Housekeeping: @unchecked Sendable {
+    private let store: ObjectStore
+    private let writer: Writer
+    private let logger: Logger
+    private let now: @Sendable () -> Int64
+    private let queue = DispatchQueue(label: "geobucket.housekeeping", qos: .utility)
+    private let metrics = StoreMetrics()
+    private let timer: any DispatchSourceTimer
+    private var ticks = 0
+    private var isFailing = false
+
+    private static let checkpointMilliseconds = 200
+    /// In checkpoints.
+    private static let (removalEvery, sweepEvery) = (5, 300)
+
+    init(
+        store: ObjectStore, writer: Writer, logger: Logger, now: @escaping @Sendable () -> Int64
+    ) {
+        self.store = store
+        self.writer = writer
+        self.logger = logger
+        self.now = now
+        timer = DispatchSource.makeTimerSource(queue: queue)
+        let interval = DispatchTimeInterval.milliseconds(Self.checkpointMilliseconds)
+        timer.schedule(deadline: .now() + interval, repeating: interval)
+        timer.setEventHandler { [weak self] in self?.tick() }
+        timer.resume()
+    }
+
+    /// Returns when nothing is being done any more.
+    func stop() {
+        timer.cancel()
+        queue.sync {}
+    }
+
+    private func tick() {
+        ticks += 1
+        do throws(StoreFailure) {
+            let start = ContinuousClock.now
+            if try store.checkpoint() { writer.finishCheckpoint() }
+            metrics.checkpointed(since: start)
+            if ticks % Self.removalEvery == 0, try store.hasExpired(at: now()) {
+                writer.removeExpired()
+            }
+            if ticks % Self.sweepEvery == 1 { writer.forgetOld() }
+            isFailing = false
+        } catch {
+            // Tried again all the time: said once.
+            if !isFailing {
+                logger.warning("housekeeping fails for now", metadata: ["reason": "\(error)"])
+            }
+            isFailing = true
+        }
+    }
+}

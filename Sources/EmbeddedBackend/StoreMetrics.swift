@@ -1,0 +1,22 @@
+import CoreMetrics
+
+/// What is measured of the store: transactions, the writes in each, and checkpoints.
+struct StoreMetrics: Sendable {
+    private let commits = Timer(label: "geobucket_commit_duration_seconds")
+    private let writes = Recorder(label: "geobucket_commit_writes")
+    private let checkpoints = Timer(label: "geobucket_checkpoint_duration_seconds")
+
+    func committed(_ count: Int, since start: ContinuousClock.Instant) {
+        commits.record(since: start)
+        writes.record(count)
+    }
+
+    func checkpointed(since start: ContinuousClock.Instant) { checkpoints.record(since: start) }
+}
+
+extension Timer {
+    fileprivate func record(since start: ContinuousClock.Instant) {
+        let parts = (ContinuousClock.now - start).components
+        recordNanoseconds(parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000)
+    }
+}

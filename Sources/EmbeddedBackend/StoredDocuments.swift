@@ -1,0 +1,45 @@
+import Backend
+import InMemoryEngine
+import ObjectStore
+import Objects
+
+/// The store as the engine's source of documents.
+struct StoredDocuments: DocumentSource {
+    let store: ObjectStore
+
+    func document(
+        creation: ChangeNumber
+    ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? {
+        do {
+            return try store.document(creation: creation)
+        } catch {
+            throw ServiceFailure(error)
+        }
+    }
+
+    func forEachDocument(
+        in bucket: BucketName, about objects: Int,
+        _ body: (ChangeNumber, [UInt8]) -> Void
+    ) throws(ServiceFailure) {
+        do {
+            try store.forEachDocument(in: bucket, about: objects, body)
+        } catch {
+            throw ServiceFailure(error)
+        }
+    }
+}
+
+/// A state of the store as documents that were.
+struct FrozenDocuments: PresentDocuments {
+    let store: FrozenStore
+
+    func document(
+        creation: ChangeNumber
+    ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? {
+        do {
+            return try store.document(creation: creation)
+        } catch {
+            throw ServiceFailure(error)
+        }
+    }
+}

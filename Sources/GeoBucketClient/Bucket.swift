@@ -1,0 +1,178 @@
+import JSONText
+
+/// A bucket of a service: made by the first object that is saved in it.
+///
+///     let shops = client.bucket("shops")
+///     let notes = client.bucket("notes", in: .user("alice"))
+public struct Bucket: Sendable {
+    /// Whose buckets: the application's own, or those of one user, group or thing.
+    public enum Scope: Sendable, Hashable {
+        case application
+        case user(String)
+        case group(String)
+        case thing(String)
+
+        /// `users/alice`; nil for the application's own.
+        public var text: String? {
+            switch self {
+            case .application: nil
+            case .user(let id): "users/\(id)"
+            case .group(let id): "groups/\(id)"
+            case .thing(let id): "things/\(id)"
+            }
+        }
+    }
+
+    public let client: ServiceClient
+    /// The full name: `shops`, or with a scope `users/alice/notes`.
+    public let name: String
+
+    // MARK: Objects
+
+    /// A new object; saving it gives it an id.
+    public func createObject() -> GeoObject { GeoObject(self, id: nil) }
+
+    /// A new object with a `_dataType`, 1 to 200 bytes.
+    public func createObject(withType type: String) -> GeoObject {
+        GeoObject(self, id: nil, dataType: type)
+    }
+
+    /// The object with an id, there or not: `refresh` reads it, `saveAllFields` writes it.
+    public func createObject(withID id: String) -> GeoObject { GeoObject(self, id: id) }
+
+    /// The object with an id as it is now.
+    ///
+    /// - Throws: `ClientFailure.refused` with `OBJECT_NOT_FOUND`.
+    public func object(withID id: String) async throws -> GeoObject {
+        let object = createObject(withID: id)
+        try await object.refresh()
+        return object
+    }
+
+    /// Writes many documents, all or none; those with an `_id` replace the object that has it.
+    ///
+    /// - Returns: their ids, in order.
+    public func putMany(_ documents: [JSONValue]) async throws -> [String] {
+        let answer = try await write("object.putMany", [.init("objects", .array(documents))])
+        return answer["objects"]?.array?.compactMap { $0["_id"]?.string } ?? []
+    }
+
+    /// Deletes the bucket and all its objects; how many there were.
+    @discardableResult
+    public func delete() async throws -> Int {
+        try await write("bucket.delete", []).member("deleted")
+    }
+
+    /// Deletes every object that a clause selects; how many there were.
+    @discardableResult
+    public func deleteObjects(matching clause: Clause) async throws -> Int {
+        try await write(
+            "bucket.deleteWhere", [.init("bucketQuery", .object(["clause": clause.json]))]
+        )
+        .member("deleted")
+    }
+
+    // MARK: Questions
+
+    /// One page of the objects that match.
+    public func execute(_ query: BucketQuery) async throws -> QueryResult {
+        let answer = try await read("bucket.query", query.members)
+        return QueryResult(
+            objects: try (answer["results"]?.array ?? []).map {
+                try GeoObject(self, document: $0)
+            },
+            nextQuery: answer["nextPaginationKey"]?.string.map(query.next))
+    }
+
+    /// Every object that matches, page by page as they are asked for.
+    public func objects(matching query: BucketQuery = BucketQuery()) -> ObjectSequence {
+        ObjectSequence(bucket: self, query: query)
+    }
+
+    public func count(_ query: BucketQuery = BucketQuery()) async throws -> Int {
+        try await read("bucket.count", [.init("bucketQuery", query.document)]).member("count")
+    }
+
+    // MARK: Calls
+
+    func read(_ method: String, _ members: [JSONValue.Member]) async throws -> JSONValue {
+        try await client.call(method, .object([.init("bucket", .string(name))] + members))
+    }
+
+    func write(_ method: String, _ members: [JSONValue.Member]) async throws -> JSONValue {
+        try await client.write(method, [.init("bucket", .string(name))] + members)
+    }
+}
+
+/// One page of an answer.
+public struct QueryResult: Sendable {
+    public let objects: [GeoObject]
+    /// Asks for the next page; nil when there is none.
+    public let nextQuery: BucketQuery?
+}
+
+/// The objects of all pages; a page is asked for when the one before is used up.
+///
+/// Objects that nobody changes meanwhile come exactly once, whatever else is written and also when
+/// the service is restarted between two pages.
+public struct ObjectSequence: AsyncSequence, Sendable {
+    public typealias Element = GeoObject
+
+    let bucket: Bucket
+    let query: BucketQuery
+
+    public func makeAsyncIterator() -> Iterator { Iterator(bucket: bucket, next: query) }
+
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
+        let bucket: Bucket
+        fileprivate var next: BucketQuery?
+        private var page: [GeoObject].SubSequence = []
+
+        fileprivate init(bucket: Bucket, next: BucketQuery) {
+            self.bucket = bucket
+            self.next = next
+        }
+
+        public mutating func next() async throws -> GeoObject? {
+            while page.isEmpty, let query = next {
+                let result = try await bucket.execute(query)
+                (page, next) = (result.objects[...], result.nextQuery)
+            }
+            return page.popFirst()
+        }
+    }
+}
+
+extension ServiceClient {
+    /// A bucket by its name, or by its full one: `users/alice/notes`.
+    public func bucket(_ name: String, in scope: Bucket.Scope = .application) -> Bucket {
+        Bucket(client: self, name: scope.text.map { "\($0)/\(name)" } ?? name)
+    }
+
+    /// Whether the service answers.
+    public func ping() async throws { _ = try await call("server.ping") }
+
+    /// The buckets of a scope and how many objects each has.
+    public func buckets(in scope: Bucket.Scope = .application) async throws -> [String: Int] {
+        let params = scope.text.map { JSONValue.object(["scope": .string($0)]) }
+        let answer = try await call("bucket.list", params ?? .object([:]))
+        return try (answer["buckets"]?.array ?? []).reduce(into: [:]) { counts, bucket in
+            counts[try bucket.member("bucket", as: String.self)] = try bucket.member("objects")
+        }
+    }
+
+    /// A write, under a key of its own where the configuration says so.
+    func write(_ method: String, _ members: [JSONValue.Member]) async throws -> JSONValue {
+        var members = members
+        if configuration.usesRequestKeys {
+            members.append(.init("requestKey", .string(Self.newRequestKey())))
+        }
+        return try await call(method, .object(members))
+    }
+
+    /// 128 random bits.
+    private static func newRequestKey() -> String {
+        var random = SystemRandomNumberGenerator()
+        return String(random.next(), radix: 36) + String(random.next(), radix: 36)
+    }
+}

@@ -1,0 +1,100 @@
+import JSONText
+import Synchronization
+
+/// What is asked of a bucket: which objects, in which order, how many a page.
+///
+///     let query = BucketQuery(clause: .greaterThan("score", value: 70))
+///     query.sort(byDesc: "score")
+///     query.limit = 10
+///
+/// Changed in place as Kii's `KiiQuery` is; safe to share between tasks.
+public final class BucketQuery: Sendable {
+    /// A field, or `_calculated.` and the name a distance was put into.
+    public struct SortKey: Sendable, Equatable {
+        public var field: String
+        public var isDescending: Bool
+
+        public init(_ field: String, descending: Bool = false) {
+            self.field = field
+            isDescending = descending
+        }
+    }
+
+    private struct State {
+        var clause: Clause
+        var order: [SortKey] = []
+        var limit = 0
+        var fields: [String]?
+        var paginationKey: String?
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameter clause: nil asks for every object.
+    public convenience init(clause: Clause? = nil) {
+        self.init(State(clause: clause ?? .all))
+    }
+
+    private init(_ state: State) { self.state = Mutex(state) }
+
+    public var clause: Clause { state.withLock { $0.clause } }
+
+    /// Sort keys, the first counting most; empty is the order of creation.
+    public var order: [SortKey] {
+        get { state.withLock { $0.order } }
+        set { state.withLock { $0.order = newValue } }
+    }
+
+    /// Objects of one page; 0 is the service's limit.
+    public var limit: Int {
+        get { state.withLock { $0.limit } }
+        set { state.withLock { $0.limit = newValue } }
+    }
+
+    /// First-level names to return besides `_id` and `_calculated`; nil is the whole object.
+    public var fields: [String]? {
+        get { state.withLock { $0.fields } }
+        set { state.withLock { $0.fields = newValue } }
+    }
+
+    /// Sorts by one field, in the place of any earlier order.
+    public func sort(byAsc field: String) { order = [SortKey(field)] }
+    public func sort(byDesc field: String) { order = [SortKey(field, descending: true)] }
+    public func sortByAsc(_ field: String) { sort(byAsc: field) }
+    public func sortByDesc(_ field: String) { sort(byDesc: field) }
+
+    /// The same question, behind the page that ended with a key.
+    func next(_ paginationKey: String) -> BucketQuery {
+        var state = state.withLock { $0 }
+        state.paginationKey = paginationKey
+        return BucketQuery(state)
+    }
+
+    /// The `bucketQuery` of a request.
+    var document: JSONValue { Self.document(state.withLock { $0 }) }
+
+    /// The members of a `bucket.query` request besides the bucket.
+    var members: [JSONValue.Member] {
+        let state = state.withLock { $0 }
+        var members = [JSONValue.Member("bucketQuery", Self.document(state))]
+        if state.limit != 0 { members.append(.init("bestEffortLimit", .int(state.limit))) }
+        if let key = state.paginationKey { members.append(.init("paginationKey", .string(key))) }
+        if let fields = state.fields {
+            members.append(.init("fields", .array(fields.map(JSONValue.string))))
+        }
+        return members
+    }
+
+    private static func document(_ state: State) -> JSONValue {
+        var members = [JSONValue.Member("clause", state.clause.json)]
+        if !state.order.isEmpty {
+            let keys = state.order.map {
+                JSONValue.object([
+                    "field": .string($0.field), "descending": .bool($0.isDescending),
+                ])
+            }
+            members.append(.init("orderBy", .array(keys)))
+        }
+        return .object(members)
+    }
+}

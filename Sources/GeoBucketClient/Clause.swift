@@ -1,0 +1,173 @@
+import JSONText
+
+/// What an object has to satisfy: a clause of the query language.
+///
+///     let clause = Clause.andClauses([
+///         .geoDistance("location", center: here, radius: 3_000, putDistanceInto: "d"),
+///         .equals("open", value: true),
+///     ])
+///
+/// The names are those of Kii's `KiiClause`. A clause is sent as it is; what is wrong with one, the
+/// service says, with the path of the member at fault.
+public struct Clause: Sendable, Equatable {
+    /// The clause as a document of the query language.
+    public let json: JSONValue
+
+    /// A clause written out.
+    public init(json: JSONValue) { self.json = json }
+
+    private init(_ type: String, _ members: [JSONValue.Member]) {
+        json = .object([JSONValue.Member("type", .string(type))] + members)
+    }
+
+    private init(_ type: String, _ field: String, _ members: [JSONValue.Member] = []) {
+        self.init(type, [JSONValue.Member("field", .string(field))] + members)
+    }
+
+    /// A value of a clause. One that JSON cannot hold becomes its description, which compares to
+    /// nothing a field can be: no number equals `"nan"`.
+    private static func member(_ name: String, _ value: some JSONConvertible) -> JSONValue.Member {
+        JSONValue.Member(name, (try? value.jsonValue) ?? .string("\(value)"))
+    }
+
+    /// Every object.
+    public static let all = Clause("all", [] as [JSONValue.Member])
+
+    // MARK: Values
+
+    public static func equals(_ field: String, value: some JSONConvertible) -> Clause {
+        Clause("eq", field, [member("value", value)])
+    }
+
+    /// Objects whose field has another value of a comparable type; not those without the field.
+    public static func notEquals(_ field: String, value: some JSONConvertible) -> Clause {
+        notClause(equals(field, value: value))
+    }
+
+    public static func greaterThan(_ field: String, value: some JSONConvertible) -> Clause {
+        Clause("range", field, [member("lowerLimit", value), member("lowerIncluded", false)])
+    }
+
+    public static func greaterThanOrEqual(_ field: String, value: some JSONConvertible) -> Clause {
+        Clause("range", field, [member("lowerLimit", value)])
+    }
+
+    public static func lessThan(_ field: String, value: some JSONConvertible) -> Clause {
+        Clause("range", field, [member("upperLimit", value), member("upperIncluded", false)])
+    }
+
+    public static func lessThanOrEqual(_ field: String, value: some JSONConvertible) -> Clause {
+        Clause("range", field, [member("upperLimit", value)])
+    }
+
+    /// Both limits belong to the range.
+    public static func range<Value: JSONConvertible>(
+        _ field: String, from lower: Value, through upper: Value
+    ) -> Clause {
+        Clause("range", field, [member("lowerLimit", lower), member("upperLimit", upper)])
+    }
+
+    /// One of up to 200 values.
+    public static func `in`(_ field: String, value: [some JSONConvertible]) -> Clause {
+        Clause("in", field, [member("values", value)])
+    }
+
+    public static func startsWith(_ field: String, value: String) -> Clause {
+        Clause("prefix", field, [member("prefix", value)])
+    }
+
+    /// A string that contains a string, or an array with an equal element.
+    public static func contains(_ field: String, value: some JSONConvertible) -> Clause {
+        Clause("contains", field, [member("value", value)])
+    }
+
+    /// Objects that have the field, of one type or of any.
+    public static func hasField(_ field: String, andType type: FieldType? = nil) -> Clause {
+        Clause("hasField", field, type.map { [member("fieldType", $0.rawValue)] } ?? [])
+    }
+
+    /// The types a field can be asked to have.
+    public enum FieldType: String, Sendable, CaseIterable {
+        case string = "STRING"
+        /// A number with no fractional part.
+        case integer = "INTEGER"
+        /// Any other number.
+        case decimal = "DECIMAL"
+        case boolean = "BOOLEAN"
+        case geoPoint = "GEOPOINT"
+        case array = "ARRAY"
+        case object = "OBJECT"
+        case null = "NULL"
+    }
+
+    // MARK: Places
+
+    /// Points between two corners, edges included; a west side east of the east side crosses the
+    /// 180th meridian.
+    public static func geoBox(
+        _ field: String, northEast: GeoPoint, southWest: GeoPoint
+    ) -> Clause {
+        let corners = JSONValue.object([
+            member("ne", northEast.unchecked), member("sw", southWest.unchecked),
+        ])
+        return Clause("geobox", field, [member("box", corners)])
+    }
+
+    /// Points within so many metres of a centre.
+    ///
+    /// - Parameters:
+    ///   - radius: metres; nil is everywhere.
+    ///   - putDistanceInto: the name under which each object reports its distance.
+    ///   - onEllipsoid: distances along geodesics on the WGS 84 ellipsoid, else on the sphere.
+    public static func geoDistance(
+        _ field: String, center: GeoPoint, radius: Double? = nil, putDistanceInto: String? = nil,
+        onEllipsoid: Bool = false
+    ) -> Clause {
+        var members = [member("center", center.unchecked)]
+        if let radius { members.append(member("radius", radius)) }
+        if let putDistanceInto { members.append(member("putDistanceInto", putDistanceInto)) }
+        if onEllipsoid { members.append(member("model", "wgs84")) }
+        return Clause("geodistance", field, members)
+    }
+
+    /// Points inside a polygon or on its edge.
+    ///
+    /// - Parameter rings: the outer ring and then its holes, each closed.
+    public static func geoPolygon(_ field: String, rings: [[GeoPoint]]) -> Clause {
+        let positions = rings.map { ring in
+            JSONValue.array(ring.map { .array([.double($0.longitude), .double($0.latitude)]) })
+        }
+        return Clause(
+            "geopolygon", field,
+            [
+                member(
+                    "polygon",
+                    JSONValue.object([
+                        "type": .string("Polygon"), "coordinates": .array(positions),
+                    ]))
+            ])
+    }
+
+    // MARK: Logic
+
+    public static func andClauses(_ clauses: [Clause]) -> Clause {
+        Clause("and", [member("clauses", clauses.map(\.json))])
+    }
+
+    public static func orClauses(_ clauses: [Clause]) -> Clause {
+        Clause("or", [member("clauses", clauses.map(\.json))])
+    }
+
+    public static func notClause(_ clause: Clause) -> Clause {
+        Clause("not", [member("clause", clause.json)])
+    }
+
+    public static func && (a: Clause, b: Clause) -> Clause { andClauses([a, b]) }
+    public static func || (a: Clause, b: Clause) -> Clause { orClauses([a, b]) }
+    public static prefix func ! (clause: Clause) -> Clause { notClause(clause) }
+}
+
+extension GeoPoint {
+    /// The point's JSON, in range or not: in a clause it is the service that says what is wrong.
+    fileprivate var unchecked: JSONValue { .point(latitude, longitude) }
+}

@@ -1,0 +1,35 @@
+import Logging
+
+/// How a client behaves towards its service.
+public struct ClientConfiguration: Sendable {
+    /// How long one attempt to connect may take.
+    public var connectTimeout = Duration.seconds(10)
+    /// How long a call may take in all, reconnecting and waiting included.
+    public var requestTimeout = Duration.seconds(30)
+    /// How long a call is tried again after its connection was lost or refused; zero: never.
+    public var retryTime = Duration.seconds(15)
+    /// Pauses between attempts: the first up to this long, each next up to twice as long.
+    public var firstPause = Duration.milliseconds(50)
+    public var longestPause = Duration.seconds(2)
+    /// Whether writes carry a key under which the service knows a repeat for 24 hours, so that they
+    /// can be tried again like reads.
+    public var usesRequestKeys = false
+    /// How the connection is secured; nil: not at all.
+    public var tls: ClientTLS?
+    /// Presented to `auth.login` on every new connection.
+    public var token: String?
+    /// Bytes of an object's minified JSON; larger ones are refused before they are sent.
+    public var objectBytes = 65_534
+    /// Says what happens to connections; tokens and documents never appear in it.
+    public var logger = Logger(label: "geobucket.client") { _ in SwiftLogNoOpLogHandler() }
+
+    public init() {}
+
+    /// The pause before an attempt, with jitter so that many clients do not come back at once.
+    func pause<Generator: RandomNumberGenerator>(
+        beforeRetry retry: Int, using random: inout Generator
+    ) -> Duration {
+        let ceiling = min(firstPause * (1 << min(retry - 1, 20)), longestPause)
+        return ceiling * Double.random(in: 0.5...1, using: &random)
+    }
+}

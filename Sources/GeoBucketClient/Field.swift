@@ -1,0 +1,52 @@
+import JSONText
+
+/// A field by name and type, so that clauses on it are checked by the compiler.
+///
+///     let rating = Field<Int>("rating"), kind = Field<String>("kind")
+///     let clause = rating >= 4 && kind.isIn(["cafe", "bar"])
+///     rating == "four"                                     // does not compile
+public struct Field<Value: JSONConvertible>: Sendable {
+    public let path: String
+
+    /// - Parameter path: a field path, such as `address.city`.
+    public init(_ path: String) { self.path = path }
+
+    public static func == (field: Field, value: Value) -> Clause {
+        .equals(field.path, value: value)
+    }
+
+    public static func != (field: Field, value: Value) -> Clause {
+        .notEquals(field.path, value: value)
+    }
+
+    public static func < (field: Field, value: Value) -> Clause where Value: Comparable {
+        .lessThan(field.path, value: value)
+    }
+
+    public static func <= (field: Field, value: Value) -> Clause where Value: Comparable {
+        .lessThanOrEqual(field.path, value: value)
+    }
+
+    public static func > (field: Field, value: Value) -> Clause where Value: Comparable {
+        .greaterThan(field.path, value: value)
+    }
+
+    public static func >= (field: Field, value: Value) -> Clause where Value: Comparable {
+        .greaterThanOrEqual(field.path, value: value)
+    }
+
+    public func isIn(_ values: [Value]) -> Clause { .in(path, value: values) }
+}
+
+extension Field<String> {
+    public func startsWith(_ prefix: String) -> Clause { .startsWith(path, value: prefix) }
+}
+
+extension Field<GeoPoint> {
+    /// Within so many metres of a centre.
+    public func isWithin(
+        _ radius: Double, of center: GeoPoint, putDistanceInto name: String? = nil
+    ) -> Clause {
+        .geoDistance(path, center: center, radius: radius, putDistanceInto: name)
+    }
+}

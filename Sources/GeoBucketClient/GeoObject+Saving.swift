@@ -1,0 +1,150 @@
+import JSONText
+
+extension GeoObject {
+    /// Sends what was changed here since the last save; fields that others changed stay.
+    ///
+    /// An object without an id is created. One with an id must exist: `saveAllFields` creates it.
+    ///
+    /// - Throws: `ClientFailure.refused` with `OBJECT_NOT_FOUND`; `.invalid` for an object larger
+    ///   than the limit, before anything is sent.
+    public func save() async throws { try await save(forced: true) }
+
+    /// As `save()`; not forced, only when nobody has changed the object since it was read here.
+    ///
+    /// - Throws: `ClientFailure.refused` with `OBJECT_VERSION_IS_STALE`; `.invalid` when the version
+    ///   is not known, since the object was never read or saved here.
+    public func save(forced: Bool) async throws {
+        let copy = try checkedCopy()
+        guard let id = copy.id else { return try await create(copy) }
+        guard forced || copy.version != nil else {
+            throw ClientFailure.invalid(
+                "the object's version is not known; refresh it first", path: nil)
+        }
+        let condition = forced ? [] : versionCondition(copy)
+        let changed = copy.changes.map { change in
+            (change.name, JSONValue.object(copy.fields)[change.name])
+        }
+        if changed.allSatisfy({ $0.1.map(Self.isPatchable) ?? true }) {
+            let patch = changed.map { JSONValue.Member($0.0, $0.1 ?? .null) }
+            try await write("object.patch", id, [.init("object", .object(patch))] + condition, copy)
+        } else {
+            try await replaceFields(changed, id, forced ? nil : copy.version, copy)
+        }
+    }
+
+    /// Replaces the whole object by what is here; creates it when it does not exist.
+    ///
+    /// - Parameter forced: false writes only over the version that was read here, or, where none
+    ///   was, only when no object has the id.
+    /// - Throws: `ClientFailure.refused` with `OBJECT_VERSION_IS_STALE` or `OBJECT_ALREADY_EXISTS`.
+    public func saveAllFields(forced: Bool = true) async throws {
+        let copy = try checkedCopy()
+        guard let id = copy.id else { return try await create(copy) }
+        var condition: [JSONValue.Member] = []
+        if !forced {
+            condition =
+                copy.version == nil ? [.init("ifAbsent", .bool(true))] : versionCondition(copy)
+        }
+        try await write("object.put", id, [.init("object", .object(copy.fields))] + condition, copy)
+    }
+
+    /// Reads the object anew; changes that were not saved are lost.
+    ///
+    /// - Throws: `ClientFailure.refused` with `OBJECT_NOT_FOUND`; `.invalid` for an object without
+    ///   an id.
+    public func refresh() async throws {
+        let document = try await bucket.read("object.get", [.init("id", .string(try existingID()))])
+        let fresh = try State(document)
+        state.withLock { $0 = fresh }
+    }
+
+    /// Deletes the object from the bucket. What is here stays and can be saved as a new object.
+    public func delete() async throws {
+        _ = try await bucket.write("object.delete", [.init("id", .string(try existingID()))])
+        state.withLock { state in
+            (state.id, state.version, state.created, state.modified) = (nil, nil, nil, nil)
+        }
+    }
+
+    private func existingID() throws -> String {
+        guard let id = uuid else {
+            throw ClientFailure.invalid("the object has no id; save it first", path: nil)
+        }
+        return id
+    }
+
+    /// What is here now, if it is not too large to be sent.
+    private func checkedCopy() throws -> State {
+        let copy = state.withLock { $0 }
+        let limit = bucket.client.configuration.objectBytes
+        let size = JSONValue.object(copy.fields).utf8.count
+        guard size <= limit else {
+            throw ClientFailure.invalid(
+                "the object has \(size) bytes of minified JSON, at most \(limit) are allowed",
+                path: nil)
+        }
+        return copy
+    }
+
+    private func versionCondition(_ copy: State) -> [JSONValue.Member] {
+        copy.version.map { [.init("ifVersion", .number(.integer($0)))] } ?? []
+    }
+
+    private func create(_ copy: State) async throws {
+        var members = [JSONValue.Member("object", .object(copy.fields))]
+        if let type = copy.dataType { members.append(.init("dataType", .string(type))) }
+        finish(try State(try await bucket.write("object.create", members + expiry(copy))), copy)
+    }
+
+    private func write(
+        _ method: String, _ id: String, _ members: [JSONValue.Member], _ copy: State
+    ) async throws {
+        let members = [.init("id", .string(id))] + members + expiry(copy)
+        finish(try State(try await bucket.write(method, members)), copy)
+    }
+
+    private func expiry(_ copy: State) -> [JSONValue.Member] {
+        copy.expiryIsChanged ? [.init("expiresAt", copy.expires?.jsonValue ?? .null)] : []
+    }
+
+    /// Takes in what a write was answered with; what was changed here meanwhile stays to be saved.
+    private func finish(_ answer: State, _ copy: State) {
+        state.withLock { state in
+            (state.id, state.created) = (answer.id, answer.created)
+            (state.modified, state.version) = (answer.modified, answer.version)
+            state.changes.removeAll { $0.number <= copy.changeCount }
+            if state.expires == copy.expires { state.expiryIsChanged = false }
+        }
+    }
+
+    /// Whether a merge patch sets exactly this value: it would merge objects, and take nulls for
+    /// removals. A GeoPoint over a GeoPoint merges into the new one.
+    private static func isPatchable(_ value: JSONValue) -> Bool {
+        switch value {
+        case .null: false
+        case .object: value.geoPoint != nil
+        default: true
+        }
+    }
+
+    /// Reads the object, sets the changed fields, and writes it back unless somebody was faster;
+    /// then, if that is allowed, again.
+    private func replaceFields(
+        _ changed: [(String, JSONValue?)], _ id: String, _ version: Int64?, _ copy: State
+    ) async throws {
+        while true {
+            var current = try State(try await bucket.read("object.get", [.init("id", .string(id))]))
+            for (name, value) in changed { current.set(value, name) }
+            if let version { current.version = version }
+            do {
+                return try await write(
+                    "object.put", id,
+                    [.init("object", .object(current.fields))] + versionCondition(current), copy)
+            } catch ClientFailure.refused(let failure)
+                where failure.reason == .versionIsStale && version == nil
+            {
+                try Task.checkCancellation()
+            }
+        }
+    }
+}

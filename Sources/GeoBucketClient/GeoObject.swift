@@ -1,0 +1,215 @@
+import FoundationEssentials
+import JSONText
+import Objects
+import Synchronization
+
+/// An object of a bucket as this app holds it: read, changed, saved back.
+///
+///     let shop = bucket.createObject()
+///     shop.setObject("Kiosk", forKey: "name")
+///     shop.setGeoPoint(GeoPoint(latitude: 35.66, longitude: 139.75), forKey: "location")
+///     try await shop.save()
+///     shop.uuid                                    // the id it was given
+///
+/// A reference, as Kii's `KiiObject`; safe to share between tasks. Field names compare as sequences
+/// of code points.
+public final class GeoObject: Sendable {
+    struct State {
+        var id: String?
+        var created: Int64?
+        var modified: Int64?
+        var version: Int64?
+        var owner: String?
+        var dataType: String?
+        var expires: Int64?
+        /// Whether the next save has to say when the object expires.
+        var expiryIsChanged = false
+        var calculated: JSONValue?
+        /// The app's own fields, in the order of the document.
+        var fields: [JSONValue.Member] = []
+        /// Fields changed or removed since the last save or refresh, with the number of the change.
+        var changes: [(name: String, number: Int)] = []
+        var changeCount = 0
+    }
+
+    public let bucket: Bucket
+    let state: Mutex<State>
+
+    /// An object that is only here so far; with an id, it stands for the one in the bucket.
+    public init(_ bucket: Bucket, id: String?, dataType: String? = nil) {
+        self.bucket = bucket
+        state = Mutex(State(id: id, dataType: dataType))
+    }
+
+    /// - Parameter document: an object as the service wrote it.
+    init(_ bucket: Bucket, document: JSONValue) throws {
+        self.bucket = bucket
+        state = Mutex(try State(document))
+    }
+
+    // MARK: Predefined fields
+
+    /// The object's id; nil before the first save and after `delete`.
+    public var uuid: String? { state.withLock { $0.id } }
+    public var created: Date? { state.withLock { $0.created }.map(Self.date) }
+    public var modified: Date? { state.withLock { $0.modified }.map(Self.date) }
+    /// 1 at creation, one more for each change.
+    public var version: Int64? { state.withLock { $0.version } }
+    public var owner: String? { state.withLock { $0.owner } }
+    public var objectType: String? { state.withLock { $0.dataType } }
+
+    /// From when on the object is gone; nil is never. A save tells the service what is set here.
+    public var expires: Date? {
+        get { state.withLock { $0.expires }.map(Self.date) }
+        set {
+            let milliseconds = newValue.flatMap { try? $0.jsonValue.int64 }
+            state.withLock { ($0.expires, $0.expiryIsChanged) = (milliseconds, true) }
+        }
+    }
+
+    private static func date(_ milliseconds: Int64) -> Date {
+        Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+    }
+
+    // MARK: Reading
+
+    /// The value of a field: nil when it is missing, `.null` when it is JSON's null.
+    ///
+    /// Predefined fields and `_calculated` have their names on the wire.
+    public subscript(key: String) -> JSONValue? {
+        state.withLock { state in
+            key.hasPrefix("_")
+                ? state.predefined.last { $0.name == key }?.value
+                : JSONValue.object(state.fields)[key]
+        }
+    }
+
+    /// A field's value as this type; nil when it is missing or anything else, never a crash.
+    public func string(forKey key: String) -> String? { self[key]?.string }
+    public func int(forKey key: String) -> Int? { self[key]?.int }
+    public func int64(forKey key: String) -> Int64? { self[key]?.int64 }
+    public func double(forKey key: String) -> Double? { self[key]?.double }
+    public func bool(forKey key: String) -> Bool? { self[key]?.bool }
+    public func date(forKey key: String) -> Date? { self[key]?.date }
+    public func array(forKey key: String) -> [JSONValue]? { self[key]?.array }
+    public func dictionary(forKey key: String) -> [String: JSONValue]? { self[key]?.dictionary }
+    public func getGeoPoint(forKey key: String) -> GeoPoint? { self[key]?.geoPoint }
+
+    /// A field's value as any type that JSON can hold.
+    ///
+    /// - Throws: `JSONMismatch`, with the path of what does not match; a missing field reads as null.
+    public func value<Value: JSONConvertible>(
+        _ type: Value.Type = Value.self, forKey key: String
+    ) throws -> Value {
+        try JSONMismatch.inside(key) { try Value(jsonValue: self[key] ?? .null) }
+    }
+
+    /// Whether the field is there, null or not.
+    public func hasObject(_ key: String) -> Bool { self[key] != nil }
+
+    /// The distance in metres that a clause put under a name.
+    public func distance(_ name: String) -> Double? { self["_calculated"]?[name]?.double }
+
+    /// The document: predefined fields first, then the app's own.
+    public var document: JSONValue {
+        state.withLock { .object($0.predefined + $0.fields) }
+    }
+
+    /// Every field by name, predefined ones included.
+    public func dictionaryValue() -> [String: JSONValue] { document.dictionary ?? [:] }
+
+    // MARK: Writing
+
+    /// Sets a field here; `save` sends it.
+    ///
+    /// - Throws: `ClientFailure.invalid` for names that begin with `_` and for what JSON cannot hold.
+    public func set(_ value: some JSONConvertible, forKey key: String) throws {
+        try Self.check(key)
+        do {
+            let value = try JSONMismatch.inside(key) { try value.jsonValue }
+            state.withLock { $0.set(value, key) }
+        } catch let mismatch as JSONMismatch {
+            throw ClientFailure.invalid(mismatch.message, path: mismatch.path)
+        }
+    }
+
+    /// Sets a field here; `save` sends it.
+    ///
+    /// - Returns: false, and nothing is changed, for names that begin with `_` and for what JSON
+    ///   cannot hold; `set(_:forKey:)` says why.
+    @discardableResult
+    public func setObject(_ value: some JSONConvertible, forKey key: String) -> Bool {
+        (try? set(value, forKey: key)) != nil
+    }
+
+    /// Sets a field here; false for a point out of range.
+    @discardableResult
+    public func setGeoPoint(_ point: GeoPoint, forKey key: String) -> Bool {
+        setObject(point, forKey: key)
+    }
+
+    /// Removes a field here; `save` removes it from the service's copy.
+    public func remove(forKey key: String) {
+        if (try? Self.check(key)) != nil { state.withLock { $0.set(nil, key) } }
+    }
+
+    private static func check(_ key: String) throws {
+        if key.hasPrefix("_") {
+            throw ClientFailure.invalid(
+                "names that begin with '_' are the service's own", path: key)
+        }
+    }
+}
+
+extension GeoObject.State {
+    init(_ document: JSONValue) throws {
+        for member in document.members {
+            guard member.name.hasPrefix("_") else {
+                fields.append(member)
+                continue
+            }
+            try JSONMismatch.inside(member.name) { try take(member) }
+        }
+    }
+
+    private mutating func take(_ member: JSONValue.Member) throws {
+        switch PredefinedField(rawValue: member.name) {
+        case .id: id = try member.value.decode()
+        case .created: created = try member.value.decode()
+        case .modified: modified = try member.value.decode()
+        case .version: version = try member.value.decode()
+        case .owner: owner = try member.value.decode()
+        case .dataType: dataType = try member.value.decode()
+        case .expires: expires = try member.value.decode()
+        case nil: if member.name == "_calculated" { calculated = member.value }
+        }
+    }
+
+    /// What is known of the predefined fields, and the distances.
+    var predefined: [JSONValue.Member] {
+        func member(_ field: PredefinedField, _ value: JSONValue?) -> JSONValue.Member? {
+            value.map { JSONValue.Member(field.rawValue, $0) }
+        }
+        return [
+            member(.id, id?.jsonValue), member(.created, created?.jsonValue),
+            member(.modified, modified?.jsonValue), member(.version, version?.jsonValue),
+            member(.owner, owner?.jsonValue), member(.dataType, dataType?.jsonValue),
+            member(.expires, expires?.jsonValue),
+            calculated.map { JSONValue.Member("_calculated", $0) },
+        ].compactMap(\.self)
+    }
+
+    /// Sets or removes a field and notes that it has changed.
+    mutating func set(_ value: JSONValue?, _ name: String) {
+        let index = fields.lastIndex { $0.name.utf8.elementsEqual(name.utf8) }
+        switch (index, value) {
+        case (let index?, let value?): fields[index].value = value
+        case (let index?, nil): fields.remove(at: index)
+        case (nil, let value?): fields.append(JSONValue.Member(name, value))
+        case (nil, nil): break
+        }
+        changeCount += 1
+        changes.removeAll { $0.name.utf8.elementsEqual(name.utf8) }
+        changes.append((name, changeCount))
+    }
+}

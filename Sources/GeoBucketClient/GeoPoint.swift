@@ -1,0 +1,42 @@
+import JSONText
+
+/// A place on the earth, degrees, WGS 84: `{"_type":"point","lat":35.6586,"lon":139.7454}`.
+public struct GeoPoint: Sendable, Hashable, Codable, CustomStringConvertible {
+    public var latitude: Double
+    public var longitude: Double
+
+    /// Any numbers; a point out of range is refused where it is set or saved.
+    public init(latitude: Double, longitude: Double) {
+        self.latitude = latitude
+        self.longitude = longitude
+    }
+
+    public var description: String { "\(latitude), \(longitude)" }
+}
+
+extension GeoPoint: JSONConvertible {
+    public init(jsonValue: JSONValue) throws {
+        guard jsonValue["_type"] == .string("point") else {
+            throw JSONMismatch.expected("a GeoPoint", found: jsonValue)
+        }
+        self.init(
+            latitude: try jsonValue.member("lat"), longitude: try jsonValue.member("lon"))
+        try check()
+    }
+
+    public var jsonValue: JSONValue {
+        get throws {
+            try check()
+            return .point(latitude, longitude)
+        }
+    }
+
+    private func check() throws {
+        guard abs(latitude) <= 90 else {
+            throw JSONMismatch("latitude \(latitude) is outside -90...90 degrees")
+        }
+        guard abs(longitude) <= 180 else {
+            throw JSONMismatch("longitude \(longitude) is outside -180...180 degrees")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import JSONText
+
+/// A property under the name it has in documents: key-value coding for types that list their
+/// properties once.
+public struct Property<Root> {
+    public let name: String
+    let read: (Root) throws -> JSONValue
+    let write: (inout Root, JSONValue) throws -> Void
+
+    public init<Value: JSONConvertible>(
+        _ name: String, _ keyPath: WritableKeyPath<Root, Value>
+    ) {
+        self.name = name
+        read = { try $0[keyPath: keyPath].jsonValue }
+        write = { $0[keyPath: keyPath] = try Value(jsonValue: $1) }
+    }
+}
+
+/// A type whose properties are read and set by name, as Objective-C's key-value coding does, but
+/// with their types: a boolean stays a boolean.
+///
+///     final class Shop: KeyValueCoded {
+///         var name = ""
+///         var open = false
+///         static var properties: [Property<Shop>] {
+///             [Property("name", \.name), Property("open", \.open)]
+///         }
+///     }
+///     try shop.configureValues(with: JSONValue(parsing: #"{"open":true,"tax":7}"#))
+///     try shop.jsonValue.text                      // {"name":"","open":true}
+public protocol KeyValueCoded {
+    static var properties: [Property<Self>] { get }
+}
+
+extension KeyValueCoded {
+    /// The properties as a document, in the order they are listed.
+    ///
+    /// - Throws: `JSONMismatch` with the property's name for what JSON cannot hold.
+    public var jsonValue: JSONValue {
+        get throws {
+            .object(
+                try Self.properties.map { property in
+                    JSONValue.Member(
+                        property.name,
+                        try JSONMismatch.inside(property.name) { try property.read(self) })
+                })
+        }
+    }
+
+    /// The properties by name.
+    public var valueDictionary: [String: JSONValue] {
+        get throws { try jsonValue.dictionary ?? [:] }
+    }
+
+    /// Sets the properties that a document has; names it does not list are skipped.
+    ///
+    /// - Throws: `JSONMismatch` with the path of what does not match. Nothing is set then if this is
+    ///   a value type.
+    public mutating func configureValues(with document: JSONValue) throws {
+        self = try configured(with: document)
+    }
+
+    /// A copy, or for a class the same instance, with the properties of a document.
+    fileprivate func configured(with document: JSONValue) throws -> Self {
+        var root = self
+        for property in Self.properties {
+            guard let value = document[property.name] else { continue }
+            try JSONMismatch.inside(property.name) { try property.write(&root, value) }
+        }
+        return root
+    }
+}
+
+extension KeyValueCoded where Self: AnyObject {
+    public func configureValues(with document: JSONValue) throws {
+        _ = try configured(with: document)
+    }
+}
+
+extension GeoObject {
+    /// Sets the fields that a model lists.
+    ///
+    /// - Throws: `ClientFailure.invalid`, `JSONMismatch`.
+    public func setValues(of model: some KeyValueCoded) throws {
+        for member in try model.jsonValue.members { try set(member.value, forKey: member.name) }
+    }
+}

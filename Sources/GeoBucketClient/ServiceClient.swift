@@ -1,0 +1,218 @@
+import JSONText
+import Logging
+import NIOCore
+import Synchronization
+
+/// Connects to a service, runs `body` and closes, on every path.
+///
+///     try await GeoBucketClient.with(.standard) { client in
+///         let shops = client.bucket("shops")
+///         let near = shops.objects(
+///             matching: BucketQuery(clause: .geoDistance("location", center: here, radius: 500)))
+///         for try await shop in near { print(shop.string("name") ?? "?") }
+///     }
+///
+/// - Throws: `ClientFailure.unreachable` when no service answers at the start; what `body` throws.
+nonisolated(nonsending) public func with<Result>(
+    _ address: ServiceAddress = .standard, configuration: ClientConfiguration = .init(),
+    _ body: nonisolated(nonsending) (ServiceClient) async throws -> Result
+) async throws -> Result {
+    let client = ServiceClient(address, configuration: configuration)
+    do {
+        try await client.connect()
+        let result = try await body(client)
+        await client.close()
+        return result
+    } catch {
+        await client.close()
+        throw error
+    }
+}
+
+/// A service, seen through one connection that is made anew when it is lost.
+///
+/// Any number of tasks may call at once: their requests share the connection and are pipelined.
+/// Reads that lose their connection are sent again, with growing pauses; writes only when they
+/// carry a request key (`ClientConfiguration.usesRequestKeys`), else they fail with
+/// `ClientFailure.disconnected`, since they may have happened. A call ends at its timeout, and at
+/// once when its task is cancelled.
+public final class ServiceClient: Sendable {
+    public let address: ServiceAddress
+    public let configuration: ClientConfiguration
+    private let link = Mutex(Link.none)
+
+    private enum Link {
+        case none
+        case opening(EventLoopFuture<LineConnection>)
+        case open(LineConnection)
+        case closed
+    }
+
+    /// A client that connects with its first call; `with` is the way to have it closed.
+    public init(
+        _ address: ServiceAddress = .standard, configuration: ClientConfiguration = .init()
+    ) {
+        self.address = address
+        self.configuration = configuration
+    }
+
+    /// Ends the connection; calls under way fail with `ClientFailure.disconnected`, later ones with
+    /// `.closed`.
+    public func close() async {
+        let last = link.withLock { link in
+            defer { link = .closed }
+            return link
+        }
+        switch last {
+        case .open(let connection): try? await connection.close().get()
+        case .opening(let future): try? await future.flatMap { $0.close() }.get()
+        case .none, .closed: break
+        }
+    }
+
+    /// Connects and logs in once, without trying again.
+    func connect() async throws { _ = try await connection(before: deadline()) }
+
+    // MARK: Calls
+
+    /// One call of the protocol.
+    ///
+    /// - Throws: `ClientFailure`, `CancellationError`.
+    public func call(
+        _ method: String, _ params: JSONValue = .object([:])
+    ) async throws -> JSONValue {
+        try JSONValue(parsing: try await callText(method, params.utf8))
+    }
+
+    /// One call of the protocol, params and result as JSON text.
+    public func callText(_ method: String, _ params: [UInt8]) async throws -> [UInt8] {
+        let deadline = deadline()
+        let lastRetry = NIODeadline.now() + TimeAmount(configuration.retryTime)
+        let isRepeatable = Self.reads.contains(method) || configuration.usesRequestKeys
+        var random = SystemRandomNumberGenerator()
+        var retries = 0
+        while true {
+            do {
+                let connection = try await connection(before: deadline)
+                let answer = connection.begin(method, params, deadline: deadline)
+                return try LineConnection.result(of: try await answer.value())
+            } catch let failure as ClientFailure {
+                guard failure.allowsRetry(isRepeatable: isRepeatable) else { throw failure }
+                retries += 1
+                let pause = max(
+                    configuration.pause(beforeRetry: retries, using: &random),
+                    failure.suggestedPause)
+                guard NIODeadline.now() + TimeAmount(pause) < min(deadline, lastRetry) else {
+                    throw failure
+                }
+                configuration.logger.debug(
+                    "a call is tried again",
+                    metadata: [
+                        "method": "\(method)", "retry": "\(retries)", "failure": "\(failure)",
+                    ])
+                try await Task.sleep(for: pause)
+            }
+        }
+    }
+
+    /// Methods that change nothing: asked twice they do no harm. An export goes on where its
+    /// connection left off, so it cannot be asked again on another one.
+    private static let reads: Set<String> = [
+        "server.info", "server.ping", "server.stats", "bucket.list", "bucket.count", "bucket.query",
+        "bucket.explain", "object.get",
+    ]
+
+    private func deadline() -> NIODeadline { .now() + TimeAmount(configuration.requestTimeout) }
+
+    // MARK: The connection
+
+    /// The connection that is open, or being opened for all who wait.
+    private func connection(before deadline: NIODeadline) async throws -> LineConnection {
+        let way: Way = try link.withLock { link in
+            switch link {
+            case .closed: throw ClientFailure.closed
+            case .open(let connection) where connection.isOpen: return .now(connection)
+            case .opening(let future): return .soon(future)
+            case .open, .none:
+                let future = open()
+                link = .opening(future)
+                return .soon(future)
+            }
+        }
+        switch way {
+        case .now(let connection): return connection
+        case .soon(let future): return try await future.value(before: deadline)
+        }
+    }
+
+    private enum Way {
+        case now(LineConnection)
+        case soon(EventLoopFuture<LineConnection>)
+    }
+
+    private func open() -> EventLoopFuture<LineConnection> {
+        let future = LineConnection.open(
+            address, configuration.connectTimeout, tls: configuration.tls
+        )
+        .flatMap { connection in
+            self.logIn(on: connection).flatMapError { error in
+                connection.close().flatMapThrowing { throw error }
+            }
+        }
+        future.whenComplete { result in self.settle(result) }
+        return future
+    }
+
+    private func logIn(on connection: LineConnection) -> EventLoopFuture<LineConnection> {
+        guard let token = configuration.token else {
+            return connection.ended.eventLoop.makeSucceededFuture(connection)
+        }
+        let params = JSONValue.object(["token": .string(token)]).utf8
+        return connection.begin("auth.login", params, deadline: deadline()).answer
+            .flatMapThrowing { answer in
+                _ = try LineConnection.result(of: answer)
+                return connection
+            }
+    }
+
+    private func settle(_ result: Result<LineConnection, any Error>) {
+        let logger = configuration.logger
+        switch result {
+        case .success(let connection):
+            logger.debug("connected", metadata: ["address": "\(address)"])
+            connection.ended.whenComplete { [address] _ in
+                logger.debug("the connection ended", metadata: ["address": "\(address)"])
+            }
+        case .failure(let error):
+            logger.info(
+                "no connection", metadata: ["address": "\(address)", "reason": "\(error)"])
+        }
+        link.withLock { link in
+            guard case .opening = link else { return }
+            link = (try? result.get()).map(Link.open) ?? .none
+        }
+    }
+}
+
+extension ClientFailure {
+    /// Whether another attempt can do no harm.
+    fileprivate func allowsRetry(isRepeatable: Bool) -> Bool {
+        switch self {
+        case .unreachable: true
+        case .disconnected: isRepeatable
+        case .refused(let failure):
+            switch failure.reason {
+            case .tooManyRequests: true
+            case .temporarilyUnavailable: isRepeatable
+            default: false
+            }
+        case .timedOut, .closed, .malformedAnswer, .invalid: false
+        }
+    }
+
+    /// How long the service asks to be left alone.
+    fileprivate var suggestedPause: Duration {
+        guard case .refused(let failure) = self else { return .zero }
+        return .milliseconds(failure.retryAfterMilliseconds ?? 0)
+    }
+}

@@ -1,0 +1,47 @@
+/// The metrics of the service: what each tells, and the bounds of those that are distributions.
+public enum MetricCatalogue {
+    /// Every metric by its name, with its help text.
+    public static let metrics: [(name: String, help: String)] = [
+        ("geobucket_buckets", "Buckets that have an object or had one."),
+        ("geobucket_checkpoint_duration_seconds", "How long checkpoints of the store took."),
+        (
+            "geobucket_commit_duration_seconds",
+            "How long transactions took, from their first write to durable."
+        ),
+        ("geobucket_commit_writes", "Writes that were committed together."),
+        ("geobucket_connections", "Connections that are open."),
+        ("geobucket_connections_accepted_total", "Connections that were accepted."),
+        ("geobucket_connections_refused_total", "Connections that a limit refused."),
+        ("geobucket_memory_bytes", "Memory by what it is used for, counted."),
+        ("geobucket_objects", "Objects in all buckets."),
+        ("geobucket_plans_total", "Queries and counts by the access path they took."),
+        ("geobucket_points", "Points in the spatial indexes."),
+        (
+            "geobucket_request_duration_seconds",
+            "How long answers took, from the request's turn on its connection."
+        ),
+        ("geobucket_request_errors_total", "Requests that were answered with an error."),
+        ("geobucket_requests_total", "Requests that were answered."),
+        ("geobucket_slow_queries_total", "Reads that took longer than is called slow."),
+        ("geobucket_store_bytes", "Bytes of the store's files."),
+        ("geobucket_uptime_seconds", "Seconds since the service started."),
+        ("geobucket_write_queue_depth", "Writes that wait to be committed."),
+        ("process_resident_memory_bytes", "Bytes of the process that are in memory."),
+    ]
+
+    private static let helps = Dictionary(
+        uniqueKeysWithValues: metrics.map { ($0.name, $0.help) })
+
+    static func help(of name: String) -> String? { helps[name] }
+
+    /// From 50 microseconds to 10 seconds, some two and a half times apart.
+    private static let seconds = [
+        0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
+        1, 2.5, 5, 10,
+    ]
+
+    /// Powers of two.
+    private static let sizes = (0...12).map { Double(1 << $0) }
+
+    static func bounds(of name: String) -> [Double] { name.hasSuffix("_seconds") ? seconds : sizes }
+}

@@ -1,0 +1,54 @@
+import Archives
+import JSONText
+
+/// An NSKeyedArchiver file being read as records, plain or gzipped.
+///
+/// - Complexity: the whole file, and its objects, in memory.
+public final class ArchiveFile: RecordSource {
+    public let recordName = "object"
+    public let totalBytes: Int?
+    public var consumedBytes: Int { totalBytes ?? 0 }
+    private let records: ArchivedRecords
+    private let validator: RecordValidator
+    private var index = 0
+
+    /// Reads a path, or standard input for `-`.
+    ///
+    /// - Throws: what cannot be read, and why it is no archive.
+    public init(
+        path: String, options: ArchivedRecords.Options,
+        reading: ReadingOptions = ReadingOptions()
+    ) throws(InterchangeError) {
+        let source = try ByteSource(path: path)
+        totalBytes = source.totalBytes
+        let bytes = try source.all(atMost: options.archive.limits.fileBytes)
+        do throws(ArchiveFailure) {
+            records = try ArchivedRecords(bytes, options: options)
+        } catch {
+            throw InterchangeError(error.description)
+        }
+        validator = RecordValidator(limits: reading.limits)
+    }
+
+    public func next() throws(InterchangeError) -> Record? {
+        guard index < records.count else { return nil }
+        index += 1
+        return Record(number: index, result: result(index - 1))
+    }
+
+    private func result(_ index: Int) -> Result<[UInt8], RecordError> {
+        do throws(ArchiveFailure) {
+            let text = try records.document(at: index).utf8
+            do throws(RecordError) {
+                _ = try text.withUnsafeBufferPointer { text throws(RecordError) in
+                    _ = try validator.validate(text)
+                }
+                return .success(text)
+            } catch {
+                return .failure(error)
+            }
+        } catch {
+            return .failure(RecordError(error.message, path: error.path))
+        }
+    }
+}

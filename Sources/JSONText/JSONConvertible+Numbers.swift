@@ -1,0 +1,66 @@
+extension JSONConvertible where Self: FixedWidthInteger {
+    public init(jsonValue: JSONValue) throws {
+        guard let number = jsonValue.number else {
+            throw JSONMismatch.expected("a number", found: jsonValue)
+        }
+        let exact: Self? =
+            switch number {
+            case .integer(let value): Self(exactly: value)
+            case .unsigned(let value): Self(exactly: value)
+            case .decimal(let value): Self(exactly: value)
+            }
+        guard let exact else {
+            throw JSONMismatch("\(jsonValue.text) does not fit \(Self.self)")
+        }
+        self = exact
+    }
+
+    public var jsonValue: JSONValue {
+        if let value = Int64(exactly: self) { return .number(.integer(value)) }
+        return .number(.unsigned(UInt64(self)))
+    }
+}
+
+extension Int: JSONConvertible {}
+extension Int8: JSONConvertible {}
+extension Int16: JSONConvertible {}
+extension Int32: JSONConvertible {}
+extension Int64: JSONConvertible {}
+extension UInt: JSONConvertible {}
+extension UInt8: JSONConvertible {}
+extension UInt16: JSONConvertible {}
+extension UInt32: JSONConvertible {}
+extension UInt64: JSONConvertible {}
+
+extension Double: JSONConvertible {
+    public init(jsonValue: JSONValue) throws {
+        guard let number = jsonValue.number else {
+            throw JSONMismatch.expected("a number", found: jsonValue)
+        }
+        self = number.double
+    }
+
+    public var jsonValue: JSONValue {
+        get throws {
+            guard isFinite else { throw JSONMismatch("\(self) has no JSON spelling") }
+            return .double(self)
+        }
+    }
+}
+
+extension Float: JSONConvertible {
+    /// The nearest binary32.
+    public init(jsonValue: JSONValue) throws {
+        let double = try Double(jsonValue: jsonValue)
+        self = Float(double)
+        guard isFinite else { throw JSONMismatch("\(jsonValue.text) does not fit Float") }
+    }
+
+    /// The number with the same shortest spelling: 0.1, not 0.10000000149011612.
+    public var jsonValue: JSONValue {
+        get throws {
+            guard isFinite else { throw JSONMismatch("\(self) has no JSON spelling") }
+            return .double(Double(description)!)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import GeoBucketClient
+
+extension JSONValue {
+    /// The JSON of a value as Foundation has it: NSString, NSNumber, NSNull, NSArray, NSDictionary,
+    /// or the Swift types they stand for, at any depth.
+    ///
+    /// An `NSNumber` that was made of a Bool is a boolean; one made of a number never is.
+    ///
+    /// - Throws: `JSONMismatch` with the path of what JSON cannot hold.
+    public init(foundation value: Any) throws {
+        switch value {
+        case let value as any JSONConvertible: self = try value.jsonValue
+        case is NSNull: self = .null
+        case let value as NSNumber: self = try Self.number(value)
+        case let value as NSString: self = .string(value as String)
+        case let value as NSDate: self = try (value as Date).jsonValue
+        case let value as [String: Any]:
+            self = .object(
+                try value.sorted { $0.key < $1.key }.map { name, value in
+                    Member(name, try JSONMismatch.inside(name) { try Self(foundation: value) })
+                })
+        case let value as [Any]:
+            self = .array(
+                try value.enumerated().map { index, value in
+                    try JSONMismatch.inside("[\(index)]") { try Self(foundation: value) }
+                })
+        default: throw JSONMismatch("JSON has nothing like \(type(of: value))")
+        }
+    }
+
+    private static func number(_ number: NSNumber) throws -> JSONValue {
+        // Foundation keeps one object each for true and false.
+        if number === NSNumber(value: true) { return .bool(true) }
+        if number === NSNumber(value: false) { return .bool(false) }
+        switch String(cString: number.objCType) {
+        case "d": return try number.doubleValue.jsonValue
+        case "f": return try number.floatValue.jsonValue
+        case "Q": return number.uint64Value.jsonValue
+        default: return number.int64Value.jsonValue
+        }
+    }
+
+    /// The value in Swift's own types, which casts take for Foundation's: String, Bool, Int,
+    /// Double, `[Any]`, `[String: Any]`; a null is `NSNull`.
+    public var foundation: Any {
+        switch self {
+        case .null: NSNull()
+        case .bool(let bool): bool
+        case .number(.integer(let integer)): Int(integer)
+        case .number(.unsigned(let integer)): UInt(integer)
+        case .number(.decimal(let decimal)): decimal
+        case .string(let text): text
+        case .array(let elements): elements.map(\.foundation)
+        case .object(let members):
+            [String: Any](members.map { ($0.name, $0.value.foundation) }) { _, last in last }
+        }
+    }
+}
+
+extension GeoObject {
+    /// A field's value, to be cast: nil when it is missing, `NSNull` when it is JSON's null.
+    public func getForKey(_ key: String) -> Any? { self[key]?.foundation }
+
+    /// Sets a field here; `save` sends it.
+    ///
+    /// - Returns: false, and nothing is changed, for nil, for names that begin with `_`, and for
+    ///   what JSON cannot hold.
+    @_disfavoredOverload
+    @discardableResult
+    public func setObject(_ object: Any?, forKey key: String) -> Bool {
+        guard let object, let value = try? JSONValue(foundation: object) else { return false }
+        return setObject(value, forKey: key)
+    }
+}
+
+extension Clause {
+    @_disfavoredOverload
+    public static func equals(_ key: String, value: Any) -> Clause {
+        equals(key, value: operand(value))
+    }
+
+    @_disfavoredOverload
+    public static func notEquals(_ key: String, value: Any) -> Clause {
+        notEquals(key, value: operand(value))
+    }
+
+    @_disfavoredOverload
+    public static func greaterThan(_ key: String, value: Any) -> Clause {
+        greaterThan(key, value: operand(value))
+    }
+
+    @_disfavoredOverload
+    public static func greaterThanOrEqual(_ key: String, value: Any) -> Clause {
+        greaterThanOrEqual(key, value: operand(value))
+    }
+
+    @_disfavoredOverload
+    public static func lessThan(_ key: String, value: Any) -> Clause {
+        lessThan(key, value: operand(value))
+    }
+
+    @_disfavoredOverload
+    public static func lessThanOrEqual(_ key: String, value: Any) -> Clause {
+        lessThanOrEqual(key, value: operand(value))
+    }
+
+    @_disfavoredOverload
+    public static func `in`(_ key: String, value: [Any]) -> Clause {
+        `in`(key, value: value.map(operand))
+    }
+
+    /// What JSON cannot hold becomes its description, as in the clauses of one type.
+    private static func operand(_ value: Any) -> JSONValue {
+        (try? JSONValue(foundation: value)) ?? .string("\(value)")
+    }
+}

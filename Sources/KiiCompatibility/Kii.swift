@@ -1,0 +1,78 @@
+import Foundation
+import GeoBucketClient
+import Synchronization
+
+/// The way into the service for code that was written for Kii's SDK.
+///
+///     Kii.begin(ServiceAddress(host: "127.0.0.1", port: 4362))
+///     let bucket = Kii.bucket(withName: "mydata")
+public enum Kii {
+    private struct Session {
+        var client: ServiceClient
+        var user: KiiUser?
+    }
+
+    private static let session = Mutex<Session?>(nil)
+
+    /// Says which service all later calls go to; it is connected to when it is first asked.
+    ///
+    /// - Parameter userID: who `KiiUser.current()` is. That they may read and write their buckets is
+    ///   the token's affair, in the configuration.
+    public static func begin(
+        _ address: ServiceAddress = .standard, userID: String? = nil,
+        configuration: ClientConfiguration = .init()
+    ) {
+        let client = ServiceClient(address, configuration: configuration)
+        session.withLock {
+            $0 = Session(client: client, user: userID.map { KiiUser(userID: $0) })
+        }
+    }
+
+    /// The client that `begin` made; traps before it.
+    public static var service: ServiceClient {
+        guard let client = session.withLock({ $0?.client }) else {
+            preconditionFailure("Kii.begin has to be called first")
+        }
+        return client
+    }
+
+    fileprivate static var user: KiiUser? { session.withLock { $0?.user } }
+
+    /// A bucket of the application's own scope.
+    public static func bucket(withName name: String) -> KiiBucket { service.bucket(name) }
+}
+
+/// A user, whose buckets are their own.
+public struct KiiUser: Sendable {
+    public let userID: String
+
+    public init(userID: String) { self.userID = userID }
+
+    /// The user that `Kii.begin` was told.
+    public static func current() -> KiiUser? { Kii.user }
+
+    public func bucket(withName name: String) -> KiiBucket {
+        Kii.service.bucket(name, in: .user(userID))
+    }
+}
+
+public struct KiiGroup: Sendable {
+    public let groupID: String
+
+    public init(groupID: String) { self.groupID = groupID }
+
+    public func bucket(withName name: String) -> KiiBucket {
+        Kii.service.bucket(name, in: .group(groupID))
+    }
+}
+
+extension GeoPoint {
+    public init(latitude: Double, andLongitude longitude: Double) {
+        self.init(latitude: latitude, longitude: longitude)
+    }
+}
+
+extension GeoObject {
+    /// The object that a URI names; nil for what is none.
+    public convenience init?(uri: String) { self.init(uri: uri, client: Kii.service) }
+}

@@ -1,0 +1,249 @@
+import DequeModule
+import Histogram
+import NIOCore
+import NIOPosix
+
+/// The load generator: one event loop with all connections, which sends what is due on whichever
+/// connection has been free longest.
+///
+/// What is due while no connection is free waits, its clock running; so a service that stalls is
+/// not spared the requests that its users would have sent meanwhile.
+///
+/// Everything happens on the event loop.
+final class Generator: LoadConnection.Owner {
+    private let target: Target
+    private let loop: any EventLoop
+    private var maker: RequestMaker
+    private var connections: [ObjectIdentifier: LoadConnection] = [:]
+    /// Those that were free, the longest first; some may have ended since.
+    private var free: Deque<LoadConnection> = []
+    private var isClosing = false
+
+    private var schedule: ArrivalSchedule?
+    private var isWarmUp = false
+    private var record = StageRecord()
+    private var underWay = 0
+    private var wakeUp: UInt64?
+    private var isOver: EventLoopPromise<StageRecord>?
+    private var patience = TimeAmount.zero
+    private var cut: Scheduled<Void>?
+
+    private(set) var timeline: Timeline
+    private(set) var reconnects = 0
+
+    /// The pause before the first attempt, in milliseconds; each next is up to twice as long, up to
+    /// this many times doubled.
+    private static let reconnectPause = 100
+    private static let mostDoublings = 5
+
+    init(
+        _ target: Target, _ maker: consuming RequestMaker, _ timeline: Timeline,
+        _ loop: any EventLoop
+    ) {
+        self.target = target
+        self.maker = maker
+        self.timeline = timeline
+        self.loop = loop
+    }
+
+    // MARK: Connections
+
+    /// Opens one more connection; it is ready, and logged in, when the future succeeds.
+    func connect() -> EventLoopFuture<Void> {
+        let ready = loop.makePromise(of: Void.self)
+        let connection = NIOLoopBound(
+            LoadConnection(owner: self, token: target.token, ready: ready), eventLoop: loop)
+        let transport = target.transport
+        ClientBootstrap(group: loop)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .connectTimeout(.seconds(10))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers(try transport())
+                    try channel.pipeline.syncOperations.addHandler(connection.value)
+                }
+            }
+            .connect(host: target.host, port: target.port)
+            .whenFailure { ready.fail($0) }
+        return ready.futureResult.assumeIsolated().map {
+            self.connections[ObjectIdentifier(connection.value)] = connection.value
+            self.becameFree(connection.value)
+        }.nonisolated()
+    }
+
+    func close() {
+        isClosing = true
+        for connection in connections.values { connection.close() }
+    }
+
+    private func reconnect(attempt: Int = 0) {
+        let longest = Self.reconnectPause << min(attempt, Self.mostDoublings)
+        let pause = TimeAmount.milliseconds(Int64.random(in: Int64(longest / 2)...Int64(longest)))
+        loop.assumeIsolated().scheduleTask(in: pause) {
+            guard !self.isClosing else { return }
+            self.connect().assumeIsolated().whenComplete { result in
+                switch result {
+                case .success: self.reconnects += 1
+                case .failure: self.reconnect(attempt: attempt + 1)
+                }
+            }
+        }
+    }
+
+    private func becameFree(_ connection: LoadConnection) {
+        connection.freeSince = Clocks.monotonic
+        free.append(connection)
+        pump()
+    }
+
+    // MARK: A stage
+
+    /// Sends requests at a rate for so long; the future succeeds when the last has ended, at the
+    /// latest `patience` seconds after it was due.
+    func run(
+        rate: Double, seconds: Double, patience: Double, isWarmUp: Bool
+    ) -> EventLoopFuture<StageRecord> {
+        let promise = loop.makePromise(of: StageRecord.self)
+        let begin = Clocks.monotonic + 1_000_000
+        schedule = ArrivalSchedule(begin: begin, rate: rate, seconds: seconds)
+        self.isWarmUp = isWarmUp
+        record = StageRecord()
+        record.begin = begin
+        record.threadCPU = Clocks.threadCPU
+        isOver = promise
+        self.patience = .nanoseconds(Int64(patience * 1e9))
+        giveUp(patienceAfter: begin + UInt64(seconds * 1e9))
+        pump()
+        return promise.futureResult
+    }
+
+    private func giveUp(patienceAfter time: UInt64) {
+        let deadline = NIODeadline.uptimeNanoseconds(time) + patience
+        cut?.cancel()
+        cut = loop.assumeIsolated().scheduleTask(deadline: deadline) { self.giveUp() }
+    }
+
+    /// Ends the stage under way early: what is not due yet is not sent.
+    func stop() {
+        guard schedule != nil else { return }
+        let now = Clocks.monotonic
+        schedule!.end(at: now)
+        giveUp(patienceAfter: now)
+        pump()
+    }
+
+    /// How far the stage under way is; nil between stages.
+    var progress: LoadProgress? {
+        let now = Clocks.monotonic
+        guard let schedule, let last = timeline.complete(at: now), now > schedule.begin else {
+            return nil
+        }
+        return LoadProgress(
+            rate: schedule.rate, isWarmUp: isWarmUp, seconds: Double(now - schedule.begin) / 1e9,
+            last: LoadReport.Interval(last), backlog: schedule.waiting(at: now))
+    }
+
+    /// Sends what is due, as far as connections are free.
+    private func pump() {
+        guard schedule != nil else { return }
+        while hasFree, let due = schedule!.take(at: Clocks.monotonic) {
+            send(on: free.removeFirst(), due: due)
+        }
+        if let next = schedule!.next {
+            if hasFree { wake(at: next) }
+        } else if underWay == 0 {
+            finish()
+        }
+    }
+
+    private var hasFree: Bool {
+        while let first = free.first, !first.isOpen { free.removeFirst() }
+        return !free.isEmpty
+    }
+
+    private func wake(at time: UInt64) {
+        guard wakeUp != time else { return }
+        wakeUp = time
+        loop.assumeIsolated().scheduleTask(deadline: .uptimeNanoseconds(time)) {
+            self.wakeUp = nil
+            self.pump()
+        }
+    }
+
+    private func send(on connection: LoadConnection, due: UInt64) {
+        let kind = maker.pickKind()
+        maker.write(kind)
+        let now = Clocks.monotonic
+        // What kept it was the lack of a connection up to here, the generator itself from here on.
+        record.lags.record(now - max(due, min(now, connection.freeSince)))
+        if connection.freeSince > due { record.waits += 1 }
+        underWay += 1
+        connection.send(.init(kind: kind, due: due), maker.line)
+    }
+
+    private func note(_ request: LoadConnection.Request, error: String?) {
+        note(request.kind, due: request.due, error: error)
+        underWay -= 1
+    }
+
+    private func note(_ kind: RequestKind, due: UInt64, error: String?) {
+        let now = Clocks.monotonic
+        record.tallies[kind, default: Tally()].record(now - due, error: error)
+        timeline.record(due: due, end: now, failed: error != nil)
+    }
+
+    func answered(_ connection: LoadConnection, error: String?) {
+        guard let request = connection.request else { return connection.close() }
+        connection.request = nil
+        note(request, error: error)
+        becameFree(connection)
+    }
+
+    func ended(_ connection: LoadConnection) {
+        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil, !isClosing
+        else { return }
+        reconnect()
+        guard let request = connection.request else { return }
+        connection.request = nil
+        note(request, error: OwnError.connectionLost)
+        pump()
+    }
+
+    /// Counts what has not ended as failed.
+    private func giveUp() {
+        while let due = schedule?.take(at: .max) {
+            note(maker.pickKind(), due: due, error: OwnError.notSent)
+        }
+        for connection in connections.values {
+            guard let request = connection.request else { continue }
+            connection.request = nil
+            note(request, error: OwnError.noAnswer)
+            connection.close()
+        }
+        finish()
+    }
+
+    private func finish() {
+        record.end = Clocks.monotonic
+        record.threadCPU = Clocks.threadCPU - record.threadCPU
+        schedule = nil
+        cut?.cancel()
+        isOver?.succeed(record)
+        isOver = nil
+    }
+}
+
+/// What a generator saw in one stage.
+struct StageRecord: Sendable {
+    var begin: UInt64 = 0
+    var end: UInt64 = 0
+    var tallies: [RequestKind: Tally] = [:]
+    /// Nanoseconds by which requests went out late for which a connection was free.
+    var lags = Histogram<UInt32>(numberOfSignificantValueDigits: .three)
+    /// How many had to wait for a connection to become free.
+    var waits = 0
+    /// Nanoseconds of the event loop's thread.
+    var threadCPU: UInt64 = 0
+
+    var total: Tally { tallies.values.reduce(into: Tally()) { $0.add($1) } }
+}

@@ -1,0 +1,180 @@
+import Glibc
+import JSONText
+import SyntheticData
+
+/// Writes requests, each with a place or an object of its own.
+struct RequestMaker: ~Copyable {
+    private let settings: RequestSettings
+    private var population: Population
+    private let centers: [MicroPoint]
+    private var random: SplitMix64
+    private let prefixes: [RequestKind: [UInt8]]
+    private var created = 0
+    private(set) var line = JSONWriter(reserving: 1_024)
+
+    private static let metersPerDegree = 6_371_000 * Double.pi / 180
+
+    /// - Parameter centers: where requests go to, about; empty: where the population is.
+    init(_ settings: RequestSettings, _ population: Population, centers: [MicroPoint]) {
+        self.settings = settings
+        self.population = population
+        self.centers = centers.isEmpty ? population.objects.map(\.place) : centers
+        random = SplitMix64(seed: settings.seed)
+        prefixes = Dictionary(
+            uniqueKeysWithValues: settings.mix.weights.map {
+                ($0.kind, Self.prefix($0.kind, bucket: settings.bucket))
+            })
+    }
+
+    mutating func pickKind() -> RequestKind { settings.mix.pick(&random) }
+
+    /// Writes the line of a request into `line`.
+    mutating func write(_ kind: RequestKind) {
+        line.removeAll()
+        line.raw(prefixes[kind]!)
+        switch kind {
+        case .radius: writeQuery(.radius, ordered: false, limit: 100)
+        case .nearest: writeQuery(.nearest, ordered: true, limit: 10)
+        case .filter: writeQuery(.filter, ordered: true, limit: 20)
+        case .box: writeQuery(.box, ordered: false, limit: 100)
+        case .count:
+            writeClause(.count)
+            line.byte(UInt8(ascii: "}"))
+        case .get: writeID(of: randomObject())
+        case .create:
+            line.raw(",\"object\":")
+            writeDocument(at: center())
+        case .put:
+            let object = randomObject()
+            writeID(of: object)
+            line.raw(",\"object\":")
+            writeDocument(at: population.objects[object].place)
+        case .move: writeMove()
+        }
+        line.raw("}}\n")
+    }
+
+    /// The line up to the params behind the bucket.
+    private static func prefix(_ kind: RequestKind, bucket: String) -> [UInt8] {
+        let method =
+            switch kind {
+            case .radius, .nearest, .box, .filter: "bucket.query"
+            case .count: "bucket.count"
+            case .get: "object.get"
+            case .create: "object.create"
+            case .put: "object.put"
+            case .move: "object.patch"
+            }
+        var line = JSONWriter()
+        line.raw(#"{"jsonrpc":"2.0","id":1,"method":"#)
+        line.string(method)
+        line.raw(#","params":{"bucket":"#)
+        line.string(bucket)
+        return line.bytes
+    }
+
+    // MARK: Queries
+
+    private mutating func writeQuery(_ kind: RequestKind, ordered: Bool, limit: Int) {
+        writeClause(kind)
+        if ordered { line.raw(#","orderBy":"_calculated.d""#) }
+        line.raw(#"},"bestEffortLimit":"#)
+        line.integer(limit)
+        if kind == .radius || kind == .nearest { line.raw(#","fields":[]"#) }
+    }
+
+    private mutating func writeClause(_ kind: RequestKind) {
+        let center = center()
+        line.raw(#","bucketQuery":{"clause":"#)
+        switch kind {
+        case .box: writeBox(around: center)
+        case .filter:
+            line.raw(#"{"type":"and","clauses":["#)
+            writeCircle(kind, center)
+            line.byte(UInt8(ascii: ","))
+            line.raw(settings.filter)
+            line.raw("]}")
+        default: writeCircle(kind, center)
+        }
+    }
+
+    private mutating func writeCircle(_ kind: RequestKind, _ center: MicroPoint) {
+        line.raw(#"{"type":"geodistance","field":"#)
+        line.string(settings.field)
+        line.key("center")
+        Dataset.write(center, into: &line)
+        if kind != .nearest {
+            line.key("radius")
+            line.double(settings.radiusMeters)
+        }
+        if kind != .count { line.raw(#","putDistanceInto":"d""#) }
+        line.byte(UInt8(ascii: "}"))
+    }
+
+    private mutating func writeBox(around center: MicroPoint) {
+        let sides = Self.offsets(settings.radiusMeters, at: center)
+        line.raw(#"{"type":"geobox","field":"#)
+        line.string(settings.field)
+        line.raw(#","box":{"sw":"#)
+        Dataset.write(Self.moved(center, north: -sides.north, east: -sides.east), into: &line)
+        line.key("ne")
+        Dataset.write(Self.moved(center, north: sides.north, east: sides.east), into: &line)
+        line.raw("}}")
+    }
+
+    /// Near a place that is drawn, as people are near what they look for: some kilometre from it.
+    private mutating func center() -> MicroPoint {
+        let place = centers[random.below(centers.count)]
+        return Self.moved(
+            place, north: 0.01 * random.gaussian(), east: 0.01 * random.gaussian())
+    }
+
+    // MARK: Objects
+
+    private mutating func randomObject() -> Int { random.below(population.objects.count) }
+
+    private mutating func writeID(of object: Int) {
+        line.key("id")
+        line.string(population.objects[object].id)
+    }
+
+    private mutating func writeDocument(at place: MicroPoint) {
+        created += 1
+        Dataset.writeNew(
+            created, category: random.below(Dataset.categoryNames.count),
+            rating: random.below(101), at: place, into: &line)
+    }
+
+    private mutating func writeMove() {
+        let object = randomObject()
+        let place = population.objects[object].place
+        let step = Self.offsets(settings.moveMeters, at: place)
+        let heading = random.number(0...2 * .pi)
+        let next = Self.moved(
+            place, north: step.north * cos(heading), east: step.east * sin(heading))
+        population.objects[object].place = next
+        writeID(of: object)
+        line.raw(",\"object\":{")
+        line.string(settings.field)
+        line.byte(UInt8(ascii: ":"))
+        Dataset.write(next, into: &line)
+        line.byte(UInt8(ascii: "}"))
+    }
+
+    // MARK: Places
+
+    /// Degrees that so many metres are at a place.
+    private static func offsets(
+        _ meters: Double, at place: MicroPoint
+    ) -> (north: Double, east: Double) {
+        let north = meters / metersPerDegree
+        return (north, min(90, north / cos(place.coordinate.latitude * .pi / 180)))
+    }
+
+    /// A place so many degrees on, across the antimeridian where it leads there.
+    private static func moved(_ place: MicroPoint, north: Double, east: Double) -> MicroPoint {
+        let start = place.coordinate
+        let longitude = (start.longitude + east).remainder(dividingBy: 360)
+        return MicroPoint(latitude: start.latitude + north, longitude: longitude)
+    }
+}

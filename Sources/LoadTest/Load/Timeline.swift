@@ -1,0 +1,47 @@
+import Histogram
+
+/// What happened in each interval of a run.
+///
+/// Latencies stand in the interval in which their requests were due, so a stall shows from when it
+/// began; answers and failures in the one in which they came.
+struct Timeline {
+    struct Interval {
+        var due = 0
+        var answered = 0
+        var failed = 0
+        /// Nanoseconds to two significant digits: there are many of these.
+        var latencies = Histogram<UInt32>(numberOfSignificantValueDigits: .two)
+    }
+
+    let begin: UInt64
+    let nanoseconds: UInt64
+    private(set) var intervals: [Interval] = []
+
+    /// - Parameter seconds: the length of an interval.
+    init(begin: UInt64, seconds: Double) {
+        self.begin = begin
+        nanoseconds = UInt64(seconds * 1e9)
+    }
+
+    mutating func record(due: UInt64, end: UInt64, failed: Bool) {
+        let interval = place(due)
+        intervals[interval].due += 1
+        intervals[interval].latencies.record(end - due)
+        let last = place(end)
+        intervals[last].answered += failed ? 0 : 1
+        intervals[last].failed += failed ? 1 : 0
+    }
+
+    /// The last interval that was over at a time.
+    func complete(at time: UInt64) -> Interval? {
+        let place = Int((time - begin) / nanoseconds) - 1
+        return intervals.indices.contains(place) ? intervals[place] : nil
+    }
+
+    /// The number of the interval that holds a time; it is made where it is missing.
+    private mutating func place(_ time: UInt64) -> Int {
+        let place = Int((max(time, begin) - begin) / nanoseconds)
+        while intervals.count <= place { intervals.append(Interval()) }
+        return place
+    }
+}

@@ -1,0 +1,44 @@
+import Glibc
+
+/// Numbers as people read them.
+enum Figures {
+    /// Three significant digits, at most so many decimals, no zeros at the end: `0.182`, `5,120`.
+    static func number(_ value: Double, decimals most: Int = 4) -> String {
+        guard value.isFinite else { return "–" }
+        let magnitude = value == 0 ? 2 : Int(log10(abs(value)).rounded(.down))
+        var decimals = min(most, max(0, 2 - magnitude))
+        var scaled = Int((abs(value) * pow(10, Double(decimals))).rounded())
+        while decimals > 0, scaled % 10 == 0 { (scaled, decimals) = (scaled / 10, decimals - 1) }
+        let sign = value < 0 && scaled > 0 ? "−" : ""
+        let power = Int(pow(10, Double(decimals)))
+        let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: power)
+        guard decimals > 0 else { return sign + count(whole) }
+        let zeros = String(repeating: "0", count: decimals - String(fraction).count)
+        return "\(sign)\(count(whole)).\(zeros)\(fraction)"
+    }
+
+    /// `12,345`
+    static func count(_ value: Int) -> String {
+        var text = ""
+        for (place, digit) in String(value).reversed().enumerated() {
+            if place > 0, place % 3 == 0, digit != "-" { text.append(",") }
+            text.append(digit)
+        }
+        return String(text.reversed())
+    }
+
+    /// Milliseconds out of microseconds.
+    static func milliseconds(_ microseconds: Double) -> String {
+        number(microseconds / 1_000, decimals: 3)
+    }
+
+    static func percent(_ share: Double) -> String { number(share * 100, decimals: 2) + " %" }
+
+    /// How much more the second is than the first: `+12 %`.
+    static func change(from a: Double, to b: Double) -> String {
+        if a == b { return "0 %" }
+        guard a != 0 else { return "–" }
+        let change = (b - a) / a
+        return (change > 0 ? "+" : "") + percent(change)
+    }
+}

@@ -1,0 +1,63 @@
+import Histogram
+
+extension Distribution {
+    init(_ histogram: Histogram<UInt32>) {
+        mean = histogram.mean / 1_000
+        percentiles = Self.ladder.map { Double(histogram.valueAtPercentile($0)) / 1_000 }
+    }
+}
+
+extension LoadReport.Setup {
+    init(server: String, version: String, objects: Int, _ settings: LoadSettings) {
+        self.init(
+            server: server, version: version, bucket: settings.requests.bucket, objects: objects,
+            mix: settings.requests.mix.description, connections: settings.connections,
+            stageSeconds: settings.stageSeconds, warmUpSeconds: settings.warmUpSeconds,
+            radiusMeters: settings.requests.radiusMeters,
+            moveMeters: settings.requests.moveMeters, seed: settings.requests.seed,
+            objective: settings.objective?.description)
+    }
+}
+
+extension LoadReport.Outcome {
+    init(_ tally: Tally) {
+        self.init(
+            requests: tally.count, errors: tally.errors, latency: Distribution(tally.latencies))
+    }
+}
+
+extension LoadReport.Stage {
+    init(_ record: StageRecord, rate: Double, isWarmUp: Bool, since begin: UInt64, isHeld: Bool?) {
+        self.init(
+            rate: rate, isWarmUp: isWarmUp, begin: Double(record.begin - begin) / 1e9,
+            seconds: Double(record.end - record.begin) / 1e9,
+            all: LoadReport.Outcome(record.total),
+            kinds: Dictionary(
+                uniqueKeysWithValues: record.tallies.map {
+                    ($0.key.rawValue, LoadReport.Outcome($0.value))
+                }),
+            isHeld: isHeld,
+            generator: LoadReport.GeneratorCost(
+                cpuSeconds: Double(record.threadCPU) / 1e9, lag: Distribution(record.lags),
+                waits: record.waits))
+    }
+
+    /// Results and errors a second, up to the last.
+    public var answersPerSecond: Double { Double(all.requests) / seconds }
+
+    /// Which part of a processor the generator's event loop was busy.
+    public var generatorLoad: Double { generator.cpuSeconds / seconds }
+}
+
+extension LoadReport.Interval {
+    init(_ interval: Timeline.Interval) {
+        func microseconds(_ percentile: Double) -> Double? {
+            interval.due == 0
+                ? nil : Double(interval.latencies.valueAtPercentile(percentile)) / 1_000
+        }
+        self.init(
+            due: interval.due, answered: interval.answered, failed: interval.failed,
+            p50: microseconds(50), p99: microseconds(99), p999: microseconds(99.9),
+            max: microseconds(100))
+    }
+}

@@ -1,0 +1,24 @@
+/// Rows of text in columns: the first to the left, the others to the right.
+struct TextTable {
+    private(set) var rows: [[String]]
+
+    init(_ head: [String]) { rows = [head] }
+
+    mutating func add(_ row: [String]) { rows.append(row) }
+
+    /// One line a row, each ended.
+    var text: String {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in
+            rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+        }
+        return rows.map { row in
+            let cells = row.enumerated().map { column, cell in
+                let space = String(repeating: " ", count: widths[column] - cell.count)
+                return column == 0 ? cell + space : space + cell
+            }
+            let line = cells.joined(separator: "  ")
+            return String(line.reversed().drop { $0 == " " }.reversed()) + "\n"
+        }.joined()
+    }
+}

@@ -1,0 +1,24 @@
+import Glibc
+import SyntheticData
+
+/// Places out of a text: one `LATITUDE,LONGITUDE` in degrees a line; empty lines and lines that
+/// begin with `#` are passed over, as are further columns.
+public enum Centers {
+    /// - Throws: `LoadFailure` that names the line at fault.
+    public static func parse(_ text: [UInt8]) throws(LoadFailure) -> [MicroPoint] {
+        var places: [MicroPoint] = []
+        var number = 0
+        for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            number += 1
+            let text = String(decoding: line, as: UTF8.self)
+            let cells = text.split(separator: ",").map { $0.filter { !$0.isWhitespace } }
+            guard let first = cells.first, !first.isEmpty, first.first != "#" else { continue }
+            guard cells.count >= 2, let latitude = Double(first), let longitude = Double(cells[1]),
+                (-90...90).contains(latitude), (-180...180).contains(longitude)
+            else { throw LoadFailure("line \(number) is no LATITUDE,LONGITUDE: \(text)") }
+            places.append(MicroPoint(latitude: latitude, longitude: longitude))
+        }
+        guard !places.isEmpty else { throw LoadFailure("there is no place in it") }
+        return places
+    }
+}

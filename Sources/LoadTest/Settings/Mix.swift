@@ -1,0 +1,83 @@
+import SyntheticData
+
+/// What one request of the load does.
+public enum RequestKind: String, CaseIterable, Codable, Sendable {
+    /// Up to 100 ids and distances within the radius.
+    case radius
+    /// The 10 nearest objects with their distances.
+    case nearest
+    /// Up to 100 objects in the box around the circle of the radius.
+    case box
+    /// The 20 nearest objects within the radius that match a clause.
+    case filter
+    /// How many objects lie within the radius.
+    case count
+    /// One object by its id.
+    case get
+    /// A new object.
+    case create
+    /// An object replaced whole.
+    case put
+    /// An object that has gone on some way: a patch of its position.
+    case move
+}
+
+/// How often each kind of request is sent, by weight.
+///
+///     let mix = try Mix("radius=60,nearest=20,move=8")
+///     mix.pick(&random)       // .radius, 60 times in 88
+public struct Mix: Sendable, Equatable, CustomStringConvertible {
+    /// Kinds in the order of the text, with weights above 0.
+    public let weights: [Weight]
+    private let total: Int
+
+    public struct Weight: Sendable, Equatable {
+        public var kind: RequestKind
+        public var weight: Int
+    }
+
+    /// The largest weight.
+    static let largestWeight = 1_000_000
+
+    /// From `KIND=WEIGHT,…`; a kind alone weighs 1.
+    ///
+    /// - Throws: `LoadFailure` that names the part at fault.
+    public init(_ text: String) throws(LoadFailure) {
+        var weights: [Weight] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let weight = try Self.weight(part)
+            guard !weights.contains(where: { $0.kind == weight.kind }) else {
+                throw LoadFailure("\(weight.kind.rawValue) stands twice in the mix")
+            }
+            weights.append(weight)
+        }
+        self.weights = weights
+        total = weights.reduce(0) { $0 + $1.weight }
+    }
+
+    private static func weight(_ part: Substring) throws(LoadFailure) -> Weight {
+        let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let name = sides.first, let kind = RequestKind(rawValue: String(name)) else {
+            let known = RequestKind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw LoadFailure("\"\(part)\" is no kind of request; there are \(known)")
+        }
+        guard sides.count == 2 else { return Weight(kind: kind, weight: 1) }
+        guard let weight = Int(sides[1]), (1...largestWeight).contains(weight) else {
+            throw LoadFailure("the weight in \"\(part)\" is outside 1...\(largestWeight)")
+        }
+        return Weight(kind: kind, weight: weight)
+    }
+
+    public var description: String {
+        weights.map { "\($0.kind.rawValue)=\($0.weight)" }.joined(separator: ",")
+    }
+
+    func pick(_ random: inout SplitMix64) -> RequestKind {
+        var rest = random.below(total)
+        for weight in weights {
+            rest -= weight.weight
+            if rest < 0 { return weight.kind }
+        }
+        preconditionFailure("\(total) is not the sum of \(weights)")
+    }
+}

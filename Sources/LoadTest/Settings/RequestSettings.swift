@@ -1,0 +1,22 @@
+/// What the requests of a load are about.
+public struct RequestSettings: Sendable {
+    public var bucket: String
+    /// The GeoPoint field that is searched and moved.
+    public var field = "location"
+    public var mix: Mix
+    /// Of circles; half the side of boxes.
+    public var radiusMeters = 5_000.0
+    /// How far an object goes in one move.
+    public var moveMeters = 100.0
+    /// The clause of `filter` as JSON text.
+    public var filter: [UInt8] = Array(defaultFilter.utf8)
+    public var seed: UInt64 = 1
+
+    /// Half of the objects that a load test makes match it.
+    static let defaultFilter = #"{"type":"range","field":"rating","lowerLimit":50}"#
+
+    public init(bucket: String, mix: Mix) {
+        self.bucket = bucket
+        self.mix = mix
+    }
+}

@@ -1,0 +1,32 @@
+import NIOCore
+
+/// The service that is loaded.
+public struct Target: Sendable {
+    public var host: String
+    public var port: Int
+    /// Presented to `auth.login` on each connection; nil: nobody logs in.
+    public var token: String?
+    /// Makes what stands before the load's own handler on each connection: TLS. Writes have to be
+    /// kept until the handlers can pass them on.
+    public var transport: @Sendable () throws -> [any ChannelHandler]
+
+    /// `HOST:PORT`, an IPv6 host in brackets.
+    var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    public init(
+        host: String, port: Int, token: String? = nil,
+        transport: (@Sendable () throws -> [any ChannelHandler])? = nil
+    ) {
+        self.host = host
+        self.port = port
+        self.token = token
+        self.transport = transport ?? { [] }
+    }
+}
+
+/// One call of a method with its params as JSON text, and its result likewise.
+public typealias Call = @Sendable (_ method: String, _ params: [UInt8]) async throws -> [UInt8]
+
+/// Opens a connection beside the load's, hands `body` a way to make calls on it, and closes it.
+public typealias Control =
+    @Sendable (_ body: (@escaping Call) async throws -> Void) async throws -> Void

@@ -1,0 +1,36 @@
+import GRDB
+
+/// Checkpoints: what is committed goes from the write-ahead log into the file.
+///
+/// Passive ones of a connection of their own never make a writer wait, but while writes come all the
+/// time the log's end is never quite reached, so the log is never begun anew and grows. Above
+/// `logBytes` the writer therefore does the last bit itself.
+extension ObjectStore {
+    /// Takes committed pages into the file, beside writers and readers.
+    ///
+    /// - Returns: whether the log has grown so long that the writer should call `finishCheckpoint`.
+    public func checkpoint() throws(StoreFailure) -> Bool {
+        do {
+            return try checkpoints.inDatabase(Self.checkpoint) > logBytes
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
+    }
+
+    /// As `checkpoint`, on the writer's connection: when no reader needs the log's pages either, the
+    /// next transaction begins it anew.
+    public func finishCheckpoint() throws(StoreFailure) {
+        do {
+            try pool.writeWithoutTransaction { _ = try Self.checkpoint($0) }
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
+    }
+
+    /// - Returns: bytes of the log.
+    private static func checkpoint(_ db: Database) throws -> Int {
+        let row = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(PASSIVE)")
+        let pages: Int = row?["log"] ?? 0
+        return max(pages, 0) * 4_096
+    }
+}

@@ -1,0 +1,54 @@
+import GRDB
+
+/// A write that was done under a key of its client's.
+public struct RememberedRequest: Sendable {
+    /// When it was done, in milliseconds since 1970.
+    public let time: Int64
+    /// Of what was asked.
+    public let digest: [UInt8]
+    public let answer: [UInt8]
+
+    public init(time: Int64, digest: [UInt8], answer: [UInt8]) {
+        self.time = time
+        self.digest = digest
+        self.answer = answer
+    }
+}
+
+extension StoreTransaction {
+    public func request(key: String) throws -> RememberedRequest? {
+        try SQLStatement(db, "SELECT time, digest, answer FROM request WHERE key = ?1")
+            .bind(1, key).first {
+                RememberedRequest(
+                    time: $0.int(0), digest: $0.bytes(1).map { Array($0) } ?? [],
+                    answer: $0.bytes(2).map { Array($0) } ?? [])
+            }
+    }
+
+    /// Remembers a request; an older one of the same key is forgotten.
+    public func remember(_ request: RememberedRequest, key: String) throws {
+        try SQLStatement(db, "DELETE FROM request WHERE key = ?1").bind(1, key).run()
+        let sql = "INSERT INTO request (key, time, digest, answer) VALUES (?1, ?2, ?3, ?4)"
+        try SQLStatement(db, sql)
+            .bind(1, key).bind(2, request.time).bind(3, blob: request.digest)
+            .bind(4, blob: request.answer).run()
+    }
+
+    /// How many requests are remembered, or some more: those between the oldest and the latest.
+    public func requestCount() throws -> Int {
+        let sql =
+            "SELECT ifnull((SELECT max(number) FROM request) + 1, 0) - "
+            + "ifnull((SELECT min(number) FROM request), 0)"
+        return try SQLStatement(db, sql).first { Int($0.int(0)) } ?? 0
+    }
+
+    /// Forgets the oldest requests, some at most, as far as they are not from after a time in
+    /// milliseconds since 1970.
+    public func deleteRequests(until time: Int64, atMost count: Int64) throws {
+        let sql = """
+            DELETE FROM request WHERE time <= ?1
+                AND number IN (SELECT number FROM request ORDER BY number LIMIT ?2)
+            """
+        try SQLStatement(db, sql).bind(1, time).bind(2, count).run()
+    }
+}

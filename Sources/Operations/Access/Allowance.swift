@@ -1,0 +1,71 @@
+import Synchronization
+
+/// So many at once, then one each interval: a leaky bucket (the generic cell rate algorithm).
+///
+/// Times are nanoseconds of any clock that does not go back.
+public struct Allowance: Sendable {
+    public struct Rule: Sendable {
+        /// How many may come at once.
+        public let burst: Int
+        public let intervalNanoseconds: Int64
+
+        public init(burst: Int, intervalNanoseconds: Int64) {
+            self.burst = burst
+            self.intervalNanoseconds = intervalNanoseconds
+        }
+    }
+
+    /// When all that was taken will have been given back.
+    private var restored: Int64 = .min
+
+    public init() {}
+
+    /// Nanoseconds to wait before one may be taken; 0 when it may be now.
+    public func wait(_ rule: Rule, now: Int64) -> Int64 {
+        guard restored > now else { return 0 }
+        return max(0, restored - now - rule.intervalNanoseconds * Int64(rule.burst - 1))
+    }
+
+    public mutating func take(_ rule: Rule, now: Int64) {
+        restored = max(restored, now) + rule.intervalNanoseconds
+    }
+
+    public func isFull(now: Int64) -> Bool { restored <= now }
+}
+
+/// An allowance for each name, such as a principal or an address; those that are full again are
+/// forgotten, so memory is bounded by what was taken of late.
+final class Allowances: Sendable {
+    private struct State {
+        var byName: [String: Allowance] = [:]
+        var sweepAt = 1_024
+    }
+
+    private let rule: Allowance.Rule
+    private let state = Mutex(State())
+
+    init(_ rule: Allowance.Rule) { self.rule = rule }
+
+    /// Nanoseconds to wait before the next may be taken; 0 when it may be now.
+    func wait(_ name: String, now: Int64) -> Int64 {
+        state.withLock { $0.byName[name]?.wait(rule, now: now) ?? 0 }
+    }
+
+    func take(_ name: String, now: Int64) {
+        state.withLock { state in
+            state.byName[name, default: Allowance()].take(rule, now: now)
+            guard state.byName.count > state.sweepAt else { return }
+            state.byName = state.byName.filter { !$0.value.isFull(now: now) }
+            state.sweepAt = max(1_024, state.byName.count * 2)
+        }
+    }
+
+    /// Takes one, unless one has to wait.
+    ///
+    /// - Returns: the nanoseconds to wait, 0 when it was taken.
+    func tryTake(_ name: String, now: Int64) -> Int64 {
+        let wait = wait(name, now: now)
+        if wait == 0 { take(name, now: now) }
+        return wait
+    }
+}

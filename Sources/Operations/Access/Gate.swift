@@ -1,0 +1,96 @@
+import Objects
+import Synchronization
+
+/// What every request passes before anything is done for it: the rate, the login, the permission,
+/// the length of the queue.
+final class Gate: Sendable {
+    /// Nil: nobody has to log in, and everybody may do everything.
+    let access: AccessControl?
+    private let limits: Limits
+    private let clock: ServiceClock
+    private let byPrincipal: Allowances
+    private let byAddress: Allowances
+    private let failedLogins: Allowances
+    private let queuedWrites = Atomic(0)
+
+    init(access: AccessControl?, limits: Limits, clock: ServiceClock) {
+        self.access = access
+        self.limits = limits
+        self.clock = clock
+        let rate = max(limits.requestsPerSecond, 1)
+        let requests = Allowance.Rule(
+            burst: rate, intervalNanoseconds: 1_000_000_000 / Int64(rate))
+        byPrincipal = Allowances(requests)
+        byAddress = Allowances(requests)
+        failedLogins = Allowances(
+            Allowance.Rule(
+                burst: limits.failedLogins,
+                intervalNanoseconds: Int64(limits.failedLoginMilliseconds) * 1_000_000))
+    }
+
+    func admit(_ operation: Operation, from caller: Caller) throws(ServiceFailure) {
+        let grant = renewedGrant(of: caller)
+        try checkRate(grant, caller)
+        if operation == .open { return }
+        if access != nil {
+            guard let grant else {
+                throw ServiceFailure(.unauthorized, "log in first, with auth.login")
+            }
+            try grant.check(operation)
+        }
+        if case .write = operation { try checkQueue() }
+    }
+
+    /// What the caller may do now; nil when nobody has logged in or the token is gone.
+    private func renewedGrant(of caller: Caller) -> Grant? {
+        guard let access, let login = caller.login else { return nil }
+        let renewed = access.renew(login, nowMilliseconds: clock.milliseconds)
+        if renewed?.generation != login.generation { caller.login = renewed }
+        return renewed?.entry.grant
+    }
+
+    private func checkRate(_ grant: Grant?, _ caller: Caller) throws(ServiceFailure) {
+        guard limits.requestsPerSecond > 0 else { return }
+        let now = clock.nanoseconds()
+        let wait =
+            grant.map { byPrincipal.tryTake($0.principal, now: now) }
+            ?? byAddress.tryTake(caller.address, now: now)
+        guard wait > 0 else { return }
+        throw .tooMany("more than \(limits.requestsPerSecond) requests in a second", wait)
+    }
+
+    // MARK: Logins
+
+    func login(_ token: String, _ caller: Caller) throws(ServiceFailure) -> Grant {
+        let now = clock.nanoseconds()
+        let wait = failedLogins.wait(caller.address, now: now)
+        guard wait == 0 else {
+            throw .tooMany("too many logins from this address have failed", wait)
+        }
+        guard let login = access?.login(token, nowMilliseconds: clock.milliseconds()) else {
+            failedLogins.take(caller.address, now: now)
+            throw ServiceFailure(.wrongToken, "the token is not valid", at: "token")
+        }
+        caller.login = login
+        return login.entry.grant
+    }
+
+    // MARK: Writes that wait
+
+    private func checkQueue() throws(ServiceFailure) {
+        guard queuedWrites.load(ordering: .relaxed) >= limits.queuedWrites else { return }
+        throw .tooMany("\(limits.queuedWrites) writes are waiting, as many as may", 100_000_000)
+    }
+
+    func enqueue() { queuedWrites.add(1, ordering: .relaxed) }
+
+    func dequeue() { queuedWrites.subtract(1, ordering: .relaxed) }
+}
+
+extension ServiceFailure {
+    static func tooMany(_ message: String, _ waitNanoseconds: Int64) -> ServiceFailure {
+        ServiceFailure(
+            .tooManyRequests, message,
+            retryAfterMilliseconds: max(1, Int((waitNanoseconds + 999_999) / 1_000_000)))
+    }
+}

@@ -1,0 +1,103 @@
+import Objects
+
+/// What somebody who has logged in may do: as whom, how much, and where.
+///
+/// - `users/alice/…` is open to the principal `alice`, `groups/drivers/…` to the members of
+///   `drivers`, and both to administrators; everything else to everybody.
+/// - `holdsFor` narrows that further, for administrators too.
+public struct Grant: Sendable, Equatable {
+    public enum Role: String, Sendable, CaseIterable {
+        case read, write, admin
+    }
+
+    /// Whose writes these are: the `_owner` of what is created, and the `alice` of `users/alice`.
+    public var principal: String
+    public var role: Role
+    public var groups: Set<String>
+    /// Buckets, and scopes with all their buckets; nil is all there are.
+    public var holdsFor: Set<String>?
+    /// Milliseconds since 1970 from which on it is void; nil is never.
+    public var expires: Int64?
+
+    /// - Throws: `INVALID_INPUT_DATA` for a name that no scope or bucket can have.
+    public init(
+        principal: String, role: Role, groups: Set<String> = [], holdsFor: Set<String>? = nil,
+        expires: Int64? = nil
+    ) throws(ServiceFailure) {
+        _ = try BucketScope("users/" + principal, at: "principal")
+        for group in groups { _ = try BucketScope("groups/" + group, at: "groups") }
+        for name in holdsFor ?? [] where (try? BucketScope(name, at: "buckets")) == nil {
+            _ = try BucketName(name, at: "buckets")
+        }
+        self.principal = principal
+        self.role = role
+        self.groups = groups
+        self.holdsFor = holdsFor
+        self.expires = expires
+    }
+
+    func reaches(_ bucket: BucketName) -> Bool {
+        guard reaches(bucket.scope) else { return false }
+        guard let holdsFor else { return true }
+        return holdsFor.contains(bucket.text) || holdsFor.contains(bucket.scope.text)
+    }
+
+    /// Whether some bucket of the scope may be within reach.
+    func reaches(_ scope: BucketScope) -> Bool {
+        guard role != .admin, let slash = scope.text.utf8.firstIndex(of: UInt8(ascii: "/")) else {
+            return true
+        }
+        let owner = scope.text[scope.text.utf8.index(after: slash)...]
+        switch scope.text[..<slash] {
+        case "users": return owner == principal
+        case "groups": return groups.contains(String(owner))
+        default: return true
+        }
+    }
+}
+
+/// What a request is about to do, as far as permission goes.
+public enum Operation: Sendable, Equatable {
+    /// Says nothing of what is stored: nobody has to log in for it.
+    case open
+    case read(BucketName)
+    case write(BucketName)
+    case list(BucketScope)
+    /// Concerns all buckets together.
+    case administer
+    /// Fails whatever it would have done: its params make no sense.
+    case invalid
+}
+
+extension Grant {
+    /// - Throws: `OPERATION_NOT_ALLOWED`.
+    func check(_ operation: Operation) throws(ServiceFailure) {
+        switch operation {
+        case .open, .invalid: break
+        case .read(let bucket): try check(bucket)
+        case .write(let bucket):
+            guard role != .read else {
+                throw ServiceFailure(.notAllowed, "the role \"read\" does not permit to write")
+            }
+            try check(bucket)
+        case .list(let scope):
+            guard reaches(scope) else {
+                throw ServiceFailure(
+                    .notAllowed, "the buckets of \(quoted(scope.text)) are not yours", at: "scope")
+            }
+        case .administer:
+            guard role == .admin else {
+                throw ServiceFailure(
+                    .notAllowed, "the role \"\(role.rawValue)\" does not permit it, \"admin\" does")
+            }
+        }
+    }
+
+    private func check(_ bucket: BucketName) throws(ServiceFailure) {
+        guard reaches(bucket) else {
+            throw ServiceFailure(
+                .notAllowed, "the bucket \(quoted(bucket.text)) is not within your reach",
+                at: "bucket")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Crypto
+import JSONText
+
+/// A bearer token: a public id by which it is found, and a secret of 256 bits.
+///
+///     gbt_3f9a2c11d04e_8Hq…   // "gbt", 12 hexadecimal digits, 43 of base64url
+public struct Token: Sendable {
+    /// What tells tokens apart in the tokens file; no secret.
+    public let id: String
+    public let text: String
+
+    /// A new token, from the system's random numbers.
+    public init() {
+        var random = SystemRandomNumberGenerator()
+        let bytes = (0..<38).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        id = hexadecimal(bytes[..<6])
+        text = "gbt_\(id)_" + Base64URL.encode(Array(bytes[6...]))
+    }
+
+    /// What a client presents; nil when it does not look like a token.
+    init?(_ text: String) {
+        let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "gbt", text.utf8.count <= 200 else { return nil }
+        id = String(parts[1])
+        self.text = text
+    }
+
+    /// What the tokens file keeps of it. The secret is random, so nothing slower is needed.
+    public var digest: TokenDigest {
+        TokenDigest(bytes: Array(SHA256.hash(data: Array(text.utf8))))
+    }
+}
+
+/// SHA-256 of a token; compared in constant time.
+public struct TokenDigest: Sendable, Equatable {
+    let bytes: [UInt8]
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Nil unless it is 64 hexadecimal digits.
+    init?(hexadecimal text: String) {
+        let digits = text.compactMap(\.hexDigitValue)
+        guard text.count == 64, digits.count == 64 else { return nil }
+        bytes = stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+
+    var text: String { hexadecimal(bytes[...]) }
+
+    /// Takes the same time wherever the two differ.
+    public static func == (a: TokenDigest, b: TokenDigest) -> Bool {
+        guard a.bytes.count == b.bytes.count else { return false }
+        var difference: UInt8 = 0
+        for place in a.bytes.indices { difference |= a.bytes[place] ^ b.bytes[place] }
+        return difference == 0
+    }
+}
+
+private func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+        decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}

@@ -1,0 +1,177 @@
+import JSONText
+import Objects
+
+/// The tokens that a service knows: whom each stands for, and a digest of it; no secret.
+///
+///     {"tokens":[{"id":"3f9a2c11d04e","sha256":"…","principal":"alice","role":"write"}]}
+///
+/// Further members of a token: `groups` and `buckets` (arrays of names), `created` and `expires`
+/// (milliseconds since 1970).
+public struct TokenFile: Sendable, Equatable {
+    public struct Entry: Sendable, Equatable {
+        public let id: String
+        let digest: TokenDigest
+        public let grant: Grant
+        /// Milliseconds since 1970.
+        public let created: Int64
+
+        public init(_ token: Token, _ grant: Grant, created: Int64) {
+            self.init(id: token.id, digest: token.digest, grant: grant, created: created)
+        }
+
+        fileprivate init(id: String, digest: TokenDigest, grant: Grant, created: Int64) {
+            self.id = id
+            self.digest = digest
+            self.grant = grant
+            self.created = created
+        }
+    }
+
+    /// In the order in which they were made.
+    public private(set) var entries: [Entry] = []
+    private var places: [String: Int] = [:]
+
+    public init() {}
+
+    public subscript(id id: String) -> Entry? { places[id].map { entries[$0] } }
+
+    /// - Precondition: no other token has the id.
+    public mutating func add(_ entry: Entry) {
+        precondition(places[entry.id] == nil, "the token \(entry.id) stands here twice")
+        places[entry.id] = entries.count
+        entries.append(entry)
+    }
+
+    /// - Returns: whether there was such a token.
+    public mutating func remove(id: String) -> Bool {
+        guard let place = places.removeValue(forKey: id) else { return false }
+        entries.remove(at: place)
+        for later in entries[place...] { places[later.id]! -= 1 }
+        return true
+    }
+}
+
+// MARK: As JSON
+
+/// What is wrong with a tokens file, and where.
+public struct TokenFileFault: Error, CustomStringConvertible {
+    public let description: String
+}
+
+extension TokenFile {
+    /// - Throws: `TokenFileFault`; the text is taken whole or not at all.
+    public init(json: [UInt8]) throws {
+        do {
+            try JSONParser.reading(json) { try read($0) }
+        } catch let error as JSONSyntaxError {
+            throw TokenFileFault(description: error.message)
+        } catch let failure as ServiceFailure {
+            throw TokenFileFault(description: "\(failure.path ?? ""): \(failure.message)")
+        }
+    }
+
+    private mutating func read(_ file: JSONView) throws {
+        guard let tokens = file["tokens"], tokens.kind == .array else {
+            throw TokenFileFault(description: "expected an object with an array \"tokens\"")
+        }
+        for (place, token) in zip(0..., tokens.elements) {
+            let reader = EntryReader(token: token, path: "tokens[\(place)]")
+            let entry = try reader.entry()
+            guard self[id: entry.id] == nil else { throw reader.fault("the id stands here twice") }
+            add(entry)
+        }
+    }
+
+    public var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.raw("{\"tokens\":[")
+        writer.list(entries) { entry, writer in
+            writer.raw("\n{\"id\":")
+            writer.string(entry.id)
+            writer.key("sha256")
+            writer.string(entry.digest.text)
+            writer.key("principal")
+            writer.string(entry.grant.principal)
+            writer.key("role")
+            writer.string(entry.grant.role.rawValue)
+            if !entry.grant.groups.isEmpty { Self.write("groups", entry.grant.groups, &writer) }
+            if let buckets = entry.grant.holdsFor { Self.write("buckets", buckets, &writer) }
+            writer.key("created")
+            writer.integer(entry.created)
+            if let expires = entry.grant.expires {
+                writer.key("expires")
+                writer.integer(expires)
+            }
+            writer.byte(UInt8(ascii: "}"))
+        }
+        writer.raw("\n]}\n")
+        return writer.bytes
+    }
+
+    private static func write(
+        _ name: StaticString, _ names: Set<String>, _ writer: inout JSONWriter
+    ) {
+        writer.key(name)
+        writer.byte(UInt8(ascii: "["))
+        writer.list(names.sorted()) { $1.string($0) }
+        writer.byte(UInt8(ascii: "]"))
+    }
+}
+
+/// One token of the file.
+private struct EntryReader {
+    let token: JSONView
+    let path: String
+
+    private static let names: Set<String> = [
+        "id", "sha256", "principal", "role", "groups", "buckets", "created", "expires",
+    ]
+
+    func fault(_ message: String) -> TokenFileFault {
+        TokenFileFault(description: "\(path): \(message)")
+    }
+
+    func entry() throws -> TokenFile.Entry {
+        guard token.kind == .object else { throw fault("expected an object") }
+        for member in token.members {
+            let name = String(decoding: member.name, as: UTF8.self)
+            guard Self.names.contains(name) else { throw fault("\(quoted(name)) is not known") }
+        }
+        guard let id = token["id"]?.string, let principal = token["principal"]?.string,
+            let role = token["role"]?.string.flatMap(Grant.Role.init)
+        else {
+            throw fault("expected \"id\", \"principal\", and \"role\" read, write or admin")
+        }
+        guard let digest = token["sha256"]?.string.flatMap(TokenDigest.init(hexadecimal:)) else {
+            throw fault("expected \"sha256\", 64 hexadecimal digits")
+        }
+        let grant: Grant
+        do throws(ServiceFailure) {
+            grant = try Grant(
+                principal: principal, role: role, groups: try strings("groups") ?? [],
+                holdsFor: try strings("buckets"), expires: try milliseconds("expires"))
+        } catch {
+            throw fault("\(error.path ?? ""): \(error.message)")
+        }
+        return TokenFile.Entry(
+            id: id, digest: digest, grant: grant, created: try milliseconds("created") ?? 0)
+    }
+
+    private func strings(_ name: StaticString) throws(ServiceFailure) -> Set<String>? {
+        guard let value = token[name] else { return nil }
+        let strings = value.kind == .array ? value.elements.map(\.string) : [nil]
+        guard !strings.contains(nil) else {
+            throw ServiceFailure(.invalidInputData, "expected an array of strings", at: "\(name)")
+        }
+        return Set(strings.compactMap(\.self))
+    }
+
+    private func milliseconds(_ name: StaticString) throws(ServiceFailure) -> Int64? {
+        guard let value = token[name] else { return nil }
+        guard let number = value.number?.exactInt else {
+            throw ServiceFailure(
+                .invalidInputData, "expected milliseconds since 1970", at: "\(name)")
+        }
+        return Int64(number)
+    }
+}

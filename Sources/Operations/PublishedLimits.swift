@@ -1,0 +1,28 @@
+import Objects
+
+extension Limits {
+    /// The limits that clients have to know, by their names on the wire.
+    var published: [(name: String, value: Int)] {
+        [
+            ("lineBytes", lineBytes), ("replyBytes", replyBytes), ("objectBytes", objectBytes),
+            ("pageObjects", pageObjects), ("batchRequests", batchRequests),
+            ("clauseDepth", clauseDepth), ("clauses", clauses), ("inValues", inValues),
+            ("polygonPositions", polygonPositions),
+            ("orderKeys", orderKeys), ("dataTypeBytes", dataTypeBytes),
+            ("geoFields", geoFields), ("requestKeyBytes", requestKeyBytes),
+            ("requestKeys", requestKeys), ("queryMilliseconds", queryMilliseconds),
+            ("exportIdleMilliseconds", exportIdleMilliseconds), ("connections", connections),
+            ("connectionsPerAddress", connectionsPerAddress),
+            ("handshakeMilliseconds", handshakeMilliseconds),
+            ("lineMilliseconds", lineMilliseconds), ("idleMilliseconds", idleMilliseconds),
+            ("unreadMilliseconds", unreadMilliseconds),
+            ("requestsPerSecond", requestsPerSecond), ("failedLogins", failedLogins),
+            ("failedLoginMilliseconds", failedLoginMilliseconds), ("queuedWrites", queuedWrites),
+            ("readThreads", readThreads),
+            ("queueMilliseconds", queueMilliseconds), ("pipelinedRequests", pipelinedRequests),
+            ("pipelinedBytes", pipelinedBytes), ("outputBytes", outputBytes),
+            ("bufferedBytes", bufferedBytes), ("queuedWriteBytes", queuedWriteBytes),
+            ("logBytes", logBytes),
+        ]
+    }
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import Backend
+import EmbeddedBackend
+import GeoBucketClient
+import Glibc
+import JSONText
+import ObjectStore
+
+/// `geobucket backup`: a copy of a store, verified, while writes go on.
+struct Backup: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copy a store, as it is at the beginning, into a file of its own, and verify it.",
+        discussion: """
+            The copy holds every write that was answered before the beginning, whatever is written \
+            meanwhile. With --store it copies the file, which a service may be serving; with --server \
+            a running service sends it, from this machine or another. DESTINATION must not exist; it \
+            does when the copy is whole, on disk and checked. To restore, start a service on it \
+            (`geobucket serve --store DESTINATION`).
+            """)
+
+    @Argument(help: "The file to make.")
+    var destination: String
+
+    @Option(
+        help: ArgumentHelp("The store's file. (default: ./geobucket.sqlite)", valueName: "path"))
+    var store: String?
+
+    @OptionGroup var server: ServerOption
+
+    func validate() throws { try server.refuse(with: store) }
+
+    func run() async throws {
+        guard access(destination, F_OK) != 0 else {
+            throw CommandFailure("\(destination) is there already; nothing was changed")
+        }
+        let partial = "\(destination).partial-\(getpid())"
+        defer { unlink(partial) }
+        if server.server == nil {
+            try copy(to: partial)
+        } else {
+            try await fetch(to: partial)
+        }
+        let report = try verify(partial)
+        try publish(partial)
+        try Console.write(
+            "\(report.objects) objects with \(report.points) points in \(report.buckets) buckets: "
+                + "copied to \(destination) and verified\n")
+    }
+
+    private func copy(to path: String) throws {
+        var progress = ProgressLine()
+        defer { progress.clear() }
+        do {
+            try FrozenStore(path: store ?? Serve.defaultStore).copy(to: path) { share in
+                progress.show("copied \(Int(share * 100)) %")
+            }
+        } catch {
+            throw CommandFailure("the store cannot be copied: \(error)")
+        }
+    }
+
+    private func fetch(to path: String) async throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Self.failure(path) }
+        defer { close(file) }
+        try await server.connect { connection in
+            var progress = ProgressLine()
+            defer { progress.clear() }
+            var (size, more, isFirst) = (0, true, true)
+            while more {
+                let answer = try await connection.call(
+                    "store.backup", Array(isFirst ? "{}".utf8 : #"{"continue":true}"#.utf8))
+                isFirst = false
+                let piece = try JSONParser.reading(answer) { view -> [UInt8] in
+                    more = view["more"]?.bool ?? false
+                    guard let data = view["data"]?.string.flatMap(Base64URL.decode) else {
+                        throw CommandFailure("the service sent no backup")
+                    }
+                    return data
+                }
+                guard write(file, piece, piece.count) == piece.count else {
+                    throw Self.failure(path)
+                }
+                size += piece.count
+                progress.show("received \(size / 1_048_576) MiB")
+            }
+        }
+        guard fsync(file) == 0 else { throw Self.failure(path) }
+    }
+
+    private func verify(_ path: String) throws -> CheckReport {
+        let report: CheckReport
+        do {
+            report = try StoreCheck.run(path: path)
+        } catch {
+            throw CommandFailure("the copy cannot be read back: \(error)")
+        }
+        guard report.problems.isEmpty else {
+            for problem in report.problems { Console.error(problem) }
+            throw CommandFailure("the copy is not whole; nothing was kept")
+        }
+        return report
+    }
+
+    /// Gives the copy its name, unless somebody has taken it meanwhile.
+    private func publish(_ partial: String) throws {
+        guard link(partial, destination) == 0 else { throw Self.failure(destination) }
+        let slash = destination.lastIndex(of: "/")
+        let folder = slash.map { String(destination[...$0]) } ?? "."
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        fsync(directory)
+        close(directory)
+    }
+
+    private static func failure(_ path: String) -> CommandFailure {
+        CommandFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+}

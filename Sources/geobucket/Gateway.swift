@@ -1,0 +1,60 @@
+import CoreMetrics
+import Glibc
+import HTTPGateway
+import Logging
+import NIOCore
+import Operations
+import ServiceLifecycle
+import Synchronization
+
+/// Health and metrics over HTTP beside the service, from before its store is open until it has
+/// stopped.
+final class Gateway: Sendable {
+    let health = Health()
+    private let registry = PrometheusRegistry()
+    private let observed = Mutex<Operations.Service?>(nil)
+
+    /// From here on metrics are recorded. To be made once, before whatever records them.
+    init() { MetricsSystem.bootstrap(registry) }
+
+    /// Shows the gauges of a service as well.
+    func observe(_ service: Operations.Service) { observed.withLock { $0 = service } }
+
+    /// Runs `body` while an address answers.
+    func serving(
+        at address: Address, _ logger: Logger, _ body: () async throws -> Void
+    ) async throws {
+        let (bound, report) = AsyncStream<Address>.makeStream()
+        let gateway = HTTPGateway(
+            host: address.host, port: address.port, health: health,
+            metrics: { [self] in
+                observed.withLock { $0 }?.setGauges()
+                return registry.text()
+            }, logger: logger,
+            listening: { host, port in report.yield(Address(host: host, port: port)) })
+        let group = ServiceGroup(services: [gateway], logger: logger)
+        async let running: Void = {
+            defer { report.finish() }
+            try await group.run()
+        }()
+        guard let address = await bound.first(where: { _ in true }) else {
+            do {
+                try await running
+            } catch let error as IOError {
+                throw CommandFailure(
+                    "cannot serve HTTP on \(address): \(String(cString: strerror(error.errnoCode)))"
+                )
+            }
+            throw CommandFailure("cannot serve HTTP on \(address)")
+        }
+        try Console.write("geobucket http on \(address)\n")
+        do {
+            try await body()
+        } catch {
+            await group.triggerGracefulShutdown()
+            throw error
+        }
+        await group.triggerGracefulShutdown()
+        try await running
+    }
+}

@@ -1,0 +1,83 @@
+import Archives
+import ArgumentParser
+import Interchange
+
+/// `geobucket import-archive`: objects out of an NSKeyedArchiver file into a bucket.
+struct ImportArchive: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import-archive",
+        abstract: "Load objects from a file that NSKeyedArchiver wrote.",
+        discussion: """
+            The classes of the archived objects are not needed. An array or set at the top is many \
+            objects, anything else one. Dates become milliseconds since 1970, data base64, a \
+            CLLocation a GeoPoint, instances of other classes objects with the keys they encoded.
+
+            Example: geobucket import-archive shops.plist --bucket shops --id number \
+            --geopoint lat,lon=location --map MYShop=kind
+            """)
+
+    @Argument(help: "The file, binary or XML, plain or gzipped; - for standard input.")
+    var file: String
+
+    @OptionGroup var loading: LoadingOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "A key of the archive's top to read; repeatable. (default: root, or the only one)",
+            valueName: "name"))
+    var key: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Puts the archived class's name into a field of its objects; repeatable.",
+            valueName: "class=field"))
+    var map: [ClassMapping] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Two fields of degrees that become one GeoPoint; repeatable.",
+            valueName: "lat,lon=field"))
+    var geopoint: [ArchivedRecords.PointMapping] = []
+
+    @Option(help: ArgumentHelp("The field that becomes the id.", valueName: "field"))
+    var id: String?
+
+    struct ClassMapping: ExpressibleByArgument {
+        var className: String
+        var field: String
+
+        init?(argument: String) {
+            guard let (name, field) = halves(argument, at: "=") else { return nil }
+            (className, self.field) = (name, field)
+        }
+    }
+
+    func run() async throws {
+        var options = ArchivedRecords.Options()
+        options.keys = key
+        options.geoPoints = geopoint
+        options.idField = id
+        for mapping in map { options.archive.typeFields[mapping.className] = mapping.field }
+        try await loading.load(named: file) { limits throws(InterchangeError) in
+            var reading = ReadingOptions()
+            reading.limits.objectBytes = limits.objectBytes
+            return try ArchiveFile(path: file, options: options, reading: reading)
+        }
+    }
+}
+
+extension ArchivedRecords.PointMapping: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let (pair, field) = halves(argument, at: "="),
+            let (latitude, longitude) = halves(pair, at: ",")
+        else { return nil }
+        self.init(latitude: latitude, longitude: longitude, field: field)
+    }
+}
+
+/// The two sides of the only separator; nil when one is empty.
+private func halves(_ text: String, at separator: Character) -> (String, String)? {
+    let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
+    return (String(parts[0]), String(parts[1]))
+}

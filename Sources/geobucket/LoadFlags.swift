@@ -1,0 +1,81 @@
+import ArgumentParser
+import LoadTest
+import SyntheticData
+
+/// The flags of `loadtest` that say how much is sent, and for how long.
+struct LoadFlags: ParsableArguments {
+    @Option(help: "Requests a second. (default: 1000)")
+    var rate: Double?
+
+    @Option(help: ArgumentHelp("Try rates one after the other.", valueName: "from:to:step"))
+    var ramp: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Look for the highest rate that holds the objective.", valueName: "from:to"))
+    var search: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A latency that so many percent of the requests have to keep, such as p99=5ms.",
+            valueName: "p=latency"))
+    var objective: String?
+
+    @Option(
+        help: "Connections, 1 to \(LoadSettings.mostConnections), each with one request at a time.")
+    var connections = 50
+
+    @Option(help: "Seconds that each rate is held.")
+    var seconds = 30.0
+
+    @Option(help: "Seconds of warm-up, which does not count.")
+    var warmUp = 5.0
+
+    @Option(help: "Seconds that answers are waited for when a rate is over.")
+    var patience = 10.0
+
+    /// - Throws: `ValidationError` that names the flag at fault.
+    func settings(_ requests: RequestSettings, centers: [MicroPoint]) throws -> LoadSettings {
+        var settings = LoadSettings(plan: try plan(), requests: requests)
+        settings.objective = try objective.map { text in
+            try usage("--objective") { try Objective(text) }
+        }
+        if search != nil, objective == nil {
+            throw ValidationError("--search needs an --objective")
+        }
+        guard (1...LoadSettings.mostConnections).contains(connections) else {
+            throw ValidationError(
+                "--connections has to be 1 to \(LoadSettings.mostConnections)")
+        }
+        for (flag, value, range) in [
+            ("--seconds", seconds, 0.1...86_400), ("--warm-up", warmUp, 0...86_400),
+            ("--patience", patience, 0.1...600),
+        ] where !range.contains(value) {
+            throw ValidationError(
+                "\(flag) has to be \(range.lowerBound) to \(range.upperBound) seconds")
+        }
+        settings.connections = connections
+        settings.stageSeconds = seconds
+        settings.warmUpSeconds = warmUp
+        settings.patienceSeconds = patience
+        settings.centers = centers
+        return settings
+    }
+
+    private func plan() throws -> LoadPlan {
+        switch (rate, ramp, search) {
+        case (let rate, nil, nil):
+            let rate = rate ?? 1_000
+            guard rate > 0, rate <= LoadPlan.largestRate else {
+                throw ValidationError(
+                    "--rate has to be above 0, at most \(Int(LoadPlan.largestRate))")
+            }
+            return .rate(rate)
+        case (nil, let ramp?, nil):
+            return try usage("--ramp") { try LoadPlan(ramp: ramp) }
+        case (nil, nil, let search?):
+            return try usage("--search") { try LoadPlan(search: search) }
+        default: throw ValidationError("--rate, --ramp and --search exclude each other")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import Interchange
+import JSONText
+import LoadTest
+import Objects
+import QueryLanguage
+import SyntheticData
+
+/// The flags of `loadtest` that say what is sent.
+struct LoadRequestFlags: ParsableArguments {
+    @Option(help: "The bucket that is loaded.")
+    var bucket = "loadtest"
+
+    @Option(
+        help: ArgumentHelp(
+            "Put so many objects into the bucket first, four in five around cities.",
+            valueName: "objects"))
+    var prepare: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Kinds of requests and how often each is sent.", valueName: "kind=weight,…"))
+    var mix = "radius=60,nearest=25,box=15"
+
+    @Option(help: "The GeoPoint field that is searched and moved.")
+    var field = "location"
+
+    @Option(help: "Of circles, and half the side of boxes.")
+    var radius = "5km"
+
+    @Option(help: "How far an object goes in one move.")
+    var step = "100m"
+
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "The condition of filter. (default: rating >= 50)", valueName: "expr"))
+    var condition: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Places that requests go to, about: one LATITUDE,LONGITUDE a line.",
+            valueName: "file"))
+    var centers: String?
+
+    @Option(help: "Of places, kinds and objects: the same seed, the same requests.")
+    var seed: UInt64 = 1
+
+    /// The most objects that are made.
+    private static let mostObjects = 100_000_000
+
+    /// - Throws: `ValidationError` that names the flag at fault.
+    func settings() throws -> RequestSettings {
+        let mix = try usage("--mix") { try Mix(self.mix) }
+        try usage("--bucket") { _ = try BucketName(bucket) }
+        if let prepare, !(1...Self.mostObjects).contains(prepare) {
+            throw ValidationError("--prepare has to be 1 to \(Self.mostObjects)")
+        }
+        var settings = RequestSettings(bucket: bucket, mix: mix)
+        settings.field = field
+        settings.radiusMeters = try meters("--radius", radius)
+        settings.moveMeters = try meters("--step", step)
+        settings.seed = seed
+        if let condition {
+            let clause = try usage("--where") {
+                try FilterExpression.parse(condition)
+            }
+            var writer = JSONWriter()
+            clause.write(to: &writer)
+            settings.filter = writer.bytes
+        }
+        return settings
+    }
+
+    private func meters(_ flag: String, _ text: String) throws -> Double {
+        let meters = try usage(flag) { try Length.parse(text) }
+        guard meters > 0, meters <= DistanceClause.maximumRadiusMeters else {
+            throw ValidationError(
+                "\(flag): \(text) is outside 0...\(Int(DistanceClause.maximumRadiusMeters)) m")
+        }
+        return meters
+    }
+
+    /// The places in the file of --centers; none without it.
+    func places() throws -> [MicroPoint] {
+        guard let centers else { return [] }
+        let text = try Files.contents(of: centers)
+        return try usage("--centers: \(centers)") { try Centers.parse(text) }
+    }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import GeoBucketClient
+import Interchange
+import Objects
+
+/// What commands that write records into a bucket have in common.
+struct LoadingOptions: ParsableArguments {
+    @Option(help: "The bucket to load into.")
+    var bucket: String
+
+    @OptionGroup var server: ServerOption
+
+    @Option(help: "What a bad record does: stop or skip.")
+    var onError = OnError.stop
+
+    enum OnError: String, ExpressibleByArgument, CaseIterable { case stop, skip }
+
+    func validate() throws {
+        do {
+            _ = try BucketName(bucket)
+        } catch {
+            throw ValidationError("--bucket: \(error.message)")
+        }
+    }
+
+    /// Sends every record and prints what came of it.
+    ///
+    /// - Parameters:
+    ///   - name: the file, for messages.
+    ///   - records: opens it, now that the service's limits are known.
+    func load(
+        named name: String, _ records: (ServerLimits) throws(InterchangeError) -> some RecordSource
+    ) async throws {
+        let onError = onError
+        let bucket = bucket
+        let summary = try await server.connect { connection in
+            let limits = try await ServerLimits(of: connection)
+            var loader = Loader(
+                connection: connection, bucket: bucket, limits: limits,
+                skipsErrors: onError == .skip)
+            do {
+                try await loader.load(try records(limits))
+            } catch let error as InterchangeError {
+                throw CommandFailure("\(name): \(error)")
+            }
+            return loader.summary
+        }
+        try Console.write(summary.line + "\n")
+        if let failure = summary.stoppedBy { throw CommandFailure(failure) }
+    }
+}

@@ -1,0 +1,45 @@
+import Logging
+import Operations
+import QueryServer
+import ServiceLifecycle
+import UnixSignals
+
+/// Takes up what changes beside a running service: tokens when their file does, certificates at
+/// SIGHUP.
+struct Reloading: ServiceLifecycle.Service {
+    let access: AccessControl?
+    let tokens: WatchedTokens?
+    let tls: TLSIdentity?
+    let logger: Logger
+
+    private static let interval = Duration.milliseconds(200)
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup { group in
+                group.addTask { await watchTokens() }
+                group.addTask { await reloadAtHangup() }
+            }
+        }
+    }
+
+    private func watchTokens() async {
+        guard let access, let tokens else { return }
+        while (try? await Task.sleep(for: Self.interval)) != nil {
+            if let changed = tokens.newest() { access.replace(changed) }
+        }
+    }
+
+    /// Without TLS too: a signal that finds nothing to do must not end the service.
+    private func reloadAtHangup() async {
+        for await _ in await UnixSignalsSequence(trapping: .sighup) {
+            guard let tls else { continue }
+            do {
+                try tls.reload()
+                logger.notice("certificates read")
+            } catch {
+                logger.error("the certificates cannot be read; those in use stay")
+            }
+        }
+    }
+}

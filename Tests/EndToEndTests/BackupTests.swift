@@ -1,0 +1,173 @@
+import Foundation
+import GRDB
+import GeoBucketClient
+import JSONText
+import Synchronization
+import TestSupport
+import Testing
+
+/// `geobucket backup` and `geobucket check`, on a file and on a running service.
+@Suite(.timeLimit(.minutes(20))) struct BackupTests {
+    enum Source: CaseIterable { case file, service }
+
+    /// How far a writer is that writes all the time.
+    private final class Progress: Sendable {
+        let answered = Atomic(0)
+        let isDone = Atomic(false)
+
+        var count: Int { answered.load(ordering: .relaxed) }
+    }
+
+    private static func put(_ number: Int, _ connection: LineConnection) async throws {
+        let pad = String(repeating: "x", count: number * 37 % 5_000)
+        let object = #"{"n":\#(number),"pad":"\#(pad)","at":\#(point(1, Double(number % 180)))}"#
+        _ = try await connection.call(
+            "object.put", Array(#"{"bucket":"b1","id":"o\#(number)","object":\#(object)}"#.utf8))
+    }
+
+    private static func count(_ port: Int) async throws -> Int {
+        try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
+            let answer = try await connection.call("bucket.count", Array(#"{"bucket":"b1"}"#.utf8))
+            return try JSONValue(parsing: answer)["count"]!.int!
+        }
+    }
+
+    @Test(arguments: Source.allCases)
+    func `A backup made while writes go on is one state, and a service starts on it`(
+        source: Source
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let (store, copy) = (folder + "/store.sqlite", folder + "/copy.sqlite")
+            try await Program.serve(store: store, folder: folder) { _, port in
+                let writer = Progress()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        try await LineConnection.with(host: "127.0.0.1", port: port) { line in
+                            while !writer.isDone.load(ordering: .relaxed) {
+                                try await Self.put(writer.count, line)
+                                writer.answered.add(1, ordering: .relaxed)
+                            }
+                        }
+                    }
+                    while writer.count < 300 {
+                        try await Task.sleep(for: .milliseconds(5))
+                    }
+                    let before = writer.count
+                    let run = try await Program.run(
+                        ["backup", copy]
+                            + (source == .file
+                                ? ["--store", store] : ["--server", "127.0.0.1:\(port)"]),
+                        folder: folder)
+                    let after = writer.count
+                    writer.isDone.store(true, ordering: .relaxed)
+                    try await group.waitForAll()
+                    #expect(run.status == 0, "\(run.errors)")
+                    #expect(run.output.contains("verified"), "\(run.output)")
+                    try await Program.serve(store: copy, folder: folder) { _, copyPort in
+                        let count = try await Self.count(copyPort)
+                        #expect((before...after + 1).contains(count), "\(before), \(after)")
+                        try await LineConnection.with(host: "127.0.0.1", port: copyPort) { line in
+                            // One state of a bucket written in order is its first objects.
+                            _ = try await line.call(
+                                "object.get",
+                                Array(#"{"bucket":"b1","id":"o\#(count - 1)"}"#.utf8))
+                            try await Self.put(count, line)
+                        }
+                    }
+                }
+            }
+            #expect(
+                !FileManager.default.fileExists(atPath: store + "-backup"), "a file was left over")
+        }
+    }
+
+    @Test func `A backup never overwrites`() async throws {
+        try await withTemporaryFolder { folder in
+            let (store, copy) = (folder + "/store.sqlite", folder + "/copy.sqlite")
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: copy))
+            try await Program.serve(store: store, folder: folder) { _, port in
+                for source in [["--store", store], ["--server", "127.0.0.1:\(port)"]] {
+                    let run = try await Program.run(["backup", copy] + source, folder: folder)
+                    #expect(run.status == 1 && run.errors.contains("there already"))
+                }
+            }
+            #expect(FileManager.default.contents(atPath: copy) == Data("mine".utf8))
+            let usage = try await Program.run(
+                ["backup", copy + "2", "--store", store, "--server", "127.0.0.1:1"], folder: folder)
+            #expect(usage.status == 2)
+            let missing = try await Program.run(
+                ["backup", copy + "2", "--store", store + "2"], folder: folder)
+            #expect(missing.status == 1 && missing.errors.contains("does not exist"))
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(!left.contains { $0.contains("partial") || $0.contains("copy.sqlite2") })
+        }
+    }
+
+    @Test func `A damaged store is not kept as a backup`() async throws {
+        try await withTemporaryFolder { folder in
+            let (store, copy) = (folder + "/store.sqlite", folder + "/copy.sqlite")
+            try await Program.serve(store: store, folder: folder) { process, port in
+                try await LineConnection.with(host: "127.0.0.1", port: port) {
+                    try await Self.put(1, $0)
+                }
+                process.signal(SIGTERM)
+                #expect(await process.end(within: .seconds(10)) == 0)
+            }
+            try Self.tamper(store, "UPDATE object SET document = replace(document, '1', '2')")
+            let run = try await Program.run(["backup", copy, "--store", store], folder: folder)
+            #expect(run.status == 1 && run.errors.contains("points column"), "\(run.errors)")
+            #expect(!FileManager.default.fileExists(atPath: copy))
+        }
+    }
+
+    private static func tamper(_ store: String, _ sql: String) throws {
+        let queue = try DatabaseQueue(path: store)
+        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    @Test func `A running service tells what it has otherwise than its store`() async throws {
+        try await withTemporaryFolder { folder in
+            let store = folder + "/store.sqlite"
+            try await Program.serve(store: store, folder: folder) { _, port in
+                let server = "127.0.0.1:\(port)"
+                try await LineConnection.with(host: "127.0.0.1", port: port) { line in
+                    for number in 0..<200 { try await Self.put(number, line) }
+                    let expiring = #"{"bucket":"b1","id":"o7","object":{},"expiresAt":9e15}"#
+                    _ = try await line.call("object.patch", Array(expiring.utf8))
+                    // Has a column of "n" made.
+                    let query = queryParams(#"{"type":"eq","field":"n","value":3}"#, "", "", "b1")
+                    while true {
+                        let explained = try JSONValue(
+                            parsing: try await line.call("bucket.explain", Array(query.utf8)))
+                        if explained["estimatedDocuments"]?.int ?? 200 < 200 { break }
+                        _ = try await line.call("bucket.query", Array(query.utf8))
+                    }
+                }
+                func check() async throws -> (status: Int32, output: String, errors: String) {
+                    try await Program.run(["check", "--server", server], folder: folder)
+                }
+                let clean = try await check()
+                #expect(clean.status == 0, "\(clean.output) \(clean.errors)")
+                #expect(clean.output == "200 objects with 200 points in 1 buckets: no problems\n")
+                for (sql, sentence) in [
+                    ("UPDATE expiry SET time = time - 1", "expires at another time"),
+                    (
+                        "UPDATE object SET document = replace(document, '\"n\":9,', '\"n\":8,')",
+                        "the column of n"
+                    ),
+                    (
+                        "UPDATE object SET points = (SELECT points FROM object WHERE id = 'o2') "
+                            + "WHERE id = 'o3'", "other points"
+                    ),
+                    ("DELETE FROM object WHERE id = 'o11'", "199 objects are stored"),
+                ] {
+                    try Self.tamper(store, sql)
+                    let run = try await check()
+                    #expect(run.status == 1, "\(sql)")
+                    #expect(run.output.contains(sentence), "\(sql): \(run.output)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import GeoBucketClient
+import JSONText
+import TestSupport
+import Testing
+
+/// A service whose store's files fail on demand, and what it said and did.
+struct FailingStore {
+    let connection: LineConnection
+    private let control: String
+
+    /// Runs a service with failing_io.c in it, on a store in `folder`.
+    static func serve(
+        store: String, folder: String, flags: [String] = [],
+        _ body: (FailingStore, ChildProcess) async throws -> Void
+    ) async throws {
+        let (shim, control) = (folder + "/failing_io.so", folder + "/failing_io")
+        if !FileManager.default.fileExists(atPath: shim) { try await build(shim, folder) }
+        try Data().write(to: URL(fileURLWithPath: control))
+        try await Program.serve(
+            store: store, folder: folder, flags: flags,
+            environment: ["LD_PRELOAD=\(shim)", "FAILING_IO=\(control)"]
+        ) { process, port in
+            try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
+                try await body(FailingStore(connection: connection, control: control), process)
+            }
+        }
+    }
+
+    /// Compiles the shim.
+    static func build(_ shim: String, _ folder: String) async throws {
+        let source = Program.packageRoot + "/Tests/EndToEndTests/failing_io.c"
+        let compiler = try ChildProcess.start(
+            "/usr/bin/env",
+            ["g++", "-x", "c", "-shared", "-fPIC", "-O1", "-o", shim, source, "-ldl"],
+            folder: folder)
+        let status = await compiler.end(within: .seconds(60))
+        guard status == 0 else { throw TestFailure("the shim: \(compiler.standardError)") }
+    }
+
+    /// From now on an operation (open, read, write, sync) on the store's files fails with an error.
+    func fail(_ operation: String, _ number: Int32) throws {
+        try Data("\(operation) \(number)".utf8).write(to: URL(fileURLWithPath: control))
+    }
+
+    /// Everything works again.
+    func heal() throws { try Data().write(to: URL(fileURLWithPath: control)) }
+
+    /// How a call ends: its error code, or `accepted`.
+    func outcome(_ method: String, _ params: String) async throws -> String {
+        do {
+            _ = try await connection.call(method, Array(params.utf8))
+            return "accepted"
+        } catch ClientFailure.refused(let failure) {
+            #expect(!failure.message.contains("sqlite"), "it tells a path: \(failure.message)")
+            return failure.errorCode
+        }
+    }
+
+    func put(_ number: Int, padding: Int = 10) async throws -> String {
+        let pad = String(repeating: "x", count: padding)
+        return try await outcome(
+            "object.put",
+            #"{"bucket":"b1","id":"o\#(number)","object":{"n":\#(number),"pad":"\#(pad)"}}"#)
+    }
+
+    func get(_ number: Int) async throws -> String {
+        try await outcome("object.get", #"{"bucket":"b1","id":"o\#(number)"}"#)
+    }
+
+    func count() async throws -> Int {
+        let answer = try await connection.call("bucket.count", Array(#"{"bucket":"b1"}"#.utf8))
+        return try JSONValue(parsing: answer)["count"]!.int!
+    }
+}

@@ -1,0 +1,383 @@
+import GeoBucketClient
+import Objects
+import Operations
+import TestSupport
+import Testing
+
+/// Who may log in, what a login permits, and for how long.
+@Suite struct LoginRules {
+    /// A service with tokens, and connections that have logged in by them.
+    struct Guarded: Sendable {
+        let service: TestService
+        let access: AccessControl
+        let tokens: [String: Token]
+
+        /// How each call of a connection of its own ends, when it has logged in before.
+        func outcomes(
+            as name: String?, _ calls: [(method: String, params: String)]
+        ) async throws -> [String] {
+            try await LineConnection.with(host: "127.0.0.1", port: service.port) { connection in
+                if let name { try await connection.logIn(token: tokens[name]!.text) }
+                var outcomes: [String] = []
+                for call in calls {
+                    outcomes.append(
+                        try await LoginRules.outcome(connection, call.method, call.params))
+                }
+                return outcomes
+            }
+        }
+    }
+
+    static func outcome(
+        _ connection: LineConnection, _ method: String, _ params: String = "{}"
+    ) async throws -> String {
+        do {
+            _ = try await connection.call(method, Array(params.utf8))
+            return "accepted"
+        } catch ClientFailure.refused(let failure) {
+            return "\(failure.code) \(failure.errorCode)" + (failure.path.map { " \($0)" } ?? "")
+        }
+    }
+
+    static func file(
+        _ tokens: [String: Token], _ grants: [String: Grant]
+    ) -> TokenFile {
+        var file = TokenFile()
+        for (name, grant) in grants { file.add(.init(tokens[name]!, grant, created: 0)) }
+        return file
+    }
+
+    static let grants: [String: Grant] = {
+        do {
+            return [
+                "reader": try Grant(principal: "rita", role: .read),
+                "writer": try Grant(principal: "alice", role: .write, groups: ["drivers"]),
+                "other": try Grant(principal: "bob", role: .write),
+                "narrow": try Grant(
+                    principal: "nina", role: .write, groups: ["drivers"],
+                    holdsFor: ["shops", "users/nina"]),
+                "admin": try Grant(principal: "root", role: .admin),
+                "void": try Grant(principal: "void", role: .admin, expires: 1),
+            ]
+        } catch {
+            fatalError("\(error)")
+        }
+    }()
+
+    /// Without other limits, whoever waits for a slow machine may wait long for its login.
+    private static let patient = {
+        var limits = Limits()
+        limits.handshakeMilliseconds = 3_600_000
+        return limits
+    }()
+
+    static func with(
+        limits: Limits = patient, _ body: @escaping @Sendable (Guarded) async throws -> Void
+    ) async throws {
+        let tokens = Dictionary(uniqueKeysWithValues: grants.keys.map { ($0, Token()) })
+        let access = AccessControl(tokens: file(tokens, grants))
+        try await TestService.with(limits: limits, access: access) { service in
+            try await body(Guarded(service: service, access: access, tokens: tokens))
+        }
+    }
+
+    private static func get(_ bucket: String) -> (method: String, params: String) {
+        ("object.get", #"{"bucket":"\#(bucket)","id":"o1"}"#)
+    }
+
+    private static func put(_ bucket: String) -> (method: String, params: String) {
+        ("object.put", #"{"bucket":"\#(bucket)","id":"o1","object":{"n":1}}"#)
+    }
+
+    /// Every method that is about one bucket, with whether it writes.
+    static let bucketMethods: [(method: String, more: String, writes: Bool)] = [
+        ("bucket.count", "", false), ("bucket.query", "", false), ("bucket.explain", "", false),
+        ("bucket.export", "", false), ("object.get", #","id":"o1""#, false),
+        ("object.create", #","object":{}"#, true), ("object.put", #","id":"o1","object":{}"#, true),
+        ("object.patch", #","id":"o1","object":{}"#, true), ("object.delete", #","id":"o1""#, true),
+        ("object.putMany", #","objects":[]"#, true),
+        ("bucket.deleteWhere", #","bucketQuery":{}"#, true), ("bucket.delete", "", true),
+    ]
+
+    @Test func `auth.login tells the principal and the role`() async throws {
+        try await Self.with { guarded in
+            let token = guarded.tokens["writer"]!.text
+            let text = try await guarded.service.text("auth.login", #"{"token":"\#(token)"}"#)
+            #expect(text == #"{"principal":"alice","role":"write"}"#)
+        }
+    }
+
+    @Test func `Without a login only server.ping, server.info and auth.login are answered`()
+        async throws
+    {
+        try await Self.with { guarded in
+            let open = [("server.ping", "{}"), ("server.info", "{}")]
+            #expect(try await guarded.outcomes(as: nil, open) == ["accepted", "accepted"])
+            var closed = [
+                ("server.stats", "{}"), ("bucket.list", "{}"),
+                // Params that make no sense are not discussed with strangers.
+                ("object.get", "{}"), ("server.ping", #"{"x":1}"#),
+            ]
+            for (method, more, _) in Self.bucketMethods {
+                closed.append((method, #"{"bucket":"shops"\#(more)}"#))
+            }
+            let outcomes = try await guarded.outcomes(as: nil, closed)
+            for (call, outcome) in zip(closed, outcomes) {
+                #expect(outcome == "1401 UNAUTHORIZED", "\(call)")
+            }
+            #expect(
+                try await guarded.outcomes(as: nil, [("no.method", "{}"), ("auth.login", "{}")])
+                    == ["-32601 METHOD_NOT_FOUND", "-32602 INVALID_INPUT_DATA token"])
+        }
+    }
+
+    @Test func `A token that nobody has is wrong, and leaves the connection what it was`()
+        async throws
+    {
+        try await Self.with { guarded in
+            let right = guarded.tokens["reader"]!.text
+            let wrong = [
+                "", "x", "gbt_", "gbt__", "gbt_000000000000_" + right.suffix(43), right + "x",
+                String(right.dropLast()), right.uppercased(), String(repeating: "a", count: 10_000),
+            ].map { ("auth.login", #"{"token":"\#($0)"}"#) }
+            for name in [nil, "reader"] {
+                let first = try await guarded.outcomes(as: name, wrong[..<4] + [Self.get("shops")])
+                #expect(
+                    first.dropLast() == Array(repeating: "1401 WRONG_TOKEN token", count: 4)[...])
+                #expect(first.last == (name == nil ? "1401 UNAUTHORIZED" : "1404 OBJECT_NOT_FOUND"))
+            }
+        }
+        try await Self.with { guarded in
+            let void = guarded.tokens["void"]!.text
+            let calls = [("auth.login", #"{"token":"\#(void)"}"#)]
+            let outcomes = try await guarded.outcomes(as: nil, calls)
+            #expect(outcomes == ["1401 WRONG_TOKEN token"])
+        }
+    }
+
+    @Test func `A service without tokens knows none`() async throws {
+        try await TestService.with { service in
+            let login = try await service.outcome("auth.login", #"{"token":"x"}"#)
+            #expect(login == "WRONG_TOKEN token")
+            let get = try await service.outcome("object.get", #"{"bucket":"b1","id":"o1"}"#)
+            #expect(get == "OBJECT_NOT_FOUND")
+        }
+    }
+
+    @Test func `A reader reads, a writer writes, an administrator sees the statistics`()
+        async throws
+    {
+        try await Self.with { guarded in
+            for (method, more, writes) in Self.bucketMethods {
+                let call = [(method, #"{"bucket":"shops"\#(more)}"#)]
+                let reader = try await guarded.outcomes(as: "reader", call)[0]
+                #expect((reader == "1403 OPERATION_NOT_ALLOWED") == writes, "\(method): \(reader)")
+                let writer = try await guarded.outcomes(as: "writer", call)[0]
+                #expect(!writer.hasPrefix("1403"), "\(method): \(writer)")
+            }
+            let whole = [("server.stats", "{}"), ("store.check", "{}"), ("store.backup", "{}")]
+            for (name, outcome) in [
+                ("reader", "1403 OPERATION_NOT_ALLOWED"), ("writer", "1403 OPERATION_NOT_ALLOWED"),
+                ("admin", "accepted"),
+            ] {
+                let outcomes = try await guarded.outcomes(as: name, whole)
+                #expect(outcomes == Array(repeating: outcome, count: 3), "\(name)")
+            }
+        }
+    }
+
+    @Test func `A requestKey is its principal's own`() async throws {
+        let put = #"{"bucket":"shops","id":"o1","object":{},"requestKey":"k1"}"#
+        try await Self.with { guarded in
+            for (name, version) in [("writer", 1), ("writer", 1), ("other", 2), ("other", 2)] {
+                try await LineConnection.with(host: "127.0.0.1", port: guarded.service.port) {
+                    try await $0.logIn(token: guarded.tokens[name]!.text)
+                    let answer = try await $0.call("object.put", Array(put.utf8))
+                    #expect(try JSONValue(parsing: answer)["_version"]?.int == version, "\(name)")
+                }
+            }
+        }
+    }
+
+    @Test
+    func `A user's buckets are that user's, a group's its members', and all the administrators'`()
+        async throws
+    {
+        let no = "1403 OPERATION_NOT_ALLOWED bucket"
+        try await Self.with { guarded in
+            for (bucket, may) in [
+                ("users/alice/notes", ["writer", "admin"]),
+                ("users/bob/notes", ["other", "admin"]),
+                ("groups/drivers/trips", ["writer", "admin"]), ("groups/cooks/menus", ["admin"]),
+                ("things/door/events", ["writer", "other", "admin"]),
+                ("shops", ["writer", "other", "admin", "narrow"]),
+                ("users/nina/notes", ["narrow", "admin"]),
+                ("stores", ["writer", "other", "admin"]),
+            ] {
+                for name in ["writer", "other", "narrow", "admin"] {
+                    for call in [Self.put(bucket), Self.get(bucket)] {
+                        let outcome = try await guarded.outcomes(as: name, [call])[0]
+                        if may.contains(name) {
+                            #expect(!outcome.hasPrefix("1403"), "\(name) \(call)")
+                        } else {
+                            #expect(outcome == no, "\(name) \(call)")
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `bucket.list shows what is within reach`() async throws {
+        try await Self.with { guarded in
+            let buckets = ["shops", "stores", "users/alice/notes", "users/nina/notes"]
+            let outcomes = try await guarded.outcomes(as: "admin", buckets.map(Self.put))
+            #expect(outcomes == Array(repeating: "accepted", count: 4))
+            for (name, scope, found) in [
+                ("writer", nil, ["shops", "stores"]), ("narrow", nil, ["shops"]),
+                ("writer", "users/alice", ["users/alice/notes"]),
+                ("narrow", "users/nina", ["users/nina/notes"]),
+                ("other", "users/alice", nil), ("narrow", "groups/drivers", []),
+                ("admin", "users/alice", ["users/alice/notes"]), ("other", "groups/drivers", nil),
+            ] as [(String, String?, [String]?)] {
+                try await LineConnection.with(host: "127.0.0.1", port: guarded.service.port) {
+                    try await $0.logIn(token: guarded.tokens[name]!.text)
+                    let params = Array((scope.map { #"{"scope":"\#($0)"}"# } ?? "{}").utf8)
+                    do {
+                        let list = try JSONValue(parsing: try await $0.call("bucket.list", params))
+                        #expect(
+                            list["buckets"]?.array?.compactMap { $0["bucket"]?.string } == found,
+                            "\(name)")
+                    } catch ClientFailure.refused(let failure) {
+                        #expect(
+                            found == nil && failure.errorCode == "OPERATION_NOT_ALLOWED", "\(name)")
+                        #expect(failure.path == "scope")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `What is created belongs to who created it, whoever changes it`() async throws {
+        try await Self.with { guarded in
+            let many =
+                #"{"bucket":"shops","objects":[{"_id":"o2","_owner":"mallory"},{"_id":"o3"}]}"#
+            #expect(
+                try await guarded.outcomes(
+                    as: "writer", [Self.put("shops"), ("object.putMany", many)])
+                    == ["accepted", "accepted"])
+            let patch = #"{"bucket":"shops","id":"o2","object":{"n":2,"_owner":"bob"}}"#
+            #expect(
+                try await guarded.outcomes(
+                    as: "other", [Self.put("shops"), ("object.patch", patch)])
+                    == ["accepted", "accepted"])
+            try await guarded.service.connection.logIn(token: guarded.tokens["reader"]!.text)
+            for id in ["o1", "o2", "o3"] {
+                #expect(
+                    try await guarded.service.get(id, in: "shops")["_owner"] == .string("alice"))
+            }
+            let mine = #"{"type":"eq","field":"_owner","value":"alice"}"#
+            #expect(try await guarded.service.ids(mine, in: "shops") == ["o1", "o2", "o3"])
+        }
+    }
+
+    @Test func `Without tokens what is created belongs to nobody`() async throws {
+        try await TestService.with { service in
+            _ = try await service.put("o1", #"{"_owner":"mallory"}"#)
+            #expect(try await service.get("o1").names.contains("_owner") == false)
+        }
+    }
+
+    @Test
+    func `A login counts for the requests behind it in the same segment, batches and writes too`()
+        async throws
+    {
+        try await Self.with { guarded in
+            func line(_ id: Int, _ call: (method: String, params: String)) -> String {
+                #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(call.method)","params":\#(call.params)}"#
+            }
+            func login(_ name: String) -> (method: String, params: String) {
+                ("auth.login", #"{"token":"\#(guarded.tokens[name]!.text)"}"#)
+            }
+            try RawConnection.with(port: guarded.service.port) { raw in
+                let lines = [
+                    line(1, Self.put("shops")), line(2, login("writer")),
+                    line(3, Self.put("shops")),
+                    line(4, Self.put("users/bob/x1")), line(5, Self.put("shops")),
+                    "["
+                        + [
+                            line(6, login("reader")), line(7, Self.put("shops")),
+                            line(8, Self.get("shops")),
+                        ]
+                        .joined(separator: ",") + "]",
+                    line(9, login("other")), line(10, Self.put("users/bob/x1")),
+                ]
+                try raw.send(lines.joined(separator: "\n") + "\n")
+                var told: [String] = []
+                for _ in lines {
+                    let answer = try JSONValue(parsing: try #require(try raw.line()))
+                    for one in answer.array ?? [answer] {
+                        let error = one["error"]?["data"]?["errorCode"]?.string
+                        told.append("\(one["id"]?.int ?? 0) \(error ?? "ok")")
+                    }
+                }
+                #expect(
+                    told == [
+                        "1 UNAUTHORIZED", "2 ok", "3 ok", "4 OPERATION_NOT_ALLOWED", "5 ok", "6 ok",
+                        "7 OPERATION_NOT_ALLOWED", "8 ok", "9 ok", "10 ok",
+                    ])
+            }
+        }
+    }
+
+    @Test func `A change of the tokens counts at once on connections that are logged in`()
+        async throws
+    {
+        try await Self.with { guarded in
+            let tokens = guarded.tokens
+            try await LineConnection.with(host: "127.0.0.1", port: guarded.service.port) {
+                connection in
+                try await connection.logIn(token: tokens["writer"]!.text)
+                let put = Self.put("shops")
+                func outcome() async throws -> String {
+                    try await Self.outcome(connection, put.method, put.params)
+                }
+                #expect(try await outcome() == "accepted")
+                var grants = Self.grants
+                grants["writer"]!.role = .read
+                guarded.access.replace(Self.file(tokens, grants))
+                #expect(try await outcome() == "1403 OPERATION_NOT_ALLOWED")
+                grants["writer"] = nil
+                guarded.access.replace(Self.file(tokens, grants))
+                #expect(try await outcome() == "1401 UNAUTHORIZED")
+                guarded.access.replace(Self.file(tokens, Self.grants))
+                #expect(try await outcome() == "1401 UNAUTHORIZED")
+                try await connection.logIn(token: tokens["writer"]!.text)
+                #expect(try await outcome() == "accepted")
+            }
+        }
+    }
+
+    @Test func `Failed logins slow an address down, also for the right token`() async throws {
+        var limits = Self.patient
+        limits.failedLogins = 3
+        limits.failedLoginMilliseconds = 60_000
+        try await Self.with(limits: limits) { guarded in
+            let wrong = ("auth.login", #"{"token":"gbt_1_2"}"#)
+            let right = ("auth.login", #"{"token":"\#(guarded.tokens["reader"]!.text)"}"#)
+            // Logins that succeed do not count.
+            let calls = [right, right, right, wrong, wrong, right, wrong, wrong, right]
+            let outcomes = try await guarded.outcomes(as: nil, calls)
+            #expect(
+                outcomes == [
+                    "accepted", "accepted", "accepted", "1401 WRONG_TOKEN token",
+                    "1401 WRONG_TOKEN token", "accepted", "1401 WRONG_TOKEN token",
+                    "1429 TOO_MANY_REQUESTS", "1429 TOO_MANY_REQUESTS",
+                ])
+            let line = try await guarded.service.line(
+                #"{"jsonrpc":"2.0","id":1,"method":"auth.login","params":{"token":"x"}}"#)
+            let wait = try JSONValue(parsing: line)["error"]?["data"]?["retryAfterMillis"]?.int
+            #expect((1...60_000).contains(wait ?? 0))
+        }
+    }
+}

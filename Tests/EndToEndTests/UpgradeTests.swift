@@ -1,0 +1,50 @@
+import EmbeddedBackend
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+/// Stores that earlier versions wrote are opened, and become stores of this one.
+@Suite struct UpgradeTests {
+    /// `shops` of every kept store: as the version that wrote it answered.
+    private static let shops =
+        #"[{"_id":"kiosk-7","_created":1795277127743,"_modified":1795277127848,"_version":2,"name":"Kiosk","open":false,"location":{"_type":"point","lat":35.6586,"lon":139.7454},"hours":{"mo":"9-17"}},{"_id":"north-pole","_created":1795277127743,"_modified":1795277127743,"_version":1,"name":"Pole","location":{"_type":"point","lat":90,"lon":0}},{"_id":"dateline","_created":1795277127743,"_modified":1795277127743,"_version":1,"name":"Line","location":{"_type":"point","lat":-17.5,"lon":180},"depot":{"at":{"_type":"point","lat":-18.1,"lon":178.4}}},{"_id":"plain","_created":1795277127743,"_modified":1795277127743,"_version":1,"name":"no place","n":12345678901234567890,"list":[1,2.50,null]}]"#
+
+    /// The key behind the first two of `shops` by name, as the version that wrote the store gave it.
+    private static let nextPage =
+        "AgAAAAAAAAADCGRhdGVsaW5lAAAABwRMaW5lAABNN0tVjurFPrgTglpIAQVj"
+
+    @Test(arguments: [1])
+    func `A store of an earlier schema opens with all it has, and takes writes`(
+        schema: Int
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            try FileManager.default.copyItem(
+                atPath: Program.packageRoot
+                    + "/Tests/EndToEndTests/Stores/schema-\(schema).sqlite", toPath: path)
+            try await TestService.with(path: path) { service in
+                let all = try await service.text("bucket.query", #"{"bucket":"shops"}"#)
+                #expect(all.hasSuffix(#""results":\#(Self.shops)}"#), "\(all)")
+                let near = try await service.ids(
+                    #"{"type":"geodistance","field":"depot.at","center":\#(point(-18, 178)),"radius":100000}"#,
+                    in: "shops")
+                #expect(near == ["dateline"])
+                let rest = try await service.ids(
+                    order: #""orderBy":"name""#,
+                    more: #""bestEffortLimit":2,"paginationKey":"\#(Self.nextPage)""#, in: "shops")
+                #expect(rest == ["north-pole", "plain"])
+                let notes = try await service.query(in: "users/alice/notes")
+                #expect(notes["results"]?.array?.first?["text"] == .string("Grüße\u{0} 🌍"))
+                _ = try await service.put(
+                    "kiosk-7", "{}", in: "shops", more: #","expiresAt":9e15,"requestKey":"k""#)
+                #expect(try await service.get("kiosk-7", in: "shops")["_version"] == .int(3))
+            }
+            #expect(try StoreCheck.run(path: path).problems == [])
+            let version = try await DatabaseQueue(path: path).read { db in
+                try Int.fetchOne(db, sql: "PRAGMA user_version")
+            }
+            #expect(version == 2)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import JSONText
+import Objects
+import Operations
+import QueryLanguage
+import WireProtocol
+
+/// What bytes from outside meet first: each target takes any bytes, must not trap, and holds what is
+/// promised of it. A broken promise is a trap too, which a fuzzer sees.
+public enum FuzzTarget: String, Sendable, CaseIterable {
+    case framer, json, request, query, expression, pageKey, mergePatch, tokens
+
+    public func run(_ bytes: [UInt8]) {
+        switch self {
+        case .framer: Self.framer(bytes)
+        case .json: Self.json(bytes)
+        case .request: Self.request(bytes)
+        case .query: Self.query(bytes)
+        case .expression: Self.expression(bytes)
+        case .pageKey: PageKeyTarget.run(bytes)
+        case .mergePatch: Self.mergePatch(bytes)
+        case .tokens: Self.tokens(bytes)
+        }
+    }
+
+    // MARK: Lines
+
+    /// The first two bytes say how long a line may be and how the rest is cut; however it is, the
+    /// same lines come out.
+    private static func framer(_ bytes: [UInt8]) {
+        guard bytes.count >= 2 else { return }
+        let (limit, step) = (Int(bytes[0] % 32) + 1, Int(bytes[1] % 16) + 1)
+        let text = bytes.dropFirst(2)
+        precondition(lines(text, limit, step: step) == lines(text, limit, step: text.count + 1))
+    }
+
+    private static func lines(_ text: ArraySlice<UInt8>, _ limit: Int, step: Int) -> [[UInt8]?] {
+        var framer = LineFramer(limit: limit)
+        var found: [[UInt8]?] = []
+        for start in stride(from: text.startIndex, to: text.endIndex, by: step) {
+            text[start..<min(start + step, text.endIndex)].withUnsafeBytes { framer.append($0) }
+            while let event = framer.next() {
+                switch event {
+                case .line(let range):
+                    precondition((1...limit).contains(range.count))
+                    found.append(Array(framer.buffer[range]))
+                case .tooLong: found.append(nil)
+                }
+            }
+            precondition(framer.pendingBytes <= limit + 1)
+        }
+        return found
+    }
+
+    // MARK: JSON
+
+    /// What is JSON stays the same JSON when it is minified, and when it is a document.
+    private static func json(_ bytes: [UInt8]) {
+        let minified: [UInt8]? = try? JSONParser.reading(bytes) { view in
+            _ = try? WrittenDocument(view, at: "object", limits: Limits())
+            return minifiedJSON(view.text)
+        }
+        guard let minified else { return }
+        let again = try? JSONParser.reading(minified) { minifiedJSON($0.text) }
+        precondition(again == minified)
+    }
+
+    /// Every line is a request or told why not, in one line.
+    private static func request(_ bytes: [UInt8]) {
+        let parser = RequestParser(limits: Limits())
+        let message = bytes.withUnsafeBufferPointer(parser.parse)
+        let requests: [Request]
+        switch message {
+        case .single(let request): requests = [request]
+        case .batch(let batch):
+            precondition((1...Limits().batchRequests).contains(batch.count))
+            requests = batch
+        }
+        for request in requests {
+            guard case .failure(let failure) = request.call else { continue }
+            var writer = JSONWriter()
+            AnswerWriter.failure(failure, id: request.id, to: &writer)
+            precondition(!writer.bytes.contains(0x0A) || bytes.contains(0x0A))
+            precondition((try? JSONParser.reading(writer.bytes) { $0.kind == .object }) == true)
+        }
+    }
+
+    // MARK: Queries
+
+    private static let sample = Array(
+        #"{"_id":"o1","n":1.0,"s":"é","b":true,"z":null,"a":[1,"x",null],"p":{"_type":"point","lat":1,"lon":180},"o":{"p":{"_type":"point","lat":-90,"lon":0}}}"#
+            .utf8)
+
+    private static func parsed(_ params: [UInt8]) throws -> Query {
+        try JSONParser.reading(params) { view in
+            var reader = try MemberReader(view, at: "")
+            return try QueryParser(limits: Limits()).query(from: &reader)
+        }
+    }
+
+    /// A clause that is written out is the same clause, and its normal form says the same.
+    private static func query(_ bytes: [UInt8]) {
+        guard let query = try? parsed(bytes) else { return }
+        var description = JSONWriter()
+        query.writeDescription(to: &description)
+        check(query.clause)
+    }
+
+    private static func expression(_ bytes: [UInt8]) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        if let clause = try? FilterExpression.parse(text) { check(clause) }
+    }
+
+    private static func check(_ clause: Clause) {
+        let written = Array(#"{"bucketQuery":{"clause":\#(clause.json)}}"#.utf8)
+        if let again = try? parsed(written).clause { precondition(again == clause) }
+        let truths = try? JSONParser.reading(sample) {
+            (clause.evaluate(on: $0), clause.normalized.evaluate(on: $0))
+        }
+        precondition(truths.map { $0.0 == $0.1 } == true)
+    }
+
+    // MARK: Documents
+
+    /// Two objects, a line each: what is merged is JSON, and merging again changes nothing.
+    private static func mergePatch(_ bytes: [UInt8]) {
+        let parts = bytes.split(separator: 0x0A, maxSplits: 1).map(Array.init)
+        guard parts.count == 2, let once = merged(parts[1], into: parts[0]) else { return }
+        precondition(merged(parts[1], into: once) == once)
+    }
+
+    private static func merged(_ patch: [UInt8], into target: [UInt8]) -> [UInt8]? {
+        try? JSONParser.reading(target) { target in
+            guard target.kind == .object else { return nil }
+            return try JSONParser.reading(patch) { patch in
+                try MergePatch.check(patch, at: "object")
+                return minifiedJSON(MergePatch.apply(patch, to: target))
+            }
+        }
+    }
+
+    private static func minifiedJSON(_ text: [UInt8]) -> [UInt8] {
+        text.withUnsafeBufferPointer { JSONText.minifiedJSON($0) }
+    }
+
+    private static func minifiedJSON(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        JSONText.minifiedJSON(text)
+    }
+
+    // MARK: Tokens
+
+    private static func tokens(_ bytes: [UInt8]) {
+        guard let file = try? TokenFile(json: bytes) else { return }
+        precondition((try? TokenFile(json: file.json)) == file)
+    }
+}

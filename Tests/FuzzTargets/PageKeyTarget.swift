@@ -1,0 +1,34 @@
+import Backend
+import InMemoryEngine
+import JSONText
+import Objects
+import QueryLanguage
+
+/// Page keys as clients may send them: any text but one that was given out is refused.
+enum PageKeyTarget {
+    private struct NoDocuments: DocumentSource {
+        func document(
+            creation: ChangeNumber
+        ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? { nil }
+
+        func forEachDocument(
+            in bucket: BucketName, about objects: Int, _ body: (ChangeNumber, [UInt8]) -> Void
+        ) throws(ServiceFailure) {}
+    }
+
+    private static let engine = InMemoryEngine(
+        limits: Limits(), secret: [1, 2, 3], source: NoDocuments(), now: { 0 })
+
+    static func run(_ bytes: [UInt8]) {
+        let key = String(decoding: bytes, as: UTF8.self)
+        var writer = JSONWriter()
+        let request = PageRequest(
+            bucket: BucketName(trusted: "shops"), query: Query(paginationKey: key))
+        do {
+            _ = try engine.query(request, effort: .any, into: &writer)
+            preconditionFailure("a page key that nobody gave out was taken")
+        } catch {
+            precondition(error.reason == .invalidInputData, error.message)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// Certificates of an authority that a test makes up, by the program `openssl`.
+public struct TestAuthority: Sendable {
+    public struct Identity: Sendable {
+        public let certificate: String
+        public let key: String
+    }
+
+    /// The authority's own certificate.
+    public var certificate: String { path("ca.pem") }
+    private let folder: String
+
+    private func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+    /// - Parameter folder: an existing one, for this authority alone.
+    public init(folder: String) throws {
+        self.folder = folder
+        try openssl(
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+            "-keyout", path("ca.key"), "-out", path("ca.pem"), "-days", "30", "-subj", "/CN=Test")
+    }
+
+    /// A certificate for this machine, signed by the authority.
+    public func issue(_ name: String) throws -> Identity {
+        let identity = Identity(certificate: path(name + ".pem"), key: path(name + ".key"))
+        try openssl(
+            "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+            "-keyout", identity.key, "-out", path("csr"), "-subj", "/CN=\(name)")
+        try Data("subjectAltName=DNS:localhost,IP:127.0.0.1\n".utf8)
+            .write(to: URL(fileURLWithPath: path("names")))
+        try openssl(
+            "x509", "-req", "-in", path("csr"), "-CA", path("ca.pem"), "-CAkey", path("ca.key"),
+            "-CAcreateserial", "-out", identity.certificate, "-days", "30", "-extfile",
+            path("names"))
+        return identity
+    }
+
+    private struct Failure: Error {
+        let arguments: [String]
+    }
+
+    private func openssl(_ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failure(arguments: arguments) }
+    }
+}

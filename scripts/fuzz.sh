@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Fuzzes what bytes from outside meet first, guided by coverage, then runs every test under the
+# address and the thread sanitizer.
+#
+#     scripts/fuzz.sh [--minutes 8] [--target NAME] [--no-tests]
+#
+# The minutes are shared by the targets. What takes a new path is added to Fuzzing/Corpora, which the
+# tests replay; an input that fails is left in Fuzzing/.build/failures.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+minutes=8 targets="" tests=yes
+while [ $# -gt 0 ]; do
+    case "$1" in
+        --minutes) minutes=$2; shift 2 ;;
+        --target) targets=$2; shift 2 ;;
+        --no-tests) tests=no; shift ;;
+        *) echo "fuzz.sh: $1 is not known; see the beginning of the script" >&2; exit 2 ;;
+    esac
+done
+scripts/install.sh
+[ -n "$targets" ] || targets=$(ls Fuzzing/Corpora)
+
+swift build --package-path Fuzzing --sanitize=fuzzer
+failures=Fuzzing/.build/failures
+mkdir -p "$failures"
+count=$(wc -w <<<"$targets")
+seconds=$(awk -v m="$minutes" -v n="$count" 'BEGIN { s = int(m * 60 / n); print s < 1 ? 1 : s }')
+for target in $targets; do
+    echo "fuzz.sh: $target for $seconds s" >&2
+    found=Fuzzing/.build/found/$target kept=Fuzzing/.build/kept/$target
+    rm -rf "$found" "$kept"
+    mkdir -p "$found" "$kept"
+    export GEOBUCKET_FUZZ=$target
+    Fuzzing/.build/debug/fuzz -max_total_time="$seconds" -max_len=2048 -timeout=10 \
+        -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$failures/$target-" \
+        "$found" "Fuzzing/Corpora/$target"
+    # Of old and new together, the fewest that take every path.
+    Fuzzing/.build/debug/fuzz -set_cover_merge=1 "$kept" "Fuzzing/Corpora/$target" "$found" 2>/dev/null
+    rm -f "Fuzzing/Corpora/$target"/*
+    cp "$kept"/* "Fuzzing/Corpora/$target/"
+done
+
+[ "$tests" = yes ] || exit 0
+for sanitizer in address thread; do
+    echo "fuzz.sh: all tests under the $sanitizer sanitizer" >&2
+    swift test --sanitize="$sanitizer" --scratch-path ".build/$sanitizer"
+done
