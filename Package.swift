@@ -162,8 +162,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine", "Operations",
-                "WireProtocol",
+                "Archives", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
+                "Operations", "WireProtocol",
             ],
             path: "Tests/FuzzTargets"),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),

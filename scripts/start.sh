@@ -6,8 +6,10 @@ cd "$(dirname "$0")/.."
 scripts/install.sh
 
 printf 'Building (the first time takes some minutes)…\n' >&2
-swift build -c release --product geobucket >&2
-geobucket=.build/release/geobucket
+# GEOBUCKET_BUILD=debug spares a second build where the tests' is there.
+build=${GEOBUCKET_BUILD:-release}
+swift build -c "$build" --product geobucket >&2
+geobucket=.build/$build/geobucket
 folder=.build/sample
 
 # A service that an earlier run left behind would keep the port and hold the old store.

@@ -42,6 +42,40 @@ struct ImportArchive: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The field that becomes the id.", valueName: "field"))
     var id: String?
 
+    @OptionGroup(title: "Limits") var limitFlags: Limits
+
+    /// The flags of `ArchiveLimits`.
+    struct Limits: ParsableArguments {
+        @Option(help: "Bytes of the file, uncompressed. (default: 268435456)")
+        var fileBytes: Int?
+        @Option(help: "Containers inside each other; at most 900. (default: 200)")
+        var depth: Int?
+        @Option(help: "Values read, each as often as it is read. (default: 10000000)")
+        var values: Int?
+        @Option(help: "Values of one object, shared ones wherever they appear. (default: 100000)")
+        var objectValues: Int?
+
+        var limits: ArchiveLimits {
+            var limits = ArchiveLimits()
+            if let fileBytes { limits.fileBytes = fileBytes }
+            if let depth { limits.depth = depth }
+            if let values { limits.values = values }
+            if let objectValues { limits.objectValues = objectValues }
+            return limits
+        }
+
+        func validate() throws {
+            let flags = [
+                ("file-bytes", fileBytes, Int.max), ("depth", depth, 900),
+                ("values", values, .max), ("object-values", objectValues, .max),
+            ]
+            for (name, value, most) in flags where value.map({ !(1...most).contains($0) }) ?? false
+            {
+                throw ValidationError("--\(name) has to be 1 to \(most), not \(value ?? 0)")
+            }
+        }
+    }
+
     struct ClassMapping: ExpressibleByArgument {
         var className: String
         var field: String
@@ -57,6 +91,7 @@ struct ImportArchive: AsyncParsableCommand {
         options.keys = key
         options.geoPoints = geopoint
         options.idField = id
+        options.archive.limits = limitFlags.limits
         for mapping in map { options.archive.typeFields[mapping.className] = mapping.field }
         try await loading.load(named: file) { limits throws(InterchangeError) in
             var reading = ReadingOptions()

@@ -60,6 +60,25 @@ import Testing
         }
     }
 
+    @Test(
+        .enabled(if: python != nil, "no python3 to write archives with"),
+        arguments: [
+            (["--depth", "1"], 1, "is nested deeper than 1 levels"),
+            (["--object-values", "3"], 1, "has more than 3 values when written out"),
+            (["--values", "20"], 1, "takes more values than are allowed"),
+            (["--file-bytes", "100"], 1, "has more than 100 bytes"),
+            (["--depth", "901"], 2, "--depth has to be 1 to 900, not 901"),
+        ])
+    func `What a file may cost is set by flags`(
+        _ flags: [String], _ status: Int32, _ message: String
+    ) async throws {
+        try await Self.with { service, folder in
+            let run = try await Self.run(
+                service, folder, ["\(folder)/plist-shops.bin", "--bucket", "shops"] + flags)
+            #expect(run.status == status && run.errors.contains(message), "\(run.errors)")
+        }
+    }
+
     @Test(.enabled(if: python != nil, "no python3 to write archives with"))
     func `Named keys are asked for by name`() async throws {
         try await Self.with { service, folder in

@@ -1,3 +1,4 @@
+import Archives
 import JSONText
 import Objects
 import Operations
@@ -7,7 +8,7 @@ import WireProtocol
 /// What bytes from outside meet first: each target takes any bytes, must not trap, and holds what is
 /// promised of it. A broken promise is a trap too, which a fuzzer sees.
 public enum FuzzTarget: String, Sendable, CaseIterable {
-    case framer, json, request, query, expression, pageKey, mergePatch, tokens
+    case framer, json, request, query, expression, pageKey, mergePatch, tokens, archive
 
     public func run(_ bytes: [UInt8]) {
         switch self {
@@ -19,6 +20,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         case .pageKey: PageKeyTarget.run(bytes)
         case .mergePatch: Self.mergePatch(bytes)
         case .tokens: Self.tokens(bytes)
+        case .archive: Self.archive(bytes)
         }
     }
 
@@ -144,6 +146,31 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
 
     private static func minifiedJSON(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         JSONText.minifiedJSON(text)
+    }
+
+    // MARK: Archives
+
+    /// What an archive's objects become is JSON, nested no deeper than its limit.
+    private static func archive(_ bytes: [UInt8]) {
+        var options = KeyedArchive.Options()
+        options.limits.values = 100_000
+        options.limits.objectValues = 10_000
+        options.limits.depth = 20
+        options.typeFields = ["Shop": "kind"]
+        guard let archive = try? KeyedArchive(bytes, options: options) else { return }
+        for key in archive.keys {
+            guard let value = try? archive.value(forKey: key) else { continue }
+            precondition(depth(value) <= options.limits.depth)
+            precondition((try? JSONParser.reading(Array(value.text.utf8)) { _ in true }) == true)
+        }
+    }
+
+    private static func depth(_ value: JSONValue) -> Int {
+        switch value {
+        case .array(let elements): 1 + (elements.map(depth).max() ?? 0)
+        case .object(let members): 1 + (members.map { depth($0.value) }.max() ?? 0)
+        default: 0
+        }
     }
 
     // MARK: Tokens
