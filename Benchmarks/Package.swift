@@ -35,6 +35,7 @@ let package = Package(
             dependencies: [
                 "CMallocCounter", "Workloads",
                 .product(name: "GeoBucketEngine", package: "geobucket"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
     ]
 )

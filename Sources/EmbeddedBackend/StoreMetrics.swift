@@ -3,6 +3,7 @@ import CoreMetrics
 /// What is measured of the store: transactions, the writes in each, and checkpoints.
 struct StoreMetrics: Sendable {
     private let commits = Timer(label: "geobucket_commit_duration_seconds")
+    private let syncs = Timer(label: "geobucket_sync_duration_seconds")
     private let writes = Recorder(label: "geobucket_commit_writes")
     private let checkpoints = Timer(label: "geobucket_checkpoint_duration_seconds")
 
@@ -10,6 +11,9 @@ struct StoreMetrics: Sendable {
         commits.record(since: start)
         writes.record(count)
     }
+
+    /// - Parameter start: when everything of the transaction had been written but its end.
+    func synced(since start: ContinuousClock.Instant) { syncs.record(since: start) }
 
     func checkpointed(since start: ContinuousClock.Instant) { checkpoints.record(since: start) }
 }

@@ -163,12 +163,13 @@ final class Writer: Sendable {
         isAllSuperseded: Bool = false, _ body: (WriteSession) throws -> Result
     ) throws(StoreFailure) -> Result {
         let time = now()
-        let (result, session) = try store.write { transaction in
+        let (result, session, written) = try store.write { transaction in
             let session = WriteSession(
                 transaction: transaction, engine: engine, limits: limits, now: time,
                 isAllSuperseded: isAllSuperseded)
-            return (try body(session), session)
+            return (try body(session), session, ContinuousClock.now)
         }
+        metrics.synced(since: written)
         if !session.changes.isEmpty { engine.apply(session.changes, upTo: session.lastChange) }
         return result
     }

@@ -24,6 +24,10 @@ public enum MetricCatalogue {
         ("geobucket_requests_total", "Requests that were answered."),
         ("geobucket_slow_queries_total", "Reads that took longer than is called slow."),
         ("geobucket_store_bytes", "Bytes of the store's files."),
+        (
+            "geobucket_sync_duration_seconds",
+            "How long the ends of transactions took, which write the log and sync it."
+        ),
         ("geobucket_uptime_seconds", "Seconds since the service started."),
         ("geobucket_write_queue_depth", "Writes that wait to be committed."),
         ("process_resident_memory_bytes", "Bytes of the process that are in memory."),

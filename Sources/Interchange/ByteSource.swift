@@ -7,8 +7,6 @@ import Glibc
 ///
 /// gzip is known by its first two bytes, not by the name; members behind each other are one text.
 public final class ByteSource {
-    /// What to call the source in messages.
-    public let name: String
     /// Bytes of the file as it lies on disk; nil for a pipe or a terminal.
     public let totalBytes: Int?
     private let file: gzFile
@@ -16,22 +14,21 @@ public final class ByteSource {
 
     /// Opens a path, or standard input for `-`.
     ///
-    /// - Throws: no such file, no permission, a directory.
+    /// - Throws: no such file, no permission, a directory; messages do not name the source.
     public init(path: String) throws(InterchangeError) {
-        name = path == "-" ? "standard input" : path
         let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw InterchangeError("cannot open \(name): \(Self.reason(errno))")
+            throw InterchangeError("cannot be opened: \(Self.reason(errno))")
         }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
             close(descriptor)
-            throw InterchangeError("cannot read \(name): it is a directory")
+            throw InterchangeError("is a directory")
         }
         totalBytes = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
         guard let file = gzdopen(descriptor, "rb") else {
             close(descriptor)
-            throw InterchangeError("cannot read \(name): out of memory")
+            throw InterchangeError("cannot be read: out of memory")
         }
         gzbuffer(file, 262_144)
         self.file = file
@@ -67,7 +64,7 @@ public final class ByteSource {
             let count = try read(into: chunk)
             guard count > 0 else { return bytes }
             guard bytes.count + count <= limit else {
-                throw InterchangeError("\(name) has more than \(limit) bytes")
+                throw InterchangeError("has more than \(limit) bytes")
             }
             bytes += chunk[..<count]
         }
@@ -80,11 +77,11 @@ public final class ByteSource {
         switch code {
         case Z_OK, Z_STREAM_END: return
         case Z_BUF_ERROR:
-            throw InterchangeError("\(name) is truncated: its gzip stream ends too early")
+            throw InterchangeError("is truncated: its gzip stream ends too early")
         case Z_DATA_ERROR:
-            throw InterchangeError("\(name) is corrupt: its gzip stream does not decompress")
-        case Z_ERRNO: throw InterchangeError("cannot read \(name): \(Self.reason(errno))")
-        default: throw InterchangeError("cannot read \(name): \(text)")
+            throw InterchangeError("is corrupt: its gzip stream does not decompress")
+        case Z_ERRNO: throw InterchangeError("cannot be read: \(Self.reason(errno))")
+        default: throw InterchangeError("cannot be read: \(text)")
         }
     }
 

@@ -18,11 +18,8 @@ public enum InputFormat: String, Sendable, Hashable, CaseIterable {
         for (suffix, format) in suffixes where name.hasSuffix(suffix) {
             return (format, suffix == ".json")
         }
-        let what =
-            path == "-"
-            ? "standard input has no name to tell its format"
-            : "\(path): the name does not tell the format"
-        throw InterchangeError("\(what); say --format ndjson, geojson, csv or tsv")
+        throw InterchangeError(
+            "no name that tells its format; say --format ndjson, geojson, csv or tsv")
     }
 
     private static let suffixes: [(String, InputFormat)] = [

@@ -44,6 +44,8 @@ struct ClauseOptions: ParsableArguments {
     /// The name that the distance from --near is put into.
     static let distanceName = "distance"
 
+    func validate() throws { try usage("--bucket") { _ = try BucketName(bucket) } }
+
     /// The clause all flags together make.
     func clause() throws -> Clause {
         var parts: [Clause] = []

@@ -2,6 +2,7 @@ import ArgumentParser
 import GeoBucketClient
 import Interchange
 import JSONText
+import Objects
 
 /// `geobucket export`: a whole bucket to standard output.
 struct Export: AsyncParsableCommand {
@@ -26,6 +27,8 @@ struct Export: AsyncParsableCommand {
     enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
         case ndjson, geojson, csv
     }
+
+    func validate() throws { try usage("--bucket") { _ = try BucketName(bucket) } }
 
     func run() async throws {
         var options = WritingOptions()

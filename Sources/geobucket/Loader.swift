@@ -74,7 +74,7 @@ struct Loader {
 
     mutating func load(_ file: some RecordSource) async throws {
         recordName = file.recordName
-        while summary.stoppedBy == nil, let record = try file.next() {
+        while summary.stoppedBy == nil, let record = next(of: file) {
             switch record.result {
             case .success(let text): try await add(record.number, text)
             case .failure(let error): report("\(recordName) \(record.number): \(error)")
@@ -85,6 +85,17 @@ struct Loader {
         while !underWay.isEmpty { try await settle() }
         progress.clear()
         summary.seconds = (ContinuousClock.now - start) / .seconds(1)
+    }
+
+    /// What cannot be read any further ends the loading, whatever bad records do.
+    private mutating func next(of file: some RecordSource) -> Record? {
+        do throws(InterchangeError) {
+            return try file.next()
+        } catch {
+            summary.errors += 1
+            summary.stoppedBy = "\(error)"
+            return nil
+        }
     }
 
     private mutating func add(_ number: Int, _ text: [UInt8]) async throws {

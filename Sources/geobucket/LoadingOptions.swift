@@ -16,11 +16,7 @@ struct LoadingOptions: ParsableArguments {
     enum OnError: String, ExpressibleByArgument, CaseIterable { case stop, skip }
 
     func validate() throws {
-        do {
-            _ = try BucketName(bucket)
-        } catch {
-            throw ValidationError("--bucket: \(error.message)")
-        }
+        try usage("--bucket") { _ = try BucketName(bucket) }
     }
 
     /// Sends every record and prints what came of it.
@@ -31,6 +27,7 @@ struct LoadingOptions: ParsableArguments {
     func load(
         named name: String, _ records: (ServerLimits) throws(InterchangeError) -> some RecordSource
     ) async throws {
+        let name = name == "-" ? "standard input" : name
         let onError = onError
         let bucket = bucket
         let summary = try await server.connect { connection in
@@ -46,6 +43,6 @@ struct LoadingOptions: ParsableArguments {
             return loader.summary
         }
         try Console.write(summary.line + "\n")
-        if let failure = summary.stoppedBy { throw CommandFailure(failure) }
+        if let failure = summary.stoppedBy { throw CommandFailure("\(name): \(failure)") }
     }
 }

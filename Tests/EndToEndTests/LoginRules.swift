@@ -57,6 +57,7 @@ import Testing
                     principal: "nina", role: .write, groups: ["drivers"],
                     holdsFor: ["shops", "users/nina"]),
                 "admin": try Grant(principal: "root", role: .admin),
+                "bound": try Grant(principal: "carl", role: .admin, holdsFor: ["users/alice"]),
                 "void": try Grant(principal: "void", role: .admin, expires: 1),
             ]
         } catch {
@@ -178,7 +179,7 @@ import Testing
             let whole = [("server.stats", "{}"), ("store.check", "{}"), ("store.backup", "{}")]
             for (name, outcome) in [
                 ("reader", "1403 OPERATION_NOT_ALLOWED"), ("writer", "1403 OPERATION_NOT_ALLOWED"),
-                ("admin", "accepted"),
+                ("admin", "accepted"), ("bound", "1403 OPERATION_NOT_ALLOWED"),
             ] {
                 let outcomes = try await guarded.outcomes(as: name, whole)
                 #expect(outcomes == Array(repeating: outcome, count: 3), "\(name)")
@@ -206,7 +207,7 @@ import Testing
         let no = "1403 OPERATION_NOT_ALLOWED bucket"
         try await Self.with { guarded in
             for (bucket, may) in [
-                ("users/alice/notes", ["writer", "admin"]),
+                ("users/alice/notes", ["writer", "admin", "bound"]),
                 ("users/bob/notes", ["other", "admin"]),
                 ("groups/drivers/trips", ["writer", "admin"]), ("groups/cooks/menus", ["admin"]),
                 ("things/door/events", ["writer", "other", "admin"]),
@@ -214,7 +215,7 @@ import Testing
                 ("users/nina/notes", ["narrow", "admin"]),
                 ("stores", ["writer", "other", "admin"]),
             ] {
-                for name in ["writer", "other", "narrow", "admin"] {
+                for name in ["writer", "other", "narrow", "admin", "bound"] {
                     for call in [Self.put(bucket), Self.get(bucket)] {
                         let outcome = try await guarded.outcomes(as: name, [call])[0]
                         if may.contains(name) {

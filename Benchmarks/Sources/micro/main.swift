@@ -22,6 +22,7 @@ print("| operation | ns | spread | allocations |")
 print("| --- | ---: | ---: | ---: |")
 
 measureIndex()
+try measureColumns()
 measureParser()
 measureWriter()
 

@@ -90,6 +90,10 @@ extension Grant {
                 throw ServiceFailure(
                     .notAllowed, "the role \"\(role.rawValue)\" does not permit it, \"admin\" does")
             }
+            guard holdsFor == nil else {
+                throw ServiceFailure(
+                    .notAllowed, "it concerns all buckets, and the token is bound to some")
+            }
         }
     }
 

@@ -1,0 +1,73 @@
+import Backend
+import Dispatch
+import EmbeddedBackend
+import Foundation
+import JSONText
+import Logging
+import Objects
+import QueryLanguage
+import SyntheticData
+import Workloads
+
+/// Columns, through the engine: what two conditions on 2,000 candidates add to a circle, what a
+/// condition costs that only columns answer.
+func measureColumns() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "geobucket-\(getpid())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let backend = try EmbeddedBackend(
+        path: folder.path + "/columns.sqlite", limits: Limits(),
+        logger: Logger(label: "micro") { _ in SwiftLogNoOpLogHandler() })
+    defer { try? backend.close() }
+    try load(backend)
+
+    let circles = queries(.q7)
+    let counts = try circles.map { try clause($0, .q7) }
+    let bare = try circles.map { try clause($0, .q1) }
+    let category = try circles.map { try clause($0, .q6) }
+    let bucket = columnsBucket
+    // The first queries have the columns made.
+    for clause in counts { _ = try backend.count(clause, in: bucket, effort: .any) }
+    Thread.sleep(forTimeInterval: 2)
+    var sum = 0
+    try measure("engine: count in a circle of 2,000") { number in
+        sum += try backend.count(bare[number % bare.count], in: bucket, effort: .any) ?? 0
+    }
+    try measure("columns: the same with category = x and rating >= 50") { number in
+        sum += try backend.count(counts[number % counts.count], in: bucket, effort: .any) ?? 0
+    }
+    try measure("columns: count of category = x in 1,000,000") { number in
+        sum += try backend.count(category[number % category.count], in: bucket, effort: .any) ?? 0
+    }
+    precondition(sum > 0)
+}
+
+private let columnsBucket = BucketName(trusted: "places")
+
+private func clause(_ query: PlaceQuery, _ workload: Workload) throws -> Clause {
+    let text = "{" + QueryDocument.members(query, for: workload) + "}"
+    return try JSONParser.reading(Array(text.utf8)) { view in
+        var members = try MemberReader(view, at: "")
+        return try QueryParser(limits: Limits()).query(from: &members).clause
+    }
+}
+
+private func load(_ backend: EmbeddedBackend) throws {
+    let written = DispatchGroup()
+    for first in stride(from: 0, to: dataset.count, by: 1_000) {
+        let objects = try (first..<min(first + 1_000, dataset.count)).map { object in
+            var writer = JSONWriter()
+            dataset.write(object, into: &writer)
+            let document = try JSONParser.reading(writer.bytes) {
+                try WrittenDocument($0, at: "object", limits: Limits())
+            }
+            return PutObject(id: ObjectID(trusted: Dataset.id(object)), document: document)
+        }
+        written.enter()
+        backend.submit(.putMany(bucket: columnsBucket, objects: objects)) { result in
+            if case .failure(let failure) = result { fatalError("\(failure)") }
+            written.leave()
+        }
+    }
+    written.wait()
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Builds the image on Debian 12 without a registry and without a daemon, and shows that it runs: the
+# bases come out of Debian's packages and this machine's Swift toolchain.
+#
+#     deploy/image.sh [--check-only] [FLAG…]      as root; FLAGs go to buildah, such as --volume A:B:ro
+#
+# Shown are its size (under 120 MB), its user, that it serves from a read-only root file system without
+# any capability and is healthy, and that SIGTERM ends it with 0.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+say() { printf 'image: %s\n' "$1" >&2; }
+fail() { say "$1"; exit 1; }
+
+[ "$(id -u)" -eq 0 ] || fail "only root can make the bases' file systems"
+missing=()
+for package in mmdebstrap buildah podman runc; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+    say "installing ${missing[*]}"
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+export BUILDAH_ISOLATION=chroot
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# base NAME PATH PACKAGES: an image of Debian 12 with some packages.
+base() {
+    if buildah inspect "$1" >/dev/null 2>&1; then return; fi
+    say "making $1"
+    mmdebstrap --quiet --variant=essential --include="apt,ca-certificates$3" bookworm "$work/base.tar"
+    local container
+    container=$(buildah from scratch)
+    buildah add --quiet "$container" "$work/base.tar" / >/dev/null
+    buildah config --env "PATH=$2" "$container"
+    buildah commit --quiet "$container" "$1" >/dev/null
+    buildah rm "$container" >/dev/null
+    rm "$work/base.tar"
+}
+
+if [ "${1:-}" = --check-only ]; then
+    shift
+else
+    swift=$(dirname "$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")")
+    path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+    base localhost/debian:bookworm "$path" ""
+    # What the toolchain itself needs.
+    base localhost/swift:bookworm "$swift/usr/bin:$path" ",binutils,git,g++,libc6-dev,libcurl4-openssl-dev,libedit2,libncurses6,libpython3.11,libsqlite3-0,libxml2,libz3-4,pkg-config,tzdata,zlib1g-dev"
+    say "building"
+    buildah bud --volume "$swift:$swift:ro" "$@" \
+        --build-arg SWIFT_IMAGE=localhost/swift:bookworm \
+        --build-arg DEBIAN_IMAGE=localhost/debian:bookworm \
+        --file deploy/Dockerfile --tag geobucket . >&2
+fi
+
+size=$(podman image inspect --format '{{.Size}}' geobucket)
+say "$((size / 1000000)) MB, user $(podman image inspect --format '{{.User}}' geobucket)"
+[ "$size" -lt 120000000 ] || fail "it has more than 120 MB"
+
+mkdir "$work/data"
+chown 10001:10001 "$work/data"
+name=geobucket-check-$$
+podman --cgroup-manager cgroupfs --runtime runc run --detach --name "$name" \
+    --read-only --cap-drop all --security-opt no-new-privileges --network host \
+    --ulimit nofile=16384:16384 --volume "$work/data:/data" \
+    geobucket serve --listen 127.0.0.1:5362 --http 127.0.0.1:5363 >/dev/null
+trap 'podman rm --force "$name" >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
+inside() { podman --cgroup-manager cgroupfs --runtime runc exec "$name" geobucket "$@"; }
+for _ in $(seq 100); do
+    if inside call server.ping --server 127.0.0.1:5362 >/dev/null 2>&1; then break; fi
+    sleep 0.1
+done
+inside call object.put '{"bucket":"shops","id":"kiosk-7","object":{"name":"Kiosk"}}' --server 127.0.0.1:5362 >/dev/null ||
+    fail "it does not serve: $(podman logs "$name" 2>&1 | tail -5)"
+inside query --bucket shops --server 127.0.0.1:5362 >&2
+if inside query --bucket shops --server 127.0.0.1:5362 --format json | grep -q Kiosk; then
+    say "serves, root file system read-only, no capabilities"
+else
+    fail "it has lost what was written"
+fi
+podman kill --signal TERM "$name" >/dev/null
+status=$(podman wait "$name")
+[ "$status" = 0 ] || fail "SIGTERM ended it with $status"
+say "SIGTERM ended it with 0"
