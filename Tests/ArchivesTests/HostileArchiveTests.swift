@@ -138,7 +138,7 @@ import Testing
             let inner = archive.list([archive.list(Array(repeating: value, count: 100))])
             for root in [outermost, inner] {
                 let outcome = outcome(archive.bytes(top: ["root": root]), limits: Self.fewer)
-                #expect(outcome.contains("values when written out"), "\(outcome.prefix(200))")
+                #expect(outcome.suffix(23) == "values when written out")
             }
         }
     }
@@ -149,7 +149,7 @@ import Testing
         let thing = archive.instance(["Thing"], [Self.long: ArchiveText.uid(one)])
         let things = archive.list([archive.list(Array(repeating: thing, count: 100))])
         let keys = outcome(archive.bytes(top: ["root": things]), limits: Self.fewer)
-        #expect(keys.contains("values when written out"), "\(keys.prefix(200))")
+        #expect(keys.suffix(23) == "values when written out")
         let base = archive.string("http://a/" + Self.long + "/")
         let list = archive.list(
             (0..<1_000).map { _ in
@@ -158,7 +158,7 @@ import Testing
                     ["NS.base": ArchiveText.uid(base), "NS.relative": ArchiveText.uid(one)])
             })
         let urls = outcome(archive.bytes(top: ["root": list]), limits: Self.fewer)
-        #expect(urls.contains("more values than are allowed"), "\(urls.prefix(200))")
+        #expect(urls.suffix(28) == "more values than are allowed")
     }
 
     @Test func `A key loses the sign it was archived with whatever follows it`() {
