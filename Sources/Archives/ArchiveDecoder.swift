@@ -11,6 +11,11 @@ struct ArchiveDecoder {
         var value: JSONValue
         var count = 1
         var depth = 0
+
+        /// A string, which counts by its length.
+        static func text(_ text: String) -> Sized {
+            Sized(value: .string(text), count: 1 + PropertyList.extra(text.utf8.count))
+        }
     }
 
     private let objects: [Int]
@@ -18,8 +23,8 @@ struct ArchiveDecoder {
     private var reader: ArchiveReader
     private var decoded: [Int: Sized] = [:]
     private var classes: [Int: [String]] = [:]
-    /// The objects between the top and here, and where each was met.
-    private var underWay: [Int: String] = [:]
+    /// The objects between the top and here, and how much of `path` led to each.
+    private var underWay: [Int: Int] = [:]
     private var path: [String]
 
     init(_ archive: KeyedArchive, options: KeyedArchive.Options, path: String) {
@@ -48,8 +53,8 @@ struct ArchiveDecoder {
                 throw failure("\(number.double) has no JSON spelling")
             }
             return Sized(value: .number(number))
-        case .string(let text): return Sized(value: .string(text))
-        case .data(let bytes): return Sized(value: .string(Base64.encoded(bytes)))
+        case .string(let text): return .text(text)
+        case .data(let bytes): return .text(Base64.encoded(bytes))
         case .date(let seconds): return try date(seconds)
         case .array(let elements):
             try check(levels: 1)
@@ -79,10 +84,12 @@ struct ArchiveDecoder {
             throw failure("refers to object \(uid) of \(objects.count)")
         }
         if uid == 0, case .string("$null") = try read(objects[0]) { return nil }
-        if let place = underWay[uid] { throw failure("refers back to \(place)") }
+        if let count = underWay[uid] {
+            throw failure("refers back to \(path.prefix(count).joined())")
+        }
         // Between two containers stand at most a string, a number or the like; references may chain.
         guard underWay.count <= 2 * options.limits.depth else { throw tooDeep }
-        underWay[uid] = path.joined()
+        underWay[uid] = path.count
         let result = try sized(at: objects[uid])
         underWay[uid] = nil
         if let result { decoded[uid] = result }
@@ -126,7 +133,7 @@ struct ArchiveDecoder {
                 throw failure("stands here twice")
             }
             if let value = try sized(at: member.value) {
-                try add(value.count, to: &count)
+                try add(value.count + PropertyList.extra(member.key.utf8.count), to: &count)
                 depth = max(depth, value.depth)
                 result.append(JSONValue.Member(member.key, value.value))
             }
@@ -135,12 +142,23 @@ struct ArchiveDecoder {
         return Sized(value: .object(result), count: count, depth: depth + 1)
     }
 
-    /// The elements of the outermost list are objects of their own, each with its own bound.
+    /// The elements of the outermost list are objects of their own, each with its own bound; all
+    /// together have that of the values that are read.
     private func add(_ count: Int, to sum: inout Int) throws(ArchiveFailure) {
-        sum += count
-        guard path.count <= 2 || sum <= options.limits.objectValues else {
-            throw failure("has more than \(options.limits.objectValues) values when written out")
+        let limit = path.count <= 2 ? options.limits.values : options.limits.objectValues
+        let (total, overflows) = sum.addingReportingOverflow(count)
+        guard !overflows, total <= limit else {
+            throw failure("has more than \(limit) values when written out")
         }
+        sum = total
+    }
+
+    /// A string made of others, which costs as much as one that is read.
+    mutating func made(_ text: String) throws(ArchiveFailure) -> Sized {
+        let result = Sized.text(text)
+        reader.budget -= result.count
+        guard reader.budget >= 0 else { throw failure(PropertyList.overBudget.message) }
+        return result
     }
 
     // MARK: Instances
@@ -157,8 +175,7 @@ struct ArchiveDecoder {
             if key == "$class" {
                 classNames = try self.classNames(member.value)
             } else {
-                // Keys of the app's own that begin with $ have one more in the archive.
-                fields.append((key.hasPrefix("$$") ? String(key.dropFirst()) : key, member.value))
+                fields.append((Self.unescaped(key), member.value))
             }
         }
         for name in classNames {
@@ -174,6 +191,11 @@ struct ArchiveDecoder {
                 [JSONValue.Member(field, .string(name))] + result.value.members)
         }
         return result
+    }
+
+    /// Keys of the app's own that begin with `$` have one more in the archive.
+    private static func unescaped(_ key: String) -> String {
+        key.utf8.starts(with: "$$".utf8) ? String(key.unicodeScalars.dropFirst()) : key
     }
 
     /// A class's own name and those of its ancestors.

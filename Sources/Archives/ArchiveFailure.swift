@@ -13,13 +13,15 @@ public struct ArchiveFailure: Error, Sendable, Equatable, CustomStringConvertibl
     public var description: String { path.map { "\($0): \(message)" } ?? message }
 }
 
-/// Bounds on what an archive may cost; a file can name the same value billions of times.
+/// Bounds on what an archive may cost; a file can name the same value billions of times. A string
+/// counts as one value and one more for each 64 bytes.
 public struct ArchiveLimits: Sendable {
     /// Bytes of the file.
     public var fileBytes = 256 * 1_048_576
     /// Containers inside each other.
     public var depth = 200
-    /// Values looked at, each counted as often as it is read from the file.
+    /// Values looked at, each counted as often as it is read from the file; and values of all the
+    /// objects together, when written out.
     public var values = 10_000_000
     /// Values of one object, shared ones counted wherever they appear.
     public var objectValues = 100_000

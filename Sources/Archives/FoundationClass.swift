@@ -42,7 +42,7 @@ enum FoundationClass {
                 return text
             }
             if case .data(let bytes)? = try read("NS.bytes", &decoder) {
-                return .init(value: .string(String(decoding: bytes, as: UTF8.self)))
+                return try decoder.made(String(decoding: bytes, as: UTF8.self))
             }
         case .date:
             switch try read("NS.time", &decoder) {
@@ -63,7 +63,7 @@ enum FoundationClass {
             if let own = place("NS.relative"), let relative = try decoder.value(at: own)?.string {
                 var base: String?
                 if let place = place("NS.base") { base = try decoder.value(at: place)?.string }
-                return .init(value: .string(Self.url(relative, base: base)))
+                return try decoder.made(Self.url(relative, base: base))
             }
         case .decimal:
             if let number = try ArchivedDecimal.value(fields, &decoder) { return number }

@@ -38,7 +38,8 @@ struct PropertyList: Sendable {
         }
     }
 
-    /// - Parameter budget: values that may still be read; containers cost their elements.
+    /// - Parameter budget: values that may still be read; containers cost their elements, strings and
+    ///   data their length besides.
     func value(at index: Int, budget: inout Int) throws(ArchiveFailure) -> Value {
         let value: Value
         switch source {
@@ -48,11 +49,16 @@ struct PropertyList: Sendable {
         switch value {
         case .array(let elements): budget -= elements.count
         case .dictionary(let members): budget -= 2 * members.count
+        case .string(let text): budget -= 1 + Self.extra(text.utf8.count)
+        case .data(let bytes): budget -= 1 + Self.extra(bytes.count)
         default: budget -= 1
         }
         guard budget >= 0 else { throw Self.overBudget }
         return value
     }
+
+    /// What so many bytes cost besides the value they are of: as much as a value for each 64.
+    static func extra(_ bytes: Int) -> Int { bytes / 64 }
 
     static let overBudget = ArchiveFailure("reading it takes more values than are allowed")
 }

@@ -12,7 +12,8 @@ final class AnswerHandler: ChannelInboundHandler, @unchecked Sendable {
     private var waiting: Deque<EventLoopPromise<[UInt8]>> = []
     private var framer = LineFramer(limit: 1 << 30)
     private var isOver = false
-    private(set) var linesReceived = 0
+    /// How often anything has come.
+    private(set) var arrivals = 0
 
     func expect(_ promise: EventLoopPromise<[UInt8]>) {
         if isOver {
@@ -24,9 +25,12 @@ final class AnswerHandler: ChannelInboundHandler, @unchecked Sendable {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         unwrapInboundIn(data).withUnsafeReadableBytes { framer.append($0) }
-        while case .line(let range) = framer.next() {
-            linesReceived += 1
-            waiting.popFirst()?.succeed(Array(framer.buffer[range]))
+        arrivals += 1
+        while let event = framer.next() {
+            switch event {
+            case .line(let range): waiting.popFirst()?.succeed(Array(framer.buffer[range]))
+            case .tooLong: return context.close(promise: nil)
+            }
         }
     }
 

@@ -34,7 +34,7 @@ public struct Bucket: Sendable {
 
     /// A new object with a `_dataType`, 1 to 200 bytes.
     public func createObject(withType type: String) -> GeoObject {
-        GeoObject(self, id: nil, dataType: type)
+        GeoObject(self, dataType: type)
     }
 
     /// The object with an id, there or not: `refresh` reads it, `saveAllFields` writes it.
@@ -74,19 +74,20 @@ public struct Bucket: Sendable {
 
     // MARK: Questions
 
-    /// One page of the objects that match.
+    /// One page of the objects that match the query as it is now.
     public func execute(_ query: BucketQuery) async throws -> QueryResult {
+        let query = query.copy()
         let answer = try await read("bucket.query", query.members)
         return QueryResult(
             objects: try (answer["results"]?.array ?? []).map {
-                try GeoObject(self, document: $0)
+                try GeoObject(self, document: $0, isPartial: query.fields != nil)
             },
             nextQuery: answer["nextPaginationKey"]?.string.map(query.next))
     }
 
-    /// Every object that matches, page by page as they are asked for.
+    /// Every object that matches the query as it is now, page by page as they are asked for.
     public func objects(matching query: BucketQuery = BucketQuery()) -> ObjectSequence {
-        ObjectSequence(bucket: self, query: query)
+        ObjectSequence(bucket: self, query: query.copy())
     }
 
     public func count(_ query: BucketQuery = BucketQuery()) async throws -> Int {

@@ -57,6 +57,9 @@ public final class BucketQuery: Sendable {
         set { state.withLock { $0.fields = newValue } }
     }
 
+    /// A query that asks the same and can be changed apart from this one.
+    public func copy() -> BucketQuery { BucketQuery(state.withLock { $0 }) }
+
     /// Sorts by one field, in the place of any earlier order.
     public func sort(byAsc field: String) { order = [SortKey(field)] }
     public func sort(byDesc field: String) { order = [SortKey(field, descending: true)] }

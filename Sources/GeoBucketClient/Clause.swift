@@ -24,10 +24,17 @@ public struct Clause: Sendable, Equatable {
         self.init(type, [JSONValue.Member("field", .string(field))] + members)
     }
 
-    /// A value of a clause. One that JSON cannot hold becomes its description, which compares to
-    /// nothing a field can be: no number equals `"nan"`.
     private static func member(_ name: String, _ value: some JSONConvertible) -> JSONValue.Member {
-        JSONValue.Member(name, (try? value.jsonValue) ?? .string("\(value)"))
+        JSONValue.Member(name, operand(value))
+    }
+
+    private static func operand(_ value: some JSONConvertible) -> JSONValue {
+        (try? value.jsonValue) ?? refused(value)
+    }
+
+    /// In the place of a value that JSON cannot hold: an object, which the service refuses there.
+    package static func refused(_ value: Any) -> JSONValue {
+        .object(["invalid": .string("\(value)")])
     }
 
     /// Every object.
@@ -60,16 +67,21 @@ public struct Clause: Sendable, Equatable {
         Clause("range", field, [member("upperLimit", value)])
     }
 
-    /// Both limits belong to the range.
+    /// Values between two limits, which belong to the range unless it is said that they do not.
     public static func range<Value: JSONConvertible>(
-        _ field: String, from lower: Value, through upper: Value
+        _ field: String, from lower: Value, lowerIncluded: Bool = true, through upper: Value,
+        upperIncluded: Bool = true
     ) -> Clause {
-        Clause("range", field, [member("lowerLimit", lower), member("upperLimit", upper)])
+        var members = [member("lowerLimit", lower)]
+        if !lowerIncluded { members.append(member("lowerIncluded", false)) }
+        members.append(member("upperLimit", upper))
+        if !upperIncluded { members.append(member("upperIncluded", false)) }
+        return Clause("range", field, members)
     }
 
     /// One of up to 200 values.
     public static func `in`(_ field: String, value: [some JSONConvertible]) -> Clause {
-        Clause("in", field, [member("values", value)])
+        Clause("in", field, [.init("values", .array(value.map { operand($0) }))])
     }
 
     public static func startsWith(_ field: String, value: String) -> Clause {
@@ -108,9 +120,9 @@ public struct Clause: Sendable, Equatable {
         _ field: String, northEast: GeoPoint, southWest: GeoPoint
     ) -> Clause {
         let corners = JSONValue.object([
-            member("ne", northEast.unchecked), member("sw", southWest.unchecked),
+            .init("ne", northEast.unchecked), .init("sw", southWest.unchecked),
         ])
-        return Clause("geobox", field, [member("box", corners)])
+        return Clause("geobox", field, [.init("box", corners)])
     }
 
     /// Points within so many metres of a centre.
@@ -123,7 +135,7 @@ public struct Clause: Sendable, Equatable {
         _ field: String, center: GeoPoint, radius: Double? = nil, putDistanceInto: String? = nil,
         onEllipsoid: Bool = false
     ) -> Clause {
-        var members = [member("center", center.unchecked)]
+        var members = [JSONValue.Member("center", center.unchecked)]
         if let radius { members.append(member("radius", radius)) }
         if let putDistanceInto { members.append(member("putDistanceInto", putDistanceInto)) }
         if onEllipsoid { members.append(member("model", "wgs84")) }
@@ -134,32 +146,39 @@ public struct Clause: Sendable, Equatable {
     ///
     /// - Parameter rings: the outer ring and then its holes, each closed.
     public static func geoPolygon(_ field: String, rings: [[GeoPoint]]) -> Clause {
-        let positions = rings.map { ring in
-            JSONValue.array(ring.map { .array([.double($0.longitude), .double($0.latitude)]) })
-        }
-        return Clause(
-            "geopolygon", field,
-            [
-                member(
-                    "polygon",
-                    JSONValue.object([
-                        "type": .string("Polygon"), "coordinates": .array(positions),
-                    ]))
-            ])
+        geoPolygon(field, "Polygon", coordinates(rings))
+    }
+
+    /// Points inside one of several polygons or on its edge.
+    ///
+    /// - Parameter polygons: the rings of each: the outer one and then its holes, each closed.
+    public static func geoPolygon(_ field: String, polygons: [[[GeoPoint]]]) -> Clause {
+        geoPolygon(field, "MultiPolygon", .array(polygons.map(coordinates)))
+    }
+
+    private static func geoPolygon(
+        _ field: String, _ type: String, _ coordinates: JSONValue
+    ) -> Clause {
+        let polygon = JSONValue.object(["type": .string(type), "coordinates": coordinates])
+        return Clause("geopolygon", field, [.init("polygon", polygon)])
+    }
+
+    private static func coordinates(_ rings: [[GeoPoint]]) -> JSONValue {
+        .array(rings.map { ring in .array(ring.map(\.position)) })
     }
 
     // MARK: Logic
 
     public static func andClauses(_ clauses: [Clause]) -> Clause {
-        Clause("and", [member("clauses", clauses.map(\.json))])
+        Clause("and", [.init("clauses", .array(clauses.map(\.json)))])
     }
 
     public static func orClauses(_ clauses: [Clause]) -> Clause {
-        Clause("or", [member("clauses", clauses.map(\.json))])
+        Clause("or", [.init("clauses", .array(clauses.map(\.json)))])
     }
 
     public static func notClause(_ clause: Clause) -> Clause {
-        Clause("not", [member("clause", clause.json)])
+        Clause("not", [.init("clause", clause.json)])
     }
 
     public static func && (a: Clause, b: Clause) -> Clause { andClauses([a, b]) }
@@ -169,5 +188,20 @@ public struct Clause: Sendable, Equatable {
 
 extension GeoPoint {
     /// The point's JSON, in range or not: in a clause it is the service that says what is wrong.
-    fileprivate var unchecked: JSONValue { .point(latitude, longitude) }
+    fileprivate var unchecked: JSONValue {
+        .object([
+            "_type": .string("point"), "lat": Self.degrees(latitude),
+            "lon": Self.degrees(longitude),
+        ])
+    }
+
+    /// The point as GeoJSON has it.
+    fileprivate var position: JSONValue {
+        .array([Self.degrees(longitude), Self.degrees(latitude)])
+    }
+
+    /// NaN and infinities, which JSON does not have, become strings: no number of degrees.
+    private static func degrees(_ value: Double) -> JSONValue {
+        (try? value.jsonValue) ?? .string("\(value)")
+    }
 }

@@ -2,17 +2,17 @@ import Logging
 
 /// How a client behaves towards its service.
 public struct ClientConfiguration: Sendable {
-    /// How long one attempt to connect may take.
+    /// How long one attempt to connect may take, TLS included.
     public var connectTimeout = Duration.seconds(10)
     /// How long a call may take in all, reconnecting and waiting included.
     public var requestTimeout = Duration.seconds(30)
-    /// How long a call is tried again after its connection was lost or refused; zero: never.
+    /// How long a call is tried again after its first attempt failed; zero: never.
     public var retryTime = Duration.seconds(15)
     /// Pauses between attempts: the first up to this long, each next up to twice as long.
     public var firstPause = Duration.milliseconds(50)
     public var longestPause = Duration.seconds(2)
-    /// Whether writes carry a key under which the service knows a repeat for 24 hours, so that they
-    /// can be tried again like reads.
+    /// Whether the writes of objects and buckets carry a key under which the service knows a repeat
+    /// for 24 hours, so that they can be tried again like reads. `ServiceClient.call` adds none.
     public var usesRequestKeys = false
     /// How the connection is secured; nil: not at all.
     public var tls: ClientTLS?

@@ -36,6 +36,14 @@ public struct Field<Value: JSONConvertible>: Sendable {
     }
 
     public func isIn(_ values: [Value]) -> Clause { .in(path, value: values) }
+
+    public func isIn(_ range: ClosedRange<Value>) -> Clause where Value: Comparable {
+        .range(path, from: range.lowerBound, through: range.upperBound)
+    }
+
+    public func isIn(_ range: Range<Value>) -> Clause where Value: Comparable {
+        .range(path, from: range.lowerBound, through: range.upperBound, upperIncluded: false)
+    }
 }
 
 extension Field<String> {

@@ -26,26 +26,41 @@ extension GeoObject {
         }
         if changed.allSatisfy({ $0.1.map(Self.isPatchable) ?? true }) {
             let patch = changed.map { JSONValue.Member($0.0, $0.1 ?? .null) }
-            try await write("object.patch", id, [.init("object", .object(patch))] + condition, copy)
-        } else {
-            try await replaceFields(changed, id, forced ? nil : copy.version, copy)
+            let expiry = copy.expiryIsChanged ? [Self.expiry(copy.expires)] : []
+            do {
+                return try await write(
+                    "object.patch", id, [.init("object", .object(patch))] + condition + expiry, copy
+                )
+            } catch ClientFailure.refused(let failure)
+                where failure.reason == .invalidInputData
+                && changed.contains(where: { $0.1?.geoPoint != nil })
+            {
+                // The service's copy may have another object where the point belongs.
+            }
         }
+        try await replaceFields(changed, id, forced ? nil : copy.version, copy)
     }
 
-    /// Replaces the whole object by what is here; creates it when it does not exist.
+    /// Replaces the whole object by what is here, `expires` included; creates it when it does not
+    /// exist.
     ///
     /// - Parameter forced: false writes only over the version that was read here, or, where none
     ///   was, only when no object has the id.
-    /// - Throws: `ClientFailure.refused` with `OBJECT_VERSION_IS_STALE` or `OBJECT_ALREADY_EXISTS`.
+    /// - Throws: `ClientFailure.refused` with `OBJECT_VERSION_IS_STALE` or `OBJECT_ALREADY_EXISTS`;
+    ///   `.invalid` for an object that was read with some of its fields only.
     public func saveAllFields(forced: Bool = true) async throws {
         let copy = try checkedCopy()
         guard let id = copy.id else { return try await create(copy) }
+        guard !copy.isPartial else {
+            throw ClientFailure.invalid(
+                "the object was read with some of its fields only; refresh it first", path: nil)
+        }
         var condition: [JSONValue.Member] = []
         if !forced {
             condition =
                 copy.version == nil ? [.init("ifAbsent", .bool(true))] : versionCondition(copy)
         }
-        try await write("object.put", id, [.init("object", .object(copy.fields))] + condition, copy)
+        try await put(copy.fields, id, condition, expires: copy.expires, copy)
     }
 
     /// Reads the object anew; changes that were not saved are lost.
@@ -54,8 +69,12 @@ extension GeoObject {
     ///   an id.
     public func refresh() async throws {
         let document = try await bucket.read("object.get", [.init("id", .string(try existingID()))])
-        let fresh = try State(document)
-        state.withLock { $0 = fresh }
+        var fresh = try State(document)
+        state.withLock { state in
+            // Goes on, so that a save under way does not take later changes for its own.
+            fresh.changeCount = state.changeCount
+            state = fresh
+        }
     }
 
     /// Deletes the object from the bucket. What is here stays and can be saved as a new object.
@@ -93,32 +112,47 @@ extension GeoObject {
     private func create(_ copy: State) async throws {
         var members = [JSONValue.Member("object", .object(copy.fields))]
         if let type = copy.dataType { members.append(.init("dataType", .string(type))) }
-        finish(try State(try await bucket.write("object.create", members + expiry(copy))), copy)
+        if copy.expires != nil { members.append(Self.expiry(copy.expires)) }
+        finish(try State(try await bucket.write("object.create", members)), copy)
+    }
+
+    /// Writes a whole object; one put without an expiry stays.
+    private func put(
+        _ fields: [JSONValue.Member], _ id: String, _ condition: [JSONValue.Member],
+        expires: Int64?, _ copy: State
+    ) async throws {
+        let members = [.init("object", .object(fields))] + condition + [Self.expiry(expires)]
+        try await write("object.put", id, members, copy)
     }
 
     private func write(
         _ method: String, _ id: String, _ members: [JSONValue.Member], _ copy: State
     ) async throws {
-        let members = [.init("id", .string(id))] + members + expiry(copy)
+        let members = [.init("id", .string(id))] + members
         finish(try State(try await bucket.write(method, members)), copy)
     }
 
-    private func expiry(_ copy: State) -> [JSONValue.Member] {
-        copy.expiryIsChanged ? [.init("expiresAt", copy.expires?.jsonValue ?? .null)] : []
+    private static func expiry(_ expires: Int64?) -> JSONValue.Member {
+        .init("expiresAt", expires?.jsonValue ?? .null)
     }
 
     /// Takes in what a write was answered with; what was changed here meanwhile stays to be saved.
-    private func finish(_ answer: State, _ copy: State) {
+    /// Nothing is taken in when the object is another one by now, and no older version over a newer.
+    func finish(_ answer: State, _ copy: State) {
         state.withLock { state in
-            (state.id, state.created) = (answer.id, answer.created)
-            (state.modified, state.version) = (answer.modified, answer.version)
+            guard state.id == copy.id else { return }
+            if state.version == copy.version || answer.version ?? 0 > state.version ?? 0 {
+                (state.id, state.created) = (answer.id, answer.created)
+                (state.modified, state.version) = (answer.modified, answer.version)
+            }
             state.changes.removeAll { $0.number <= copy.changeCount }
             if state.expires == copy.expires { state.expiryIsChanged = false }
         }
     }
 
     /// Whether a merge patch sets exactly this value: it would merge objects, and take nulls for
-    /// removals. A GeoPoint over a GeoPoint merges into the new one.
+    /// removals. A GeoPoint over a GeoPoint merges into the new one; over any other object it makes
+    /// what the service refuses.
     private static func isPatchable(_ value: JSONValue) -> Bool {
         switch value {
         case .null: false
@@ -137,9 +171,9 @@ extension GeoObject {
             for (name, value) in changed { current.set(value, name) }
             if let version { current.version = version }
             do {
-                return try await write(
-                    "object.put", id,
-                    [.init("object", .object(current.fields))] + versionCondition(current), copy)
+                return try await put(
+                    current.fields, id, versionCondition(current),
+                    expires: copy.expiryIsChanged ? copy.expires : current.expires, copy)
             } catch ClientFailure.refused(let failure)
                 where failure.reason == .versionIsStale && version == nil
             {

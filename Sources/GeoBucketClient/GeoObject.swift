@@ -11,7 +11,8 @@ import Synchronization
 ///     try await shop.save()
 ///     shop.uuid                                    // the id it was given
 ///
-/// A reference, as Kii's `KiiObject`; safe to share between tasks. Field names compare as sequences
+/// A reference, as Kii's `KiiObject`; safe to share between tasks, though saves of one object that
+/// run at once take effect in any order, and two first ones make two objects. Field names compare as sequences
 /// of code points.
 public final class GeoObject: Sendable {
     struct State {
@@ -30,21 +31,37 @@ public final class GeoObject: Sendable {
         /// Fields changed or removed since the last save or refresh, with the number of the change.
         var changes: [(name: String, number: Int)] = []
         var changeCount = 0
+        /// Whether the object was read with some of its fields only.
+        var isPartial = false
     }
 
     public let bucket: Bucket
     let state: Mutex<State>
 
-    /// An object that is only here so far; with an id, it stands for the one in the bucket.
-    public init(_ bucket: Bucket, id: String?, dataType: String? = nil) {
-        self.bucket = bucket
-        state = Mutex(State(id: id, dataType: dataType))
+    /// An object that is only here so far.
+    ///
+    /// - Parameter dataType: its `_dataType`, 1 to 200 bytes.
+    public convenience init(_ bucket: Bucket, dataType: String? = nil) {
+        self.init(bucket, state: State(dataType: dataType))
     }
 
-    /// - Parameter document: an object as the service wrote it.
-    init(_ bucket: Bucket, document: JSONValue) throws {
+    /// An object that stands for the one with an id in the bucket; without an id, a new one.
+    public convenience init(_ bucket: Bucket, id: String?) {
+        self.init(bucket, state: State(id: id))
+    }
+
+    /// - Parameters:
+    ///   - document: an object as the service wrote it.
+    ///   - isPartial: whether it has some of the object's fields only.
+    convenience init(_ bucket: Bucket, document: JSONValue, isPartial: Bool) throws {
+        var state = try State(document)
+        state.isPartial = isPartial
+        self.init(bucket, state: state)
+    }
+
+    init(_ bucket: Bucket, state: State) {
         self.bucket = bucket
-        state = Mutex(try State(document))
+        self.state = Mutex(state)
     }
 
     // MARK: Predefined fields
@@ -58,13 +75,21 @@ public final class GeoObject: Sendable {
     public var owner: String? { state.withLock { $0.owner } }
     public var objectType: String? { state.withLock { $0.dataType } }
 
-    /// From when on the object is gone; nil is never. A save tells the service what is set here.
+    /// From when on the object is gone; nil is never. A save tells the service what is set here: a
+    /// date beyond 2^53 - 1 milliseconds as that, one before 1970 as 1970.
     public var expires: Date? {
         get { state.withLock { $0.expires }.map(Self.date) }
         set {
-            let milliseconds = newValue.flatMap { try? $0.jsonValue.int64 }
+            let milliseconds = newValue.map(Self.expiry)
             state.withLock { ($0.expires, $0.expiryIsChanged) = (milliseconds, true) }
         }
+    }
+
+    /// A moment as the service takes it: 0 to 2^53 - 1 milliseconds since 1970.
+    private static func expiry(_ date: Date) -> Int64 {
+        let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
+        let latest: Int64 = (1 << 53) - 1
+        return milliseconds < Double(latest) ? Int64(max(milliseconds, 0)) : latest
     }
 
     private static func date(_ milliseconds: Int64) -> Date {
@@ -78,7 +103,7 @@ public final class GeoObject: Sendable {
     /// Predefined fields and `_calculated` have their names on the wire.
     public subscript(key: String) -> JSONValue? {
         state.withLock { state in
-            key.hasPrefix("_")
+            key.isPredefinedName
                 ? state.predefined.last { $0.name == key }?.value
                 : JSONValue.object(state.fields)[key]
         }
@@ -153,18 +178,24 @@ public final class GeoObject: Sendable {
         if (try? Self.check(key)) != nil { state.withLock { $0.set(nil, key) } }
     }
 
-    private static func check(_ key: String) throws {
-        if key.hasPrefix("_") {
+    /// - Throws: `ClientFailure.invalid` for names that begin with `_`.
+    static func check(_ key: String) throws {
+        if key.isPredefinedName {
             throw ClientFailure.invalid(
                 "names that begin with '_' are the service's own", path: key)
         }
     }
 }
 
+extension String {
+    /// Whether a field of this name is the service's own: its first code point is `_`.
+    var isPredefinedName: Bool { utf8.first == UInt8(ascii: "_") }
+}
+
 extension GeoObject.State {
     init(_ document: JSONValue) throws {
         for member in document.members {
-            guard member.name.hasPrefix("_") else {
+            guard member.name.isPredefinedName else {
                 fields.append(member)
                 continue
             }

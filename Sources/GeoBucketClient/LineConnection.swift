@@ -2,6 +2,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 import NIOSSL
+import Synchronization
 
 /// A connection to a service: lines out, lines back in the same order.
 ///
@@ -13,10 +14,13 @@ import NIOSSL
 public final class LineConnection: Sendable {
     private let channel: any Channel
     private let handler: AnswerHandler
+    private let patience: TimeAmount
+    private let lastID = Atomic(0)
 
-    private init(channel: any Channel, handler: AnswerHandler) {
+    private init(channel: any Channel, handler: AnswerHandler, patience: TimeAmount) {
         self.channel = channel
         self.handler = handler
+        self.patience = patience
     }
 
     /// Connects, runs `body` and closes, on every path.
@@ -28,7 +32,14 @@ public final class LineConnection: Sendable {
         _ body: (LineConnection) async throws -> Result
     ) async throws -> Result {
         let address = ServiceAddress(host: host, port: port)
-        let connection = try await open(address, .seconds(10), tls: tls).get()
+        let opening = open(address, .seconds(10), tls: tls)
+        let connection: LineConnection
+        do {
+            connection = try await opening.value()
+        } catch {
+            opening.whenSuccess { $0.close() }
+            throw error
+        }
         do {
             let result = try await body(connection)
             try? await connection.close().get()
@@ -41,17 +52,23 @@ public final class LineConnection: Sendable {
 
     /// Connects; fails with `ClientFailure.unreachable`.
     ///
-    /// - Parameter tls: nil for a connection without it.
+    /// - Parameters:
+    ///   - timeout: for the connection and TLS together.
+    ///   - tls: nil for a connection without it.
+    ///   - patience: how long nothing has to have come when a call times out for the other side to
+    ///     be taken for dead.
     static func open(
-        _ address: ServiceAddress, _ timeout: Duration, tls: ClientTLS?
+        _ address: ServiceAddress, _ timeout: Duration, tls: ClientTLS?, patience: Duration = .zero
     ) -> EventLoopFuture<LineConnection> {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let timeout = TimeAmount(timeout)
+        let deadline = NIODeadline.now() + timeout
         let handler = AnswerHandler()
         let handshake = loop.makePromise(of: Void.self)
         if tls == nil { handshake.succeed() }
         return ClientBootstrap(group: loop)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .connectTimeout(TimeAmount(timeout))
+            .connectTimeout(timeout)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
@@ -68,7 +85,15 @@ public final class LineConnection: Sendable {
                 throw error
             }
             .flatMap { channel in
-                handshake.futureResult.map { LineConnection(channel: channel, handler: handler) }
+                let timer = loop.scheduleTask(deadline: deadline) {
+                    handshake.fail(ChannelError.connectTimeout(timeout))
+                }
+                handshake.futureResult.whenComplete { _ in timer.cancel() }
+                handshake.futureResult.whenFailure { _ in channel.close(promise: nil) }
+                return handshake.futureResult.map {
+                    LineConnection(
+                        channel: channel, handler: handler, patience: TimeAmount(patience))
+                }
             }
             .flatMapErrorThrowing { error in
                 throw ClientFailure.unreachable(
@@ -99,6 +124,9 @@ public final class LineConnection: Sendable {
     @discardableResult
     func close() -> EventLoopFuture<Void> { channel.close() }
 
+    /// The id of the next request.
+    func newID() -> Int { lastID.wrappingAdd(1, ordering: .relaxed).newValue }
+
     /// Sends one line, which has to be answered by one, and returns that without its line break.
     public func send(_ line: [UInt8]) async throws -> [UInt8] {
         try await begin(line).value()
@@ -108,28 +136,34 @@ public final class LineConnection: Sendable {
     ///
     /// - Parameter deadline: when the answer fails with `ClientFailure.timedOut`.
     public func begin(_ line: [UInt8], deadline: NIODeadline? = nil) -> PendingAnswer {
+        begin(line, id: nil, deadline: deadline)
+    }
+
+    /// - Parameter id: the request's, which its answer has to have.
+    func begin(_ line: [UInt8], id: Int?, deadline: NIODeadline?) -> PendingAnswer {
         let promise = channel.eventLoop.makePromise(of: [UInt8].self)
-        channel.eventLoop.execute { [channel, handler] in
+        channel.eventLoop.execute { [channel, handler, patience] in
             handler.expect(promise)
             var buffer = channel.allocator.buffer(capacity: line.count + 1)
             buffer.writeBytes(line)
             buffer.writeInteger(UInt8(ascii: "\n"))
             channel.writeAndFlush(buffer, promise: nil)
-            if let deadline { Self.end(promise, at: deadline, channel, handler) }
+            if let deadline { Self.end(promise, at: deadline, channel, handler, patience) }
         }
-        return PendingAnswer(promise: promise)
+        return PendingAnswer(promise: promise, id: id, channel: channel)
     }
 
     /// Fails an answer that does not come in time. When nothing at all has come since its line went
-    /// out, the other side is taken for dead.
+    /// out, and that is long ago, the other side is taken for dead.
     private static func end(
         _ promise: EventLoopPromise<[UInt8]>, at deadline: NIODeadline, _ channel: any Channel,
-        _ handler: AnswerHandler
+        _ handler: AnswerHandler, _ patience: TimeAmount
     ) {
-        let linesBefore = handler.linesReceived
+        let arrivalsBefore = handler.arrivals
+        let isLongEnough = deadline - .now() >= patience
         let timer = channel.eventLoop.scheduleTask(deadline: deadline) {
             promise.fail(ClientFailure.timedOut)
-            if handler.linesReceived == linesBefore { channel.close(promise: nil) }
+            if isLongEnough, handler.arrivals == arrivalsBefore { channel.close(promise: nil) }
         }
         promise.futureResult.whenComplete { _ in timer.cancel() }
     }
@@ -138,8 +172,8 @@ public final class LineConnection: Sendable {
 /// The answer to a line that is on its way.
 public struct PendingAnswer: Sendable {
     fileprivate let promise: EventLoopPromise<[UInt8]>
-
-    var answer: EventLoopFuture<[UInt8]> { promise.futureResult }
+    fileprivate let id: Int?
+    fileprivate let channel: any Channel
 
     /// The answer line without its line break.
     ///
@@ -147,6 +181,24 @@ public struct PendingAnswer: Sendable {
     ///   task is cancelled, though the service may still do what was asked.
     public func value() async throws -> [UInt8] {
         try await promise.futureResult.cancellable(promise)
+    }
+
+    /// The result inside the answer, or the error inside it thrown.
+    ///
+    /// - Throws: as `value()`, and `ClientFailure.refused` or `.malformedAnswer`. An answer with the
+    ///   id of another request ends the connection, on which nothing is certain then.
+    public func result() async throws -> [UInt8] { try read(try await value()) }
+
+    /// `result()` as a future.
+    var futureResult: EventLoopFuture<[UInt8]> { promise.futureResult.flatMapThrowing(read) }
+
+    private func read(_ answer: [UInt8]) throws -> [UInt8] {
+        do {
+            return try LineConnection.result(of: answer, id: id)
+        } catch let failure as ClientFailure {
+            if case .malformedAnswer = failure { channel.close(promise: nil) }
+            throw failure
+        }
     }
 }
 
@@ -164,13 +216,15 @@ extension EventLoopFuture where Value: Sendable {
 
     /// The value of a future that others wait for too; only this wait ends by cancellation or at
     /// the deadline, then with `ClientFailure.timedOut`.
-    func value(before deadline: NIODeadline) async throws -> Value {
+    func value(before deadline: NIODeadline? = nil) async throws -> Value {
         let promise = eventLoop.makePromise(of: Value.self)
         cascade(to: promise)
-        let timer = eventLoop.scheduleTask(deadline: deadline) {
-            promise.fail(ClientFailure.timedOut)
+        if let deadline {
+            let timer = eventLoop.scheduleTask(deadline: deadline) {
+                promise.fail(ClientFailure.timedOut)
+            }
+            promise.futureResult.whenComplete { _ in timer.cancel() }
         }
-        promise.futureResult.whenComplete { _ in timer.cancel() }
         return try await promise.futureResult.cancellable(promise)
     }
 }

@@ -5,7 +5,12 @@ public enum ModelEncoder {
     /// - Throws: `JSONMismatch` with the key path for what JSON cannot hold; what the model's own
     ///   `encode(to:)` throws.
     public static func encode(_ model: some Encodable) throws -> JSONValue {
-        try ValueEncoder.encode(model, codingPath: [])
+        do {
+            return try ValueEncoder.encode(model, codingPath: [])
+        } catch EncodingError.invalidValue(_, let context) {
+            throw JSONMismatch(
+                context.debugDescription, at: JSONMismatch.path(context.codingPath))
+        }
     }
 }
 

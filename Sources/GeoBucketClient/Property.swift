@@ -78,10 +78,14 @@ extension KeyValueCoded where Self: AnyObject {
 }
 
 extension GeoObject {
-    /// Sets the fields that a model lists.
+    /// Sets the fields that a model lists, all or none.
     ///
     /// - Throws: `ClientFailure.invalid`, `JSONMismatch`.
     public func setValues(of model: some KeyValueCoded) throws {
-        for member in try model.jsonValue.members { try set(member.value, forKey: member.name) }
+        let members = try model.jsonValue.members
+        for member in members { try Self.check(member.name) }
+        state.withLock { state in
+            for member in members { state.set(member.value, member.name) }
+        }
     }
 }

@@ -5,24 +5,33 @@ extension LineConnection {
     /// One JSON-RPC call.
     ///
     /// - Parameters:
-    ///   - params: JSON text without line breaks.
+    ///   - params: JSON text.
     /// - Returns: the result's JSON text.
     /// - Throws: `ClientFailure`.
     public func call(_ method: String, _ params: [UInt8]) async throws -> [UInt8] {
-        try Self.result(of: try await begin(method, params).value())
+        try await begin(method, params).result()
     }
 
-    /// One JSON-RPC call without waiting; `result(of:)` reads its answer.
+    /// One JSON-RPC call without waiting; the answer's `result()` has what it comes to.
     public func begin(
         _ method: String, _ params: [UInt8], deadline: NIODeadline? = nil
     ) -> PendingAnswer {
         var writer = JSONWriter(reserving: params.count + 80)
-        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":")
+        let id = newID()
+        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
+        writer.integer(id)
+        writer.key("method")
         writer.string(method)
         writer.key("params")
-        writer.raw(params)
+        writer.raw(Self.oneLine(params))
         writer.byte(UInt8(ascii: "}"))
-        return begin(writer.bytes, deadline: deadline)
+        return begin(writer.bytes, id: id, deadline: deadline)
+    }
+
+    /// JSON text without its line breaks, which can only be white space there.
+    private static func oneLine(_ text: [UInt8]) -> [UInt8] {
+        guard text.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return text }
+        return text.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
     }
 
     /// Logs in for all that follows on this connection.
@@ -38,10 +47,26 @@ extension LineConnection {
 
     /// The result inside an answer line, or the error inside it thrown.
     public static func result(of answer: [UInt8]) throws -> [UInt8] {
+        try result(of: answer, id: nil)
+    }
+
+    /// - Parameter id: what the answer's has to be; nil is any.
+    static func result(of answer: [UInt8], id: Int?) throws -> [UInt8] {
         do {
-            return try JSONParser.reading(answer, result)
+            return try JSONParser.reading(answer) { answer in
+                if let id { try check(answer, id) }
+                return try result(in: answer)
+            }
         } catch let error as JSONSyntaxError {
             throw ClientFailure.malformedAnswer(error.message)
+        }
+    }
+
+    /// An answer has the id of its request; an error about what could not be read has null.
+    private static func check(_ answer: JSONView, _ id: Int) throws {
+        let isUnread = answer["id"]?.kind == .null && answer["error"] != nil
+        guard isUnread || answer["id"]?.number?.exactInt == id else {
+            throw ClientFailure.malformedAnswer("it belongs to another request")
         }
     }
 

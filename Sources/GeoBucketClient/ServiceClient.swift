@@ -34,7 +34,8 @@ nonisolated(nonsending) public func with<Result>(
 /// Any number of tasks may call at once: their requests share the connection and are pipelined.
 /// Reads that lose their connection are sent again, with growing pauses; writes only when they
 /// carry a request key (`ClientConfiguration.usesRequestKeys`), else they fail with
-/// `ClientFailure.disconnected`, since they may have happened. A call ends at its timeout, and at
+/// `ClientFailure.disconnected`, since they may have happened. What has not been sent, since there
+/// was no connection, is tried again in any case. A call ends at its timeout, and at
 /// once when its task is cancelled.
 public final class ServiceClient: Sendable {
     public let address: ServiceAddress
@@ -56,6 +57,10 @@ public final class ServiceClient: Sendable {
         self.configuration = configuration
     }
 
+    deinit {
+        if case .open(let connection) = link.withLock({ $0 }) { connection.close() }
+    }
+
     /// Ends the connection; calls under way fail with `ClientFailure.disconnected`, later ones with
     /// `.closed`.
     public func close() async {
@@ -65,7 +70,7 @@ public final class ServiceClient: Sendable {
         }
         switch last {
         case .open(let connection): try? await connection.close().get()
-        case .opening(let future): try? await future.flatMap { $0.close() }.get()
+        case .opening(let future): future.whenSuccess { $0.close() }
         case .none, .closed: break
         }
     }
@@ -75,34 +80,52 @@ public final class ServiceClient: Sendable {
 
     // MARK: Calls
 
-    /// One call of the protocol.
+    /// One call of the protocol; a write is repeated only when its params have a `requestKey`.
     ///
-    /// - Throws: `ClientFailure`, `CancellationError`.
+    /// - Throws: `ClientFailure`, with `.invalid` for numbers that are not finite;
+    ///   `CancellationError`.
     public func call(
         _ method: String, _ params: JSONValue = .object([:])
     ) async throws -> JSONValue {
-        try JSONValue(parsing: try await callText(method, params.utf8))
+        let text: [UInt8]
+        do {
+            text = try params.jsonValue.utf8
+        } catch let mismatch as JSONMismatch {
+            throw ClientFailure.invalid(mismatch.message, path: mismatch.path)
+        }
+        let isRepeatable = Self.reads.contains(method) || params["requestKey"]?.string != nil
+        return try JSONValue(parsing: try await callText(method, text, isRepeatable))
     }
 
-    /// One call of the protocol, params and result as JSON text.
+    /// One call of the protocol, params and result as JSON text; writes are never repeated.
+    ///
+    /// - Throws: `ClientFailure`, `CancellationError`.
     public func callText(_ method: String, _ params: [UInt8]) async throws -> [UInt8] {
+        try await callText(method, params, Self.reads.contains(method))
+    }
+
+    /// - Parameter isRepeatable: whether doing it twice does no harm.
+    private func callText(
+        _ method: String, _ params: [UInt8], _ isRepeatable: Bool
+    ) async throws -> [UInt8] {
         let deadline = deadline()
-        let lastRetry = NIODeadline.now() + TimeAmount(configuration.retryTime)
-        let isRepeatable = Self.reads.contains(method) || configuration.usesRequestKeys
+        var lastRetry: NIODeadline?
         var random = SystemRandomNumberGenerator()
         var retries = 0
         while true {
+            try Task.checkCancellation()
             do {
                 let connection = try await connection(before: deadline)
-                let answer = connection.begin(method, params, deadline: deadline)
-                return try LineConnection.result(of: try await answer.value())
+                return try await connection.begin(method, params, deadline: deadline).result()
             } catch let failure as ClientFailure {
                 guard failure.allowsRetry(isRepeatable: isRepeatable) else { throw failure }
                 retries += 1
+                let last = lastRetry ?? .now() + TimeAmount(configuration.retryTime)
+                lastRetry = last
                 let pause = max(
                     configuration.pause(beforeRetry: retries, using: &random),
                     failure.suggestedPause)
-                guard NIODeadline.now() + TimeAmount(pause) < min(deadline, lastRetry) else {
+                guard NIODeadline.now() + TimeAmount(pause) < min(deadline, last) else {
                     throw failure
                 }
                 configuration.logger.debug(
@@ -125,6 +148,12 @@ public final class ServiceClient: Sendable {
     private func deadline() -> NIODeadline { .now() + TimeAmount(configuration.requestTimeout) }
 
     // MARK: The connection
+
+    /// Whether a connection stands that calls would use.
+    var isConnected: Bool {
+        guard case .open(let connection) = link.withLock({ $0 }) else { return false }
+        return connection.isOpen
+    }
 
     /// The connection that is open, or being opened for all who wait.
     private func connection(before deadline: NIODeadline) async throws -> LineConnection {
@@ -152,11 +181,13 @@ public final class ServiceClient: Sendable {
 
     private func open() -> EventLoopFuture<LineConnection> {
         let future = LineConnection.open(
-            address, configuration.connectTimeout, tls: configuration.tls
+            address, configuration.connectTimeout, tls: configuration.tls,
+            patience: configuration.requestTimeout / 2
         )
         .flatMap { connection in
-            self.logIn(on: connection).flatMapError { error in
-                connection.close().flatMapThrowing { throw error }
+            self.logIn(on: connection).flatMapErrorThrowing { error in
+                connection.close()
+                throw self.failure(ofLogin: error)
             }
         }
         future.whenComplete { result in self.settle(result) }
@@ -168,11 +199,19 @@ public final class ServiceClient: Sendable {
             return connection.ended.eventLoop.makeSucceededFuture(connection)
         }
         let params = JSONValue.object(["token": .string(token)]).utf8
-        return connection.begin("auth.login", params, deadline: deadline()).answer
-            .flatMapThrowing { answer in
-                _ = try LineConnection.result(of: answer)
-                return connection
-            }
+        return connection.begin("auth.login", params, deadline: deadline()).futureResult
+            .map { _ in connection }
+    }
+
+    /// A connection that is lost before the login is answered has not come about: nothing else was
+    /// sent on it.
+    private func failure(ofLogin error: any Error) -> any Error {
+        switch error as? ClientFailure {
+        case .disconnected?, .timedOut?:
+            ClientFailure.unreachable(
+                host: address.host, port: address.port, reason: "the login was not answered")
+        default: error
+        }
     }
 
     private func settle(_ result: Result<LineConnection, any Error>) {

@@ -9,7 +9,7 @@ import JSONText
 public struct Stored<Model: Codable & Sendable>: Sendable {
     public var model: Model
     /// The object around the model, as it was last read or written.
-    public let object: GeoObject
+    public fileprivate(set) var object: GeoObject
 
     public var id: String { object.uuid ?? "" }
     public var version: Int64 { object.version ?? 0 }
@@ -42,7 +42,7 @@ extension Bucket {
         _ model: Model, withID id: String? = nil
     ) async throws -> Stored<Model> {
         let object = GeoObject(self, id: id)
-        try object.replace(with: try Self.document(model))
+        object.replace(with: try Self.document(model))
         try await object.saveAllFields()
         return try Stored(object)
     }
@@ -52,20 +52,23 @@ extension Bucket {
     /// - Parameters:
     ///   - unknownFields: what becomes of fields of the object that the model does not have.
     ///   - forced: false fails when somebody has changed the object since it was read.
-    /// - Throws: `ClientFailure.refused` with `OBJECT_VERSION_IS_STALE`.
+    /// - Throws: `ClientFailure.refused` with `OBJECT_VERSION_IS_STALE`; `.invalid` when the object
+    ///   was read with some of its fields only. `stored` is as before then.
     public func save<Model>(
         _ stored: inout Stored<Model>, unknownFields: UnknownFields = .kept, forced: Bool = false
     ) async throws {
         var members = try Self.document(stored.model)
         let names = members.map(\.name)
+        let state = stored.object.state.withLock { $0 }
         if unknownFields == .kept {
             let known = Set((names + stored.names).map { Array($0.utf8) })
-            let fields = stored.object.state.withLock { $0.fields }
-            members += fields.filter { !known.contains(Array($0.name.utf8)) }
+            members += state.fields.filter { !known.contains(Array($0.name.utf8)) }
         }
-        try stored.object.replace(with: members)
-        try await stored.object.saveAllFields(forced: forced)
-        stored.names = names
+        // An object of its own: copies of `stored` keep the version they were read with.
+        let object = GeoObject(stored.object.bucket, state: state)
+        object.replace(with: members)
+        try await object.saveAllFields(forced: forced)
+        (stored.object, stored.names) = (object, names)
     }
 
     /// The model that an object holds.
@@ -96,7 +99,7 @@ extension Bucket {
 
 extension GeoObject {
     /// Puts these fields in the place of all others; predefined ones among them are passed over.
-    fileprivate func replace(with members: [JSONValue.Member]) throws {
-        state.withLock { $0.fields = members.filter { !$0.name.hasPrefix("_") } }
+    fileprivate func replace(with members: [JSONValue.Member]) {
+        state.withLock { $0.fields = members.filter { !$0.name.isPredefinedName } }
     }
 }

@@ -10,7 +10,8 @@ extension JSONConvertible where Self: FixedWidthInteger {
             case .decimal(let value): Self(exactly: value)
             }
         guard let exact else {
-            throw JSONMismatch("\(jsonValue.text) does not fit \(Self.self)")
+            let text = (try? jsonValue.jsonValue.text) ?? "\(number.double)"
+            throw JSONMismatch("\(text) does not fit \(Self.self)")
         }
         self = exact
     }
@@ -53,7 +54,7 @@ extension Float: JSONConvertible {
     public init(jsonValue: JSONValue) throws {
         let double = try Double(jsonValue: jsonValue)
         self = Float(double)
-        guard isFinite else { throw JSONMismatch("\(jsonValue.text) does not fit Float") }
+        guard isFinite else { throw JSONMismatch("\(double) does not fit Float") }
     }
 
     /// The number with the same shortest spelling: 0.1, not 0.10000000149011612.

@@ -49,7 +49,29 @@ public struct JSONMismatch: Error, Sendable, Equatable, CustomStringConvertible 
 
 extension JSONValue: JSONConvertible {
     public init(jsonValue: JSONValue) { self = jsonValue }
-    public var jsonValue: JSONValue { self }
+
+    /// The value itself, if no number inside it is NaN or infinite.
+    public var jsonValue: JSONValue {
+        get throws {
+            try checkNumbers()
+            return self
+        }
+    }
+
+    private func checkNumbers() throws {
+        switch self {
+        case .null, .bool, .string, .number(.integer), .number(.unsigned): break
+        case .number(.decimal(let decimal)): _ = try decimal.jsonValue
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                try JSONMismatch.inside("[\(index)]") { try element.checkNumbers() }
+            }
+        case .object(let members):
+            for member in members {
+                try JSONMismatch.inside(member.name) { try member.value.checkNumbers() }
+            }
+        }
+    }
 
     /// The value as another type.
     public func decode<Value: JSONConvertible>(_ type: Value.Type = Value.self) throws -> Value {

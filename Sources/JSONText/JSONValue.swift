@@ -117,7 +117,7 @@ public indirect enum JSONValue: Sendable, Equatable {
     /// The value as JSON text.
     public var text: String { String(decoding: utf8, as: UTF8.self) }
 
-    /// The value as JSON text in UTF-8.
+    /// The value as JSON text in UTF-8. Its numbers have to be finite, which `jsonValue` checks.
     public var utf8: [UInt8] {
         var writer = JSONWriter()
         write(to: &writer)

@@ -40,9 +40,10 @@ extension Bucket {
 
     /// One page: the query, the bucket, the objects, the query for the next page, the error.
     public func execute(_ query: BucketQuery, with block: @escaping QueryBlock) {
+        let asked = query.copy()
         Task {
             do {
-                let result = try await self.execute(query)
+                let result = try await self.execute(asked)
                 block(query, self, result.objects, result.nextQuery, nil)
             } catch {
                 block(query, self, nil, nil, error)
@@ -53,9 +54,10 @@ extension Bucket {
     public func count(_ block: @escaping CountBlock) { count(with: BucketQuery(), block) }
 
     public func count(with query: BucketQuery, _ block: @escaping CountBlock) {
+        let asked = query.copy()
         Task {
             do {
-                block(self, query, UInt(try await self.count(query)), nil)
+                block(self, query, UInt(try await self.count(asked)), nil)
             } catch {
                 block(self, query, 0, error)
             }

@@ -110,8 +110,8 @@ extension Clause {
         `in`(key, value: value.map(operand))
     }
 
-    /// What JSON cannot hold becomes its description, as in the clauses of one type.
+    /// What JSON cannot hold is refused by the service, as in the clauses of one type.
     private static func operand(_ value: Any) -> JSONValue {
-        (try? JSONValue(foundation: value)) ?? .string("\(value)")
+        (try? JSONValue(foundation: value)) ?? refused(value)
     }
 }

@@ -14,7 +14,8 @@ public enum Kii {
 
     private static let session = Mutex<Session?>(nil)
 
-    /// Says which service all later calls go to; it is connected to when it is first asked.
+    /// Says which service all later calls go to; it is connected to when it is first asked. The
+    /// connection of an earlier `begin` is closed.
     ///
     /// - Parameter userID: who `KiiUser.current()` is. That they may read and write their buckets is
     ///   the token's affair, in the configuration.
@@ -23,8 +24,18 @@ public enum Kii {
         configuration: ClientConfiguration = .init()
     ) {
         let client = ServiceClient(address, configuration: configuration)
-        session.withLock {
-            $0 = Session(client: client, user: userID.map { KiiUser(userID: $0) })
+        let session = Session(client: client, user: userID.map { KiiUser(userID: $0) })
+        if let last = replace(session) { Task { await last.close() } }
+    }
+
+    /// Closes the connection; `begin` has to be called before anything else is.
+    public static func end() async { await replace(nil)?.close() }
+
+    /// The client of the session that ends thereby.
+    private static func replace(_ new: Session?) -> ServiceClient? {
+        session.withLock { session in
+            defer { session = new }
+            return session?.client
         }
     }
 

@@ -10,6 +10,19 @@ private final class Outcome<Value: Sendable>: Sendable {
     let result = Mutex<Result<Value, any Error>?>(nil)
 }
 
+/// Runs what is waited for on a thread of its own, since the threads that wait may be all of the
+/// runtime's.
+private final class BlockingExecutor: TaskExecutor {
+    static let shared = BlockingExecutor()
+
+    private let queue = DispatchQueue(label: "geobucket.synchronous")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
 /// Runs an async function and waits for it on the calling thread.
 @available(*, noasync)
 private func blocking<Value: Sendable>(
@@ -17,7 +30,7 @@ private func blocking<Value: Sendable>(
 ) throws -> Value {
     let outcome = Outcome<Value>()
     let done = DispatchSemaphore(value: 0)
-    Task.detached {
+    Task.detached(executorPreference: BlockingExecutor.shared) {
         let result: Result<Value, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
         outcome.result.withLock { $0 = result }

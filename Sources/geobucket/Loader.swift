@@ -134,7 +134,7 @@ struct Loader {
         guard var (group, answer) = underWay.popFirst() else { return }
         while true {
             do {
-                _ = try LineConnection.result(of: try await answer.value())
+                _ = try await answer.result()
                 summary.objects += group.records.count
                 return
             } catch ClientFailure.refused(let failure) {

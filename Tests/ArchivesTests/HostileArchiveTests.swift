@@ -53,6 +53,11 @@ import Testing
         var last = archive.string("ha")
         for _ in 0..<60 { last = archive.list([last, last]) }
         #expect(outcome(archive.bytes(top: ["root": last])).contains("values when written out"))
+        for _ in 0..<10 { last = archive.list([last, last]) }
+        var limits = ArchiveLimits()
+        (limits.values, limits.objectValues) = (.max, .max)
+        let unlimited = outcome(archive.bytes(top: ["root": last]), limits: limits)
+        #expect(unlimited.contains("values when written out"))
     }
 
     @Test func `Nesting is followed down to its limit`() {
@@ -114,5 +119,51 @@ import Testing
         #expect(outcome(bytes, limits: limits).hasPrefix("["))
         limits.fileBytes = bytes.count - 1
         #expect(outcome(bytes, limits: limits).contains("has more than"))
+    }
+
+    /// Values for everything together, and a text that counts for more than 1,000 of them.
+    private static var fewer: ArchiveLimits {
+        var limits = ArchiveLimits()
+        limits.values = 1_000_000
+        return limits
+    }
+    private static let long = String(repeating: "x", count: 100_000)
+
+    @Test func `Long strings that are named again and again are refused, not written out`() {
+        var archive = ArchiveText()
+        let text = archive.string(Self.long)
+        let data = archive.add("<data>\(Data(Self.long.utf8).base64EncodedString())</data>")
+        for value in [text, data] {
+            let outermost = archive.list(Array(repeating: value, count: 1_000))
+            let inner = archive.list([archive.list(Array(repeating: value, count: 100))])
+            for root in [outermost, inner] {
+                let outcome = outcome(archive.bytes(top: ["root": root]), limits: Self.fewer)
+                #expect(outcome.suffix(23) == "values when written out")
+            }
+        }
+    }
+
+    @Test func `Long keys and strings made of others count by their length`() {
+        var archive = ArchiveText()
+        let one = archive.string("1")
+        let thing = archive.instance(["Thing"], [Self.long: ArchiveText.uid(one)])
+        let things = archive.list([archive.list(Array(repeating: thing, count: 100))])
+        let keys = outcome(archive.bytes(top: ["root": things]), limits: Self.fewer)
+        #expect(keys.suffix(23) == "values when written out")
+        let base = archive.string("http://a/" + Self.long + "/")
+        let list = archive.list(
+            (0..<1_000).map { _ in
+                archive.instance(
+                    ["NSURL"],
+                    ["NS.base": ArchiveText.uid(base), "NS.relative": ArchiveText.uid(one)])
+            })
+        let urls = outcome(archive.bytes(top: ["root": list]), limits: Self.fewer)
+        #expect(urls.suffix(28) == "more values than are allowed")
+    }
+
+    @Test func `A key loses the sign it was archived with whatever follows it`() {
+        var archive = ArchiveText()
+        let root = archive.instance(["Thing"], ["$$\u{301}": "<integer>1</integer>"])
+        #expect(outcome(archive.bytes(top: ["root": root])) == "{\"$\u{301}\":1}")
     }
 }

@@ -16,7 +16,7 @@ import Testing
             try await Program.serve(store: folder + "/s.sqlite", folder: folder) { _, port in
                 Kii.begin(ServiceAddress(host: "127.0.0.1", port: port), userID: "alice")
                 try await body()
-                await Kii.service.close()
+                await Kii.end()
             }
         }
     }
@@ -24,6 +24,21 @@ import Testing
     private static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { continuation in
             Thread { continuation.resume(with: Result { try body() }) }.start()
+        }
+    }
+
+    @Test func `A second begin and an end close the connection before`() async throws {
+        try await Self.withService {
+            let first = Kii.service
+            try await first.ping()
+            Kii.begin(first.address)
+            let second = Kii.service
+            let deadline = ContinuousClock.now + .seconds(20)
+            while (try? await first.ping()) != nil, ContinuousClock.now < deadline {}
+            await #expect(throws: ClientFailure.closed) { try await first.ping() }
+            try await second.ping()
+            await Kii.end()
+            await #expect(throws: ClientFailure.closed) { try await second.ping() }
         }
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import GeoBucketClient
 import KiiCompatibility
+import TestSupport
 import Testing
 
 /// Every way to write a clause, and the document it makes.
@@ -36,6 +37,10 @@ import Testing
             .range("a", from: 1, through: 2),
             #"{"type":"range","field":"a","lowerLimit":1,"upperLimit":2}"#
         ),
+        (
+            .range("a", from: 1, lowerIncluded: false, through: 2, upperIncluded: false),
+            #"{"type":"range","field":"a","lowerLimit":1,"lowerIncluded":false,"upperLimit":2,"upperIncluded":false}"#
+        ),
         (.in("a", value: ["x", "y"]), #"{"type":"in","field":"a","values":["x","y"]}"#),
         (
             .in("a", value: ["x", NSNumber(value: 2)] as [Any]),
@@ -65,6 +70,10 @@ import Testing
             .geoPolygon("p", rings: [[tower, tower]]),
             #"{"type":"geopolygon","field":"p","polygon":{"type":"Polygon","coordinates":[[[139.25,35.5],[139.25,35.5]]]}}"#
         ),
+        (
+            .geoPolygon("p", polygons: [[[tower]], [[tower], [tower]]]),
+            #"{"type":"geopolygon","field":"p","polygon":{"type":"MultiPolygon","coordinates":[[[[139.25,35.5]]],[[[139.25,35.5]],[[139.25,35.5]]]]}}"#
+        ),
         (.andClauses([.all, .all]), #"{"type":"and","clauses":[{"type":"all"},{"type":"all"}]}"#),
         (.orClauses([.all]), #"{"type":"or","clauses":[{"type":"all"}]}"#),
         (
@@ -80,6 +89,14 @@ import Testing
             Field<Bool>("b") != true,
             #"{"type":"not","clause":{"type":"eq","field":"b","value":true}}"#
         ),
+        (
+            Field<Int>("n").isIn(1...3),
+            #"{"type":"range","field":"n","lowerLimit":1,"upperLimit":3}"#
+        ),
+        (
+            Field<Int>("n").isIn(1..<3),
+            #"{"type":"range","field":"n","lowerLimit":1,"upperLimit":3,"upperIncluded":false}"#
+        ),
         (Field<String>("s").isIn(["x"]), #"{"type":"in","field":"s","values":["x"]}"#),
         (Field<String>("s").startsWith("x"), #"{"type":"prefix","field":"s","prefix":"x"}"#),
         (
@@ -94,9 +111,46 @@ import Testing
         #expect(clause.json.text == document)
     }
 
-    @Test func `What JSON cannot hold in a clause is refused by the service, nothing traps`() {
-        #expect(
-            Clause.lessThan("a", value: Double.nan).json.text
-                == #"{"type":"range","field":"a","upperLimit":"nan","upperIncluded":false}"#)
+    /// Clauses with what JSON or the earth has not, and where the service finds it.
+    private static let refused: [(Clause, String)] = [
+        (.equals("a", value: Double.nan), "value"),
+        (.notEquals("a", value: JSONValue.double(.nan)), "clause.value"),
+        (.equals("a", value: NSNumber(value: Double.infinity) as Any), "value"),
+        (.equals("a", value: GeoPoint(latitude: 91, longitude: 0)), "value"),
+        (.greaterThan("a", value: Double.nan), "lowerLimit"),
+        (.lessThan("a", value: -Double.infinity), "upperLimit"),
+        (.in("a", value: [1, Double.nan]), "values[1]"),
+        (.contains("a", value: Float.nan), "value"),
+        (
+            .geoBox(
+                "p", northEast: GeoPoint(latitude: .nan, longitude: 0), southWest: tower),
+            "box.ne.lat"
+        ),
+        (.geoDistance("p", center: GeoPoint(latitude: 0, longitude: .infinity)), "center.lon"),
+        (.geoDistance("p", center: tower, radius: .nan), "radius"),
+        (
+            .geoPolygon("p", rings: [[GeoPoint(latitude: .nan, longitude: 1)]]),
+            "polygon.coordinates[0][0][1]"
+        ),
+    ]
+
+    @Test func `What no clause can hold is refused by the service with its path`() async throws {
+        try await TestService.with { service in
+            let address = ServiceAddress(host: "127.0.0.1", port: service.port)
+            try await GeoBucketClient.with(address) { client in
+                let bucket = client.bucket("mydata")
+                try await bucket.createObject().save()
+                for (clause, path) in Self.refused {
+                    let failure = await #expect(throws: ClientFailure.self) {
+                        try await bucket.count(BucketQuery(clause: clause))
+                    }
+                    guard case .refused(let remote)? = failure else {
+                        Issue.record("\(clause.json.text): \(String(describing: failure))")
+                        continue
+                    }
+                    #expect(remote.path == "bucketQuery.clause.\(path)", "\(clause.json.text)")
+                }
+            }
+        }
     }
 }

@@ -1,3 +1,6 @@
+import Glibc
+import JSONText
+import NIOCore
 import Synchronization
 import TestSupport
 import Testing
@@ -213,6 +216,180 @@ import Testing
             try await client.ping()
             await client.close()
             await #expect(throws: ClientFailure.closed) { try await client.ping() }
+        }
+    }
+
+    @Test func `A call of the app's own is asked again only with a key of its own`() async throws {
+        for (params, requests) in [("{}", 1), (#"{"requestKey":"k"}"#, 2)] {
+            try await FakeService({ connection, _ in
+                connection == 0 ? .hangUp : .result("{}")
+            }).serve { service, port in
+                let configuration = Self.configuration { $0.usesRequestKeys = true }
+                try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
+                    client in
+                    let params = try JSONValue(parsing: params)
+                    _ = try? await client.call("object.create", params)
+                }
+                #expect(service.requests.count == requests, "\(params)")
+            }
+        }
+    }
+
+    @Test func `A connection lost during the login was none, so writes are tried again too`()
+        async throws
+    {
+        try await FakeService({ connection, method in
+            connection == 0
+                ? .hangUp : .result(#"{"_id":"aa","_created":1,"_modified":1,"_version":1}"#)
+        }).serve { service, port in
+            let configuration = Self.configuration { $0.token = "secret" }
+            let client = ServiceClient(Self.address(port), configuration: configuration)
+            try await client.bucket("some").createObject().save()
+            await client.close()
+            #expect(
+                service.requests.map { $0["method"]?.string }
+                    == ["auth.login", "auth.login", "object.create"])
+        }
+    }
+
+    @Test func `TLS that is never agreed on is given up at the connection's timeout`() async throws
+    {
+        try await FakeService({ _, _ in .silence }).serve { _, port in
+            let configuration = Self.configuration {
+                $0.tls = ClientTLS()
+                $0.connectTimeout = .milliseconds(300)
+            }
+            let failure = await #expect(throws: ClientFailure.self) {
+                try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
+                    try await $0.ping()
+                }
+            }
+            #expect("\(failure!)".contains("took too long"), "\(failure!)")
+        }
+    }
+
+    @Test func `A cancelled task does not wait for its connection`() async throws {
+        try await FakeService({ _, _ in .silence }).serve { service, port in
+            let configuration = Self.configuration {
+                $0.tls = ClientTLS()
+                $0.connectTimeout = .seconds(20)
+            }
+            let connecting = Task {
+                try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
+                    try await $0.ping()
+                }
+            }
+            let single = Task {
+                try await LineConnection.with(
+                    host: "127.0.0.1", port: port, tls: ClientTLS()
+                ) { _ in }
+            }
+            while service.connectionCount < 2 { await Task.yield() }
+            let started = ContinuousClock.now
+            connecting.cancel()
+            single.cancel()
+            _ = await #expect(throws: CancellationError.self) { try await connecting.value }
+            _ = await #expect(throws: CancellationError.self) { try await single.value }
+            #expect(ContinuousClock.now - started < .seconds(5))
+        }
+    }
+
+    @Test func `A cancelled task sends nothing`() async throws {
+        try await FakeService({ _, _ in .result("{}") }).serve { service, port in
+            try await GeoBucketClient.with(Self.address(port)) { client in
+                let task = Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    _ = try await client.call("object.create")
+                }
+                _ = await #expect(throws: CancellationError.self) { try await task.value }
+            }
+            #expect(service.requests.isEmpty)
+        }
+    }
+
+    @Test func `A call with little time left does not end the connection of all`() async throws {
+        try await FakeService({ _, _ in .silence }).serve { _, port in
+            for (patience, isOpen) in [(Duration.seconds(20), true), (.milliseconds(20), false)] {
+                let connection = try await LineConnection.open(
+                    Self.address(port), .seconds(10), tls: nil, patience: patience
+                ).get()
+                let answer = connection.begin(
+                    "server.ping", Array("{}".utf8), deadline: .now() + .milliseconds(100))
+                _ = await #expect(throws: ClientFailure.timedOut) { try await answer.result() }
+                if !isOpen { try await connection.ended.get() }
+                #expect(connection.isOpen == isOpen)
+                try? await connection.close().get()
+            }
+        }
+    }
+
+    @Test func `A call is tried again for a time that begins with its loss`() async throws {
+        try await FakeService({ connection, _ in
+            guard connection == 0 else { return .result("\"pong\"") }
+            usleep(400_000)
+            return .hangUp
+        }).serve { service, port in
+            let configuration = Self.configuration { $0.retryTime = .milliseconds(300) }
+            try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
+                try await $0.ping()
+            }
+            #expect(service.connectionCount == 2)
+        }
+    }
+
+    @Test func `Line breaks in the params do not split a request`() async throws {
+        try await TestService.with { service in
+            try await GeoBucketClient.with(Self.address(service.port)) { client in
+                let params = Array("{\n\"bucket\":\r\n\"some\"}\n".utf8)
+                let answer = try await client.callText("bucket.count", params)
+                #expect(String(decoding: answer, as: UTF8.self).contains("count"))
+                try await client.ping()
+            }
+        }
+    }
+
+    @Test func `The answer to another request is none, and ends the connection`() async throws {
+        try await FakeService(id: 7, { _, _ in .result("\"pong\"") }).serve { service, port in
+            try await GeoBucketClient.with(Self.address(port)) { client in
+                for _ in 0..<2 {
+                    _ = await #expect(
+                        throws: ClientFailure.malformedAnswer("it belongs to another request")
+                    ) { try await client.ping() }
+                    while client.isConnected { await Task.yield() }
+                }
+            }
+            #expect(service.connectionCount == 2)
+        }
+    }
+
+    @Test func `A client that nobody holds ends its connection`() async throws {
+        try await TestService.with { service in
+            do {
+                let client = ServiceClient(Self.address(service.port))
+                try await client.ping()
+            }
+            let deadline = ContinuousClock.now + .seconds(20)
+            var open = 2
+            while open > 1, ContinuousClock.now < deadline {
+                open = try await service.call("server.stats")["connections"]?["open"]?.int ?? 0
+            }
+            #expect(open == 1)
+        }
+    }
+
+    @Test func `Numbers that JSON does not have are refused before they are sent`() async throws {
+        try await FakeService({ _, _ in .result("{}") }).serve { service, port in
+            try await GeoBucketClient.with(Self.address(port)) { client in
+                let documents = [JSONValue.object(["a": .array([.double(.nan)])])]
+                _ = await #expect(
+                    throws: ClientFailure.invalid(
+                        "nan has no JSON spelling", path: "objects[0].a[0]")
+                ) { try await client.bucket("some").putMany(documents) }
+                _ = await #expect(
+                    throws: ClientFailure.invalid("-inf has no JSON spelling", path: "x")
+                ) { try await client.call("object.create", .object(["x": .double(-.infinity)])) }
+            }
+            #expect(service.requests.isEmpty)
         }
     }
 

@@ -24,7 +24,13 @@ final class FakeService: Sendable {
     private let connections = Mutex(0)
     private let script: Script
 
-    init(_ script: @escaping Script) { self.script = script }
+    /// The id of every answer; nil is that of the oldest request without one.
+    private let id: Int?
+
+    init(id: Int? = nil, _ script: @escaping Script) {
+        self.id = id
+        self.script = script
+    }
 
     /// Every request that came, in order.
     var requests: [JSONValue] { lines.withLock { $0 } }
@@ -61,6 +67,7 @@ final class FakeService: Sendable {
         private let service: FakeService
         private let number: Int
         private var pending = ByteBuffer()
+        private var unanswered: [Int] = []
 
         init(_ service: FakeService, _ number: Int) {
             self.service = service
@@ -73,12 +80,13 @@ final class FakeService: Sendable {
             while let end = pending.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = pending.readBytes(length: end - pending.readerIndex)!
                 pending.moveReaderIndex(forwardBy: 1)
-                answer(try! JSONValue(parsing: line), context)
+                if let request = try? JSONValue(parsing: line) { answer(request, context) }
             }
         }
 
         private func answer(_ request: JSONValue, _ context: ChannelHandlerContext) {
             service.lines.withLock { $0.append(request) }
+            unanswered.append(request["id"]?.int ?? 0)
             let member: String
             switch service.script(number, request["method"]?.string ?? "") {
             case .result(let text): member = "\"result\":\(text)"
@@ -88,7 +96,8 @@ final class FakeService: Sendable {
                 context.close(promise: nil)
                 return
             }
-            let line = #"{"jsonrpc":"2.0","id":1,\#(member)}"# + "\n"
+            let id = service.id ?? unanswered.removeFirst()
+            let line = #"{"jsonrpc":"2.0","id":\#(id),\#(member)}"# + "\n"
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: line)), promise: nil)
         }
     }

@@ -156,6 +156,61 @@ private final class Item: KeyValueCoded {
         }
     }
 
+    @Test func `A number that is not finite fits no type of whole numbers, and no Float`() {
+        #expect(throws: JSONMismatch("nan does not fit Int8")) {
+            try JSONValue.double(.nan).decode(Int8.self)
+        }
+        #expect(throws: JSONMismatch("inf does not fit Float")) {
+            try JSONValue.double(.infinity).decode(Float.self)
+        }
+    }
+
+    @Test func `What a model itself refuses to encode is told with its key path`() {
+        struct Part: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                throw EncodingError.invalidValue(
+                    self, .init(codingPath: encoder.codingPath, debugDescription: "is odd"))
+            }
+        }
+        struct Model: Encodable { var parts = [Part()] }
+        #expect(throws: JSONMismatch("is odd", at: "parts[0]")) {
+            try ModelEncoder.encode(Model())
+        }
+    }
+
+    @Test func `The values of a model are set all or none`() throws {
+        struct Model: KeyValueCoded {
+            var a = 1
+            static var properties: [Property<Model>] {
+                [Property("a", \.a), Property("_b", \.a)]
+            }
+        }
+        let object = ServiceClient().bucket("some").createObject()
+        #expect(throws: ClientFailure.self) { try object.setValues(of: Model()) }
+        #expect(object.document == .object([:]))
+    }
+
+    @Test func `Two copies of a stored model do not overwrite each other`() async throws {
+        struct Note: Codable, Sendable, Equatable { var text: String }
+        try await TestService.with { service in
+            let address = ServiceAddress(host: "127.0.0.1", port: service.port)
+            try await GeoBucketClient.with(address) { client in
+                let notes = client.bucket("notes")
+                var mine = try await notes.save(Note(text: "first"))
+                var theirs = mine
+                mine.model.text = "mine"
+                try await notes.save(&mine)
+                theirs.model.text = "theirs"
+                await #expect(throws: ClientFailure.self) { try await notes.save(&theirs) }
+                #expect(theirs.object.string(forKey: "text") == "first" && theirs.version == 1)
+                #expect(mine.version == 2 && mine.object.string(forKey: "text") == "mine")
+                try await notes.save(&theirs, forced: true)
+                #expect(
+                    try await notes.object(of: Note.self, withID: mine.id).model.text == "theirs")
+            }
+        }
+    }
+
     @Test func `Classes with a superclass encode into it and back`() throws {
         class Base: Codable { var a = 1 }
         final class Derived: Base {

@@ -104,6 +104,8 @@ import Testing
             }
             #expect(!object.setObject(Double.nan, forKey: "nan"))
             #expect(!object.setObject([1.0, -.infinity], forKey: "infinity"))
+            #expect(!object.setObject(JSONValue.array([.double(.nan)]), forKey: "json"))
+            #expect(!object.setObject(1, forKey: "_\u{301}a"))
             #expect(!object.setObject(Optional<Any>.none, forKey: "nil"))
             #expect(!object.setObject(["f": NSObject()] as [String: Any], forKey: "object"))
             for point in [(90.1, 0.0), (-91, 0), (0, 180.1), (0, -181), (.nan, 0)] {
@@ -236,6 +238,103 @@ import Testing
             #expect(
                 await Self.outcome { _ = try await bucket.object(withID: "short") }
                     == "OBJECT_NOT_FOUND")
+        }
+    }
+
+    @Test func `An object keeps its expiry whichever way it is saved`() async throws {
+        struct Model: Codable, Sendable { var n: Int }
+        try await Self.with { bucket in
+            let moment = Date(timeIntervalSince1970: 4_102_444_800)
+            let object = bucket.createObject(withID: "short")
+            object.setObject(1, forKey: "n")
+            object.expires = moment
+            try await object.saveAllFields()
+            try await object.saveAllFields()
+            #expect(try await bucket.object(withID: "short").expires == moment)
+            let read = try await bucket.object(withID: "short")
+            read.setObject(2, forKey: "n")
+            try await read.saveAllFields(forced: false)
+            #expect(try await bucket.object(withID: "short").expires == moment)
+            let unread = bucket.createObject(withID: "short")
+            unread.setObject(["deep": 1], forKey: "dictionary")
+            try await unread.save()
+            #expect(try await bucket.object(withID: "short").expires == moment)
+            var stored = try await bucket.object(of: Model.self, withID: "short")
+            stored.model.n = 3
+            try await bucket.save(&stored)
+            #expect(try await bucket.object(withID: "short").expires == moment)
+            try await read.delete()
+            try await read.save()
+            #expect(try await bucket.object(withID: read.uuid!).expires == moment)
+            read.expires = nil
+            try await read.saveAllFields()
+            #expect(try await bucket.object(withID: read.uuid!).expires == nil)
+            read.expires = .distantFuture
+            try await read.save()
+            let latest = Date(timeIntervalSince1970: 9_007_199_254_740.991)
+            #expect(
+                try await bucket.object(withID: read.uuid!).expires == min(latest, .distantFuture))
+            read.expires = Date(timeIntervalSince1970: 1e300)
+            try await read.save()
+            #expect(try await bucket.object(withID: read.uuid!).expires == latest)
+        }
+    }
+
+    @Test func `A point takes the place of any dictionary`() async throws {
+        try await Self.with { bucket in
+            for forced in [true, false] {
+                let object = bucket.createObject(withID: "place")
+                object.setObject(["lat": 1, "street": 2], forKey: "location")
+                try await object.saveAllFields()
+                let point = GeoPoint(latitude: 3, longitude: 4)
+                object.setGeoPoint(point, forKey: "location")
+                try await object.save(forced: forced)
+                let read = try await bucket.object(withID: "place")
+                #expect(read.getGeoPoint(forKey: "location") == point)
+            }
+        }
+    }
+
+    @Test func `An object that was read in part does not replace the whole`() async throws {
+        struct Model: Codable, Sendable { var a: Int }
+        try await Self.with { bucket in
+            let whole = bucket.createObject(withID: "whole")
+            whole.setObject(1, forKey: "a")
+            whole.setObject(2, forKey: "b")
+            try await whole.saveAllFields()
+            let query = BucketQuery()
+            query.fields = ["a"]
+            let part = try await bucket.execute(query).objects[0]
+            #expect(await Self.outcome { try await part.saveAllFields() }.contains("refresh"))
+            for try await stored in bucket.objects(of: Model.self, matching: query) {
+                var stored = stored
+                for unknownFields in [UnknownFields.kept, .dropped] {
+                    _ = await #expect(throws: ClientFailure.self) {
+                        try await bucket.save(&stored, unknownFields: unknownFields, forced: true)
+                    }
+                }
+            }
+            part.setObject(3, forKey: "a")
+            try await part.save()
+            try await part.refresh()
+            part.setObject(4, forKey: "c")
+            try await part.saveAllFields()
+            #expect(
+                try await bucket.object(withID: "whole").document.names.suffix(3)
+                    == ["a", "b", "c"])
+        }
+    }
+
+    @Test func `A walk asks what its query asked when it began`() async throws {
+        try await Self.with { bucket in
+            _ = try await bucket.putMany((0..<5).map { .object(["n": .int($0)]) })
+            let query = BucketQuery()
+            query.limit = 2
+            let all = bucket.objects(matching: query)
+            query.fields = []
+            var numbers: [Int?] = []
+            for try await object in all { numbers.append(object.int(forKey: "n")) }
+            #expect(numbers == [0, 1, 2, 3, 4])
         }
     }
 
