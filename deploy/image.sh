@@ -63,7 +63,7 @@ chown 10001:10001 "$work/data"
 name=geobucket-check-$$
 podman --cgroup-manager cgroupfs --runtime runc run --detach --name "$name" \
     --read-only --cap-drop all --security-opt no-new-privileges --network host \
-    --ulimit nofile=16384:16384 --volume "$work/data:/data" \
+    --ulimit nofile=16384:16384 --ulimit nproc=4096:4096 --volume "$work/data:/data" \
     geobucket serve --listen 127.0.0.1:5362 --http 127.0.0.1:5363 >/dev/null
 trap 'podman rm --force "$name" >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
 inside() { podman --cgroup-manager cgroupfs --runtime runc exec "$name" geobucket "$@"; }

@@ -13,17 +13,16 @@ public struct CSVReader: RecordReader {
     ) throws(InterchangeError) {
         self.window = window
         scanner = CSVScanner(separator: separator)
-        let name = window.source.name
         try window.skipByteOrderMark()
         guard let header = try Self.scan(window, &scanner, &line) else {
-            throw InterchangeError("\(name) is empty: expected a header row")
+            throw InterchangeError("is empty: expected a header row")
         }
         guard case .record(let bytes) = header, !scanner.hasTextBehindQuote else {
-            throw InterchangeError("\(name): the quotes of the header row do not match")
+            throw InterchangeError("the quotes of the header row do not match")
         }
         let record = UnsafeBufferPointer(rebasing: window.bytes[..<bytes])
         guard CSVRecordBuilder.isUTF8(record) else {
-            throw InterchangeError("\(name): the header row is not valid UTF-8")
+            throw InterchangeError("the header row is not valid UTF-8")
         }
         let names = scanner.cells.map { $0.text(in: record) }
         builder = CSVRecordBuilder(
@@ -74,7 +73,7 @@ public struct CSVReader: RecordReader {
             case .incomplete:
                 guard try window.fill() != .full else {
                     throw InterchangeError(
-                        "\(window.source.name): the record of line \(line) is longer than "
+                        "the record of line \(line) is longer than "
                             + "\(window.count) bytes; a quote may not be closed")
                 }
             }

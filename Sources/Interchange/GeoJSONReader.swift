@@ -171,6 +171,6 @@ public struct GeoJSONReader: RecordReader {
     }
 
     private func fault(_ message: String) -> InterchangeError {
-        InterchangeError("\(window.source.name): \(message)")
+        InterchangeError(message)
     }
 }

@@ -22,7 +22,7 @@ struct LineReader {
             case .ended: return scanned == 0 ? nil : line(scanned, consuming: scanned)
             case .full:
                 throw InterchangeError(
-                    "\(window.source.name): line \(number + 1) is longer than \(scanned) bytes")
+                    "line \(number + 1) is longer than \(scanned) bytes")
             }
         }
     }

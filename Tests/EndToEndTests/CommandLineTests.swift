@@ -50,6 +50,24 @@ import Testing
         }
     }
 
+    @Test(arguments: ["stop", "skip"])
+    func `A file that breaks off is named, and what was read of it is stored`(_ onError: String)
+        async throws
+    {
+        try await Self.with { service, folder, run in
+            let file = folder + "/data.geojson"
+            try Self.write(
+                #"{"type":"FeatureCollection","features":[{"type":"Feature","id":"id1","geometry":null,"properties":{}},"#,
+                file)
+            let load = try await run(["load", file, "--bucket", "rows", "--on-error", onError])
+            #expect(load.status == 1)
+            #expect(load.errors.contains("data.geojson: the FeatureCollection is truncated"))
+            #expect(load.output.hasPrefix("loaded 1 objects"))
+            let count = try await service.call("bucket.count", #"{"bucket":"rows"}"#)
+            #expect(count["count"]?.int == 1)
+        }
+    }
+
     @Test func `With --on-error skip only the broken line is missing`() async throws {
         try await Self.with { service, folder, run in
             let file = folder + "/data.ndjson"

@@ -2,6 +2,7 @@ import CSQLite
 import Dispatch
 import Foundation
 import Histogram
+import SyntheticData
 import Workloads
 
 /// Durable updates as SQLite alone does them, on a store of GeoBucket's that no service has open: one

@@ -1,5 +1,6 @@
 import Foundation
 import JSONText
+import SyntheticData
 import Workloads
 
 /// Writes alone: loading in bulk, durable updates of single objects beside raw SQLite, reads under both.
@@ -73,7 +74,10 @@ struct WriteRun {
             let objects = (first..<min(first + Self.batch, dataset.count)).map(document(of:))
             return request("object.putMany", #""objects":[\#(objects.joined(separator: ","))]"#)
         }
-        let connections = try (0..<Self.loaders).map { _ in try server.connect() }
+        // Each is used on one thread alone.
+        nonisolated(unsafe) let connections = try (0..<Self.loaders).map { _ in
+            try server.connect()
+        }
         let failures = FailureList()
         let time = seconds {
             DispatchQueue.concurrentPerform(iterations: Self.loaders) { number in
