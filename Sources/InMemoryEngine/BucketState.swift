@@ -71,6 +71,8 @@ struct BucketState: Sendable {
     /// The first slot whose object was created after a change number: where a page goes on.
     func firstSlot(createdAfter creation: ChangeNumber) -> Int {
         var (low, high) = (0, records.count)
+        // Mostly asked for an object that is new.
+        if high > 0, records[high - 1].creation <= creation { return high }
         while low < high {
             let middle = (low + high) / 2
             if records[middle].creation <= creation { low = middle + 1 } else { high = middle }

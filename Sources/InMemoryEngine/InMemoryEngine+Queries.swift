@@ -34,6 +34,14 @@ extension InMemoryEngine {
         Set(snapshot.bucket(bucket)?.fields.keys.map(\.self) ?? [])
     }
 
+    /// The change that created an object, one that has expired too, as of the last change applied.
+    public func creation(of id: ObjectID, in bucket: BucketName) -> ChangeNumber? {
+        guard let state = snapshot.bucket(bucket), let slot = state.slot(of: id) else {
+            return nil
+        }
+        return state.records[Int(slot)].creation
+    }
+
     /// The document of an object as clients read it, or nil when there is no such object.
     public func document(
         of id: ObjectID, in bucket: BucketName

@@ -11,6 +11,7 @@ public final class StoreTransaction {
     private var fieldNumbers: [FieldPath: UInt32] = [:]
     /// The statements of every write, so that they are looked up once a transaction.
     private var finding: SQLStatement?
+    private var rereading: SQLStatement?
     private var inserting: SQLStatement?
     private var updating: SQLStatement?
 
@@ -56,7 +57,11 @@ public final class StoreTransaction {
 
     /// The object that a change created.
     public func find(creation: ChangeNumber) throws -> StoredRow? {
-        try StoredRow.select(db, creation: creation)
+        let statement =
+            try rereading
+            ?? SQLStatement(db, "SELECT \(StoredRow.columns) FROM object WHERE creation = ?1")
+        rereading = statement
+        return try statement.bind(1, Int64(creation)).first(StoredRow.init)
     }
 
     public func insert(

@@ -72,6 +72,66 @@ extension Execution {
         return NearestCursor(distance: distance, slot: Slot(next - 1))
     }
 
+    // MARK: Circles that measure
+    //
+    // The index has each point at hand when it finds it: where nothing but the circle decides, its
+    // distances are taken there and not from the points' places, which lie far apart.
+
+    /// The circle that alone decides which objects match.
+    private var lonelyCircle: DistanceClause? {
+        guard case .circle(let clause) = plan.path, plan.filter.isEmpty,
+            case .all = plan.documentFilter
+        else { return nil }
+        return clause
+    }
+
+    /// Calls `body` with every point of a circle and its distance.
+    private func forEachMeasured(
+        _ clause: DistanceClause, _ body: (Slot, Distance) -> Void
+    ) throws(ServiceFailure) {
+        var count = 0
+        state.fields[clause.field]?.visit(
+            within: clause.radiusMeters ?? DistanceClause.maximumRadiusMeters,
+            of: clause.center, model: clause.model
+        ) { slot, distance in
+            count += 1
+            body(slot, distance)
+            return true
+        }
+        noteMatches(count)
+        try self.count(count)
+    }
+
+    /// The matches in the order of creation with the only distance that is reported, if about all
+    /// that are found are wanted.
+    func measured(
+        _ ranking: SlotRanking, from first: Int, atMost limit: Int
+    ) throws(ServiceFailure) -> [Match]? {
+        guard ranking.parts.isEmpty, let clause = lonelyCircle, distances == [clause],
+            plan.candidates < 4 * limit
+        else { return nil }
+        var matches: [Match] = []
+        try forEachMeasured(clause) { slot, distance in
+            if slot >= first { matches.append(Match(slot: slot, distance: distance)) }
+        }
+        matches.sort { $0.slot < $1.slot }
+        matches.removeLast(max(0, matches.count - limit))
+        return matches
+    }
+
+    /// Ranks the matches by the distance at which they were found; false if that is not their order.
+    func insertMeasured(
+        into best: inout BestRanked, _ ranking: SlotRanking
+    ) throws(ServiceFailure) -> Bool {
+        guard let clause = lonelyCircle, ranking.parts.count == 1,
+            ranking.rankedDistance == clause
+        else { return false }
+        try forEachMeasured(clause) { slot, distance in
+            best.insert(Ranked(key: UInt64(distance.micrometers), slot: slot))
+        }
+        return true
+    }
+
     private func scan(
         from first: Int, _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {

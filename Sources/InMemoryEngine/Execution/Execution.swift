@@ -42,7 +42,8 @@ final class Execution {
     /// An object of a page.
     struct Match {
         var slot: Slot
-        /// The distance of the clause that the page is ordered by, where it is.
+        /// The distance of the clause that the page is ordered by, or of the only one that reports
+        /// one, where it is known.
         var distance: Distance?
     }
 
@@ -132,7 +133,11 @@ final class Execution {
             SlotRanking.Bound(
                 values: $0.values(of: order), slot: state.firstSlot(createdAfter: $0.creation))
         }
+        if let measured = try measured(ranking, from: bound?.slot ?? 0, atMost: limit) {
+            return measured
+        }
         var best = BestRanked(ranking, limit: limit, behind: bound)
+        if try insertMeasured(into: &best, ranking) { return matches(best.finish(), ranking) }
         var isInOrder = false
         if case .ordered = plan.path { isInOrder = true }
         try forEachCandidates(after: key) { slots throws(ServiceFailure) in
@@ -151,8 +156,12 @@ final class Execution {
             guard isInOrder, let worst = best.worst else { return true }
             return ranking.rank(last).key <= worst.key
         }
+        return matches(best.finish(), ranking)
+    }
+
+    private func matches(_ ranked: [Ranked], _ ranking: SlotRanking) -> [Match] {
         let reports = ranking.rankedDistance != nil
-        return best.finish().map { ranked in
+        return ranked.map { ranked in
             Match(
                 slot: ranked.slot,
                 distance: reports && ranked.key != .max
@@ -235,7 +244,9 @@ final class Execution {
         }
     }
 
-    // MARK: Time
+    // MARK: Counters and time
+
+    func noteMatches(_ count: Int) { matched += count }
 
     func count(_ candidates: Int) throws(ServiceFailure) {
         visited += candidates

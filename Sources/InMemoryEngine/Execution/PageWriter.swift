@@ -14,10 +14,15 @@ struct PageWriter {
     private let matches: [Execution.Match]
     private let limit: Int
     private let fields: Set<[UInt8]>?
-    private let reported: [DistanceClause]
-    /// The places of the reported clauses' fields, match after match for each; empty where the
-    /// match itself has the distance.
-    private let places: [[Coordinate?]]
+    private let reports: [Report]
+
+    /// A distance that `_calculated` tells.
+    private struct Report {
+        /// Its name as a member begins: `"d":`.
+        let label: [UInt8]
+        /// Match by match.
+        let distances: [Distance?]
+    }
 
     /// - Parameter limit: bytes after which no other object is begun.
     init(_ execution: Execution, _ query: Query, _ matches: [Execution.Match], limit: Int) {
@@ -25,24 +30,35 @@ struct PageWriter {
         self.matches = matches
         self.limit = limit
         fields = query.fields.map(Set.init)
-        reported = execution.distances
-        var ranked: Int?
+        let reported = execution.distances
+        var known = reported.count == 1 ? 0 : nil
         if case .distance(let name)? = query.order.first?.source {
-            ranked = reported.firstIndex { $0.putDistanceInto == name }
+            known = reported.firstIndex { $0.putDistanceInto == name }
         }
-        places = reported.enumerated().map { number, clause in
-            if number == ranked, matches.allSatisfy({ $0.distance != nil }) { return [] }
-            guard let index = execution.state.fields[clause.field] else {
-                return matches.map { _ in nil }
-            }
-            var slots = matches.map(\.slot)
-            var places: [Coordinate?] = []
-            places.reserveCapacity(slots.count)
-            slots.withUnsafeMutableBufferPointer {
-                index.forEachPosition(of: $0) { places.append($0) }
-            }
-            return places
+        reports = reported.enumerated().map { number, clause in
+            var label = JSONWriter()
+            label.string(clause.putDistanceInto!)
+            label.byte(UInt8(ascii: ":"))
+            let isKnown = number == known && matches.allSatisfy { $0.distance != nil }
+            return Report(
+                label: label.bytes,
+                distances: isKnown
+                    ? matches.map(\.distance)
+                    : Self.distances(clause, of: matches, in: execution.state))
         }
+    }
+
+    private static func distances(
+        _ clause: DistanceClause, of matches: [Execution.Match], in state: BucketState
+    ) -> [Distance?] {
+        guard let index = state.fields[clause.field] else { return matches.map { _ in nil } }
+        var slots = matches.map(\.slot)
+        var places: [Coordinate?] = []
+        places.reserveCapacity(slots.count)
+        slots.withUnsafeMutableBufferPointer {
+            index.forEachPosition(of: $0) { places.append($0) }
+        }
+        return places.map { $0.map(clause.distance) }
     }
 
     /// Appends the objects, with commas between them, until they pass the limit.
@@ -127,15 +143,11 @@ struct PageWriter {
     /// The distances, where there are any, and the closing brace.
     private func finish(_ place: Int, to writer: inout JSONWriter) {
         var isFirst = true
-        for (number, clause) in reported.enumerated() {
-            let distance =
-                places[number].isEmpty
-                ? matches[place].distance : places[number][place].map(clause.distance)
-            guard let distance else { continue }
-            isFirst ? writer.raw(",\"_calculated\":{") : writer.byte(UInt8(ascii: ","))
+        for number in reports.indices {
+            guard let distance = reports[number].distances[place] else { continue }
+            writer.raw(isFirst ? ",\"_calculated\":{" : ",")
             isFirst = false
-            writer.string(clause.putDistanceInto!)
-            writer.byte(UInt8(ascii: ":"))
+            writer.raw(reports[number].label)
             writer.millionths(distance.micrometers)
         }
         if !isFirst { writer.byte(UInt8(ascii: "}")) }

@@ -22,7 +22,7 @@ struct BestRanked {
         ranking.forEachRanked(slots) { insert($0) }
     }
 
-    private mutating func insert(_ new: Ranked) {
+    mutating func insert(_ new: Ranked) {
         if let worst, !ranking.precedes(new, worst) { return }
         if let bound, !ranking.isBehind(new, bound) { return }
         ranked.append(new)
