@@ -16,27 +16,26 @@ public struct ClientTLS: Sendable {
         self.identity = identity
     }
 
-    /// What stands first in a connection's pipeline.
-    ///
-    /// - Parameter host: what the service's certificate has to name.
-    func handlers(host: String) throws -> [any ChannelHandler] { try transport(to: host)() }
+    /// Makes what stands first in the pipeline of one connection.
+    public typealias Transport = @Sendable () throws -> [any ChannelHandler]
 
     /// Reads the files once, for many connections to a host.
     ///
-    /// - Throws: `NIOSSLError` when they cannot be used.
-    /// - Returns: makes the handlers of one connection.
-    public func transport(to host: String) throws -> @Sendable () throws -> [any ChannelHandler] {
+    /// - Parameter host: what the service's certificate has to name.
+    /// - Throws: `ClientFailure.invalid` with the name of a file that cannot be used.
+    public func transport(to host: String) throws -> Transport {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         if let certificateAuthority {
-            configuration.trustRoots = .certificates(
-                try NIOSSLCertificate.fromPEMFile(certificateAuthority))
+            configuration.trustRoots = .certificates(try Self.certificates(certificateAuthority))
         }
         if let identity {
-            configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(identity.certificate)
+            configuration.certificateChain = try Self.certificates(identity.certificate)
                 .map { .certificate($0) }
             configuration.privateKey = .privateKey(
-                try NIOSSLPrivateKey(file: identity.key, format: .pem))
+                try Self.reading(identity.key, "private key") {
+                    try NIOSSLPrivateKey(file: $0, format: .pem)
+                })
         }
         let context = try NIOSSLContext(configuration: configuration)
         // An address is no name: it is compared with that of the connection.
@@ -44,6 +43,33 @@ public struct ClientTLS: Sendable {
         return {
             [try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)]
         }
+    }
+
+    private static func certificates(_ path: String) throws -> [NIOSSLCertificate] {
+        try reading(path, "certificates") { try NIOSSLCertificate.fromPEMFile($0) }
+    }
+
+    private static func reading<Value>(
+        _ path: String, _ what: String, _ body: (String) throws -> Value
+    ) throws -> Value {
+        do {
+            return try body(path)
+        } catch {
+            throw ClientFailure.invalid("no \(what) in PEM can be read there", path: path)
+        }
+    }
+
+    /// Why TLS was not agreed on, in words; the library's own name places in its source.
+    static func reason(for error: any Error) -> String {
+        let text = "\(error)"
+        let known = [
+            ("CERTIFICATE_VERIFY_FAILED", "the service's certificate is not to be trusted"),
+            ("WRONG_VERSION_NUMBER", "the service does not speak it"),
+            ("HANDSHAKE_FAILURE", "the service refuses it, or does not speak it"),
+            ("eof", "the service hung up"), ("uncleanShutdown", "the service hung up"),
+        ]
+        return known.first { text.contains($0.0) }?.1
+            ?? text.replacing(#/ at /\S+/#, with: "")
     }
 }
 

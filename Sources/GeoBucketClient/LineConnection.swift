@@ -50,7 +50,7 @@ public final class LineConnection: Sendable {
         }
     }
 
-    /// Connects; fails with `ClientFailure.unreachable`.
+    /// Connects; fails with `ClientFailure.unreachable`, or `.invalid` for files of TLS.
     ///
     /// - Parameters:
     ///   - timeout: for the connection and TLS together.
@@ -61,19 +61,25 @@ public final class LineConnection: Sendable {
         _ address: ServiceAddress, _ timeout: Duration, tls: ClientTLS?, patience: Duration = .zero
     ) -> EventLoopFuture<LineConnection> {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let transport: ClientTLS.Transport?
+        do {
+            transport = try tls?.transport(to: address.host)
+        } catch {
+            return loop.makeFailedFuture(error)
+        }
         let timeout = TimeAmount(timeout)
         let deadline = NIODeadline.now() + timeout
         let handler = AnswerHandler()
         let handshake = loop.makePromise(of: Void.self)
-        if tls == nil { handshake.succeed() }
+        if transport == nil { handshake.succeed() }
         return ClientBootstrap(group: loop)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .connectTimeout(timeout)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    if let tls {
-                        try pipeline.addHandlers(try tls.handlers(host: address.host))
+                    if let transport {
+                        try pipeline.addHandlers(try transport())
                         try pipeline.addHandler(HandshakeHandler(handshake))
                     }
                     try pipeline.addHandler(handler)
@@ -110,7 +116,7 @@ public final class LineConnection: Sendable {
         }
         if failure?.connectionErrors.isEmpty == true { return "the host is not known" }
         if error is NIOSSLError || error is ChannelError || error is NIOSSLExtraError {
-            return "TLS was not agreed on: \(error)"
+            return "TLS was not agreed on: \(ClientTLS.reason(for: error))"
         }
         return "\(error)"
     }

@@ -93,7 +93,8 @@ import Testing
                 }
                 let told = try await Self.ping(
                     service.port, ClientTLS(certificateAuthority: authority.certificate))
-                #expect(told.contains("TLS was not agreed on"), "\(told)")
+                #expect(
+                    told.contains("TLS was not agreed on: the service refuses it"), "\(told)")
                 #expect(try await service.text("server.ping") == "\"pong\"")
             }
         }
@@ -105,7 +106,13 @@ import Testing
                 let stranger = try TestAuthority(folder: folder)
                 let told = try await Self.ping(
                     secured.service.port, ClientTLS(certificateAuthority: stranger.certificate))
-                #expect(told.contains("TLS was not agreed on"), "\(told)")
+                #expect(
+                    told.contains("TLS was not agreed on: the service's certificate"), "\(told)")
+                let nowhere = folder + "/nowhere.pem"
+                #expect(
+                    try await Self.ping(
+                        secured.service.port, ClientTLS(certificateAuthority: nowhere))
+                        == "\(nowhere): no certificates in PEM can be read there")
                 #expect(try await Self.ping(secured.service.port, secured.client) == "\"pong\"")
             }
         }

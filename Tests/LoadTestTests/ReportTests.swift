@@ -131,6 +131,21 @@ import Testing
         #expect(report.text.contains("The service kept 0.4 processors busy, 500 µs a request."))
     }
 
+    @Test func `A service that is started anew in a stage has the cost that both counted`() throws {
+        var report = try Self.report()
+        let stage = report.stages[1]
+        let whole = try #require(report.serviceCost(in: stage))
+        let second = stage.begin + stage.seconds / 2
+        for place in report.samples.indices where report.samples[place].seconds > second {
+            for name in ["cpuSeconds", "requests.bucket.query.count"] {
+                report.samples[place].numbers[name]! -= report.samples[5].numbers[name]!
+            }
+        }
+        let cost = try #require(report.serviceCost(in: stage))
+        #expect(abs(cost.processors - whole.processors) < 1e-9)
+        #expect(abs(cost.microsecondsPerRequest - whole.microsecondsPerRequest) < 1e-9)
+    }
+
     @Test func `A comparison sets the same rates side by side`() throws {
         let text = Comparison(try Self.report(), try Self.report(scale: 1.5)).text
         let lines = text.split(separator: "\n").map {

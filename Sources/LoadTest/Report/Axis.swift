@@ -50,7 +50,7 @@ struct Axis {
     static func nines(_ percentages: [Double]) -> Axis {
         let most = percentages.filter { $0 < 100 }.max() ?? 99
         let ticks = [0, 50, 90, 99, 99.9, 99.99, 99.999].filter { $0 <= most }
-            .map { Tick(value: $0, name: Figures.number($0) + " %") }
+            .map { Tick(value: $0, name: $0 < 99.9 ? "\(Int($0)) %" : "\($0) %") }
         let project: (Double) -> Double = { -log10(1 - min($0, most) / 100) }
         return Axis(project: project, range: 0...project(most), ticks: ticks)
     }

@@ -9,8 +9,7 @@ extension LoadReport.Sample {
 }
 
 extension LoadReport {
-    /// What the service itself took in a stage, by what it counted between the first and the last
-    /// sample in it.
+    /// What the service itself took in a stage, by what it counted from sample to sample in it.
     struct ServiceCost {
         /// Processors that were busy.
         var processors: Double
@@ -21,12 +20,18 @@ extension LoadReport {
     func serviceCost(in stage: Stage) -> ServiceCost? {
         let time = stage.begin...(stage.begin + stage.seconds)
         let inside = samples.filter { time.contains($0.seconds) }
-        guard let first = inside.first, let last = inside.last,
-            let before = first.numbers["cpuSeconds"], let after = last.numbers["cpuSeconds"],
-            last.seconds > first.seconds, last.requests > first.requests
-        else { return nil }
+        var (cpuSeconds, seconds, requests) = (0.0, 0.0, 0.0)
+        for (before, after) in zip(inside, inside.dropFirst()) {
+            // A service that was started anew has begun to count anew.
+            guard let from = before.numbers["cpuSeconds"], let to = after.numbers["cpuSeconds"],
+                to >= from, after.requests >= before.requests
+            else { continue }
+            cpuSeconds += to - from
+            seconds += after.seconds - before.seconds
+            requests += after.requests - before.requests
+        }
+        guard seconds > 0, requests > 0 else { return nil }
         return ServiceCost(
-            processors: (after - before) / (last.seconds - first.seconds),
-            microsecondsPerRequest: (after - before) / (last.requests - first.requests) * 1e6)
+            processors: cpuSeconds / seconds, microsecondsPerRequest: cpuSeconds / requests * 1e6)
     }
 }
