@@ -3,6 +3,8 @@ public struct BackendStatistics: Sendable, Equatable {
     public var buckets = 0
     public var objects = 0
     public var points = 0
+    /// Fields kept as typed values, of all buckets.
+    public var columns = 0
     public var memory = MemoryStatistics()
     public var storeBytes = 0
     /// Writes that wait to be committed.

@@ -4,6 +4,7 @@ public enum MetricCatalogue {
     public static let metrics: [(name: String, help: String)] = [
         ("geobucket_buckets", "Buckets that have an object or had one."),
         ("geobucket_checkpoint_duration_seconds", "How long checkpoints of the store took."),
+        ("geobucket_columns", "Fields kept as typed values in memory, of all buckets."),
         (
             "geobucket_commit_duration_seconds",
             "How long transactions took, from their first write to durable."

@@ -113,6 +113,7 @@ extension InMemoryEngine {
         statistics.buckets = snapshot.buckets.count
         statistics.objects = snapshot.totals.objects
         statistics.points = snapshot.totals.points
+        statistics.columns = snapshot.totals.columns
         statistics.memory = snapshot.totals.memory
         statistics.memory.documentCache = cache.bytes
         statistics.memory.supersededDocuments = snapshot.superseded.totalBytes

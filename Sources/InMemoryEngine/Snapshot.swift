@@ -19,6 +19,7 @@ final class Snapshot: Sendable {
     struct Totals {
         var objects = 0
         var points = 0
+        var columns = 0
         var memory = MemoryStatistics()
 
         mutating func add(_ state: BucketState, named name: BucketName) {
@@ -32,6 +33,7 @@ final class Snapshot: Sendable {
         private mutating func count(_ state: BucketState, _ name: BucketName, times: Int) {
             objects += times * state.count
             points += times * state.points
+            columns += times * state.columns.entries.count
             memory.buckets += times * (BucketBox.emptyBytes + name.memoryBytes)
             memory.records += times * state.recordBytes
             memory.ids += times * state.idBytes

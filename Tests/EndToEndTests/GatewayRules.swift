@@ -37,7 +37,8 @@ import Testing
                 try await call("object.get", #"{"bucket":"shops","id":"none"}"#)
                 let text = try HTTPGet(port: http, path: "/metrics").body
                 for sample in [
-                    "geobucket_objects 1", "geobucket_points 1", "geobucket_commit_writes_sum 1",
+                    "geobucket_objects 1", "geobucket_points 1", "geobucket_columns 0",
+                    "geobucket_commit_writes_sum 1", "geobucket_sync_duration_seconds_count 1",
                     #"geobucket_plans_total{path="circle"} 1"#,
                     #"geobucket_requests_total{method="object.put"} 1"#,
                     #"geobucket_request_duration_seconds_count{method="bucket.query"} 1"#,

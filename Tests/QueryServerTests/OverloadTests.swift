@@ -44,8 +44,9 @@ import Testing
     {
         var limits = Limits()
         limits.readThreads = 2
-        limits.queueMilliseconds = 1
-        let refused = try await Self.outcome(waiting: .milliseconds(50), limits)
+        // Longer than a slow machine takes to begin the first two.
+        limits.queueMilliseconds = 1_000
+        let refused = try await Self.outcome(waiting: .milliseconds(1_200), limits)
         #expect(refused.contains("TOO_MANY_REQUESTS") && refused.contains("retryAfterMillis"))
         limits.queueMilliseconds = 600_000
         #expect(try await Self.outcome(waiting: .milliseconds(50), limits) == "begun")
