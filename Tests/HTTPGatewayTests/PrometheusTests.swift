@@ -72,7 +72,8 @@ import Testing
             #expect(name.allSatisfy { $0.isLowercase || $0 == "_" }, "\(name)")
             // What has no unit is a count of things.
             let counts = [
-                "buckets", "objects", "points", "connections", "commit_writes", "queue_depth",
+                "buckets", "objects", "points", "columns", "connections", "commit_writes",
+                "queue_depth",
             ]
             #expect(units.contains(where: name.hasSuffix) || counts.contains(where: name.hasSuffix))
         }
