@@ -10,7 +10,7 @@ import Testing
 /// How a client keeps its connection, and what it does when it loses it.
 @Suite struct ConnectionTests {
     /// Every pause next to nothing, so that a test does not wait.
-    private static func configuration(
+    static func configuration(
         _ change: (inout ClientConfiguration) -> Void = { _ in }
     ) -> ClientConfiguration {
         var configuration = ClientConfiguration()
@@ -20,7 +20,7 @@ import Testing
         return configuration
     }
 
-    private static func address(_ port: Int) -> ServiceAddress {
+    static func address(_ port: Int) -> ServiceAddress {
         ServiceAddress(host: "127.0.0.1", port: port)
     }
 
@@ -337,31 +337,6 @@ import Testing
         }
     }
 
-    @Test func `Line breaks in the params do not split a request`() async throws {
-        try await TestService.with { service in
-            try await GeoBucketClient.with(Self.address(service.port)) { client in
-                let params = Array("{\n\"bucket\":\r\n\"some\"}\n".utf8)
-                let answer = try await client.callText("bucket.count", params)
-                #expect(String(decoding: answer, as: UTF8.self).contains("count"))
-                try await client.ping()
-            }
-        }
-    }
-
-    @Test func `The answer to another request is none, and ends the connection`() async throws {
-        try await FakeService(id: 7, { _, _ in .result("\"pong\"") }).serve { service, port in
-            try await GeoBucketClient.with(Self.address(port)) { client in
-                for _ in 0..<2 {
-                    _ = await #expect(
-                        throws: ClientFailure.malformedAnswer("it belongs to another request")
-                    ) { try await client.ping() }
-                    while client.isConnected { await Task.yield() }
-                }
-            }
-            #expect(service.connectionCount == 2)
-        }
-    }
-
     @Test func `A client that nobody holds ends its connection`() async throws {
         try await TestService.with { service in
             do {
@@ -374,22 +349,6 @@ import Testing
                 open = try await service.call("server.stats")["connections"]?["open"]?.int ?? 0
             }
             #expect(open == 1)
-        }
-    }
-
-    @Test func `Numbers that JSON does not have are refused before they are sent`() async throws {
-        try await FakeService({ _, _ in .result("{}") }).serve { service, port in
-            try await GeoBucketClient.with(Self.address(port)) { client in
-                let documents = [JSONValue.object(["a": .array([.double(.nan)])])]
-                _ = await #expect(
-                    throws: ClientFailure.invalid(
-                        "nan has no JSON spelling", path: "objects[0].a[0]")
-                ) { try await client.bucket("some").putMany(documents) }
-                _ = await #expect(
-                    throws: ClientFailure.invalid("-inf has no JSON spelling", path: "x")
-                ) { try await client.call("object.create", .object(["x": .double(-.infinity)])) }
-            }
-            #expect(service.requests.isEmpty)
         }
     }
 

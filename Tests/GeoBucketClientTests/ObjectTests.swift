@@ -6,15 +6,6 @@ import Testing
 
 /// Objects of a bucket: what is written is what is read, and saving means what it says.
 @Suite struct ObjectTests {
-    private static func with(
-        _ body: @escaping @Sendable (Bucket) async throws -> Void
-    ) async throws {
-        try await TestService.with { service in
-            let address = ServiceAddress(host: "127.0.0.1", port: service.port)
-            try await GeoBucketClient.with(address) { try await body($0.bucket("mydata")) }
-        }
-    }
-
     private static func outcome(_ body: () async throws -> Void) async -> String {
         do {
             try await body()
@@ -27,7 +18,7 @@ import Testing
     }
 
     @Test func `Every kind of value comes back as what it was`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let object = bucket.createObject()
             let moment = Date(timeIntervalSince1970: 1_467_331_200.123)
             #expect(object.setObject("easy", forKey: "string"))
@@ -79,7 +70,7 @@ import Testing
     }
 
     @Test func `Values as Kii gave them can be cast as Kii's code does`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let object = bucket.createObject()
             object.setObject(NSNumber(value: 987 as Int32), forKey: "score")
             object.setObject("easy", forKey: "mode")
@@ -97,7 +88,7 @@ import Testing
     }
 
     @Test func `What no object can have is refused where it is set`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let object = bucket.createObject()
             for key in ["_id", "_created", "_calculated", "_mine"] {
                 #expect(!object.setObject(1, forKey: key), "\(key)")
@@ -120,7 +111,7 @@ import Testing
     }
 
     @Test func `An object over the limit is refused before it is sent`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let object = bucket.createObject()
             // {"s":"…"} around the string
             object.setObject(String(repeating: "x", count: 65_534 - 8), forKey: "s")
@@ -133,7 +124,7 @@ import Testing
     }
 
     @Test func `Save sends what was changed, saveAllFields replaces everything`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let mine = bucket.createObject(withID: "shared")
             mine.setObject(1, forKey: "a")
             #expect(await Self.outcome { try await mine.save() } == "OBJECT_NOT_FOUND")
@@ -161,7 +152,7 @@ import Testing
     }
 
     @Test func `A save that is not forced fails over a newer version`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let first = bucket.createObject(withID: "one")
             try await first.saveAllFields(forced: false)
             let again = bucket.createObject(withID: "one")
@@ -188,7 +179,7 @@ import Testing
     }
 
     @Test func `Two that set different fields at once lose nothing`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             try await bucket.createObject(withID: "both").saveAllFields()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<20 {
@@ -206,7 +197,7 @@ import Testing
     }
 
     @Test func `A deleted object is gone and can be saved as a new one`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let object = bucket.createObject(withID: "gone")
             object.setObject(1, forKey: "n")
             try await object.saveAllFields()
@@ -221,7 +212,7 @@ import Testing
     }
 
     @Test func `An object expires when it was told to, until it is told otherwise`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let moment = Date(timeIntervalSince1970: 4_102_444_800)
             let object = bucket.createObject(withID: "short")
             object.expires = moment
@@ -243,7 +234,7 @@ import Testing
 
     @Test func `An object keeps its expiry whichever way it is saved`() async throws {
         struct Model: Codable, Sendable { var n: Int }
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let moment = Date(timeIntervalSince1970: 4_102_444_800)
             let object = bucket.createObject(withID: "short")
             object.setObject(1, forKey: "n")
@@ -281,7 +272,7 @@ import Testing
     }
 
     @Test func `A point takes the place of any dictionary`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             for forced in [true, false] {
                 let object = bucket.createObject(withID: "place")
                 object.setObject(["lat": 1, "street": 2], forKey: "location")
@@ -297,7 +288,7 @@ import Testing
 
     @Test func `An object that was read in part does not replace the whole`() async throws {
         struct Model: Codable, Sendable { var a: Int }
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let whole = bucket.createObject(withID: "whole")
             whole.setObject(1, forKey: "a")
             whole.setObject(2, forKey: "b")
@@ -326,7 +317,7 @@ import Testing
     }
 
     @Test func `A walk asks what its query asked when it began`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             _ = try await bucket.putMany((0..<5).map { .object(["n": .int($0)]) })
             let query = BucketQuery()
             query.limit = 2
@@ -357,7 +348,7 @@ import Testing
     }
 
     @Test func `A URI leads back to its object, also one that Kii wrote`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let client = bucket.client
             for name in ["shops", "users/alice/notes", "things/t1/log"] {
                 let object = client.bucket(name).createObject(withID: "id-1")
@@ -373,7 +364,7 @@ import Testing
     }
 
     @Test func `Queries page, count, sort and report distances`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let documents = (0..<250).map { number in
                 JSONValue.object([
                     "_id": .string("o-\(number)"), "n": .int(number),

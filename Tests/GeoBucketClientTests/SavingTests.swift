@@ -5,17 +5,8 @@ import Testing
 
 /// What an object takes in of the answers to its saves, whatever happened here meanwhile.
 @Suite struct SavingTests {
-    private static func with(
-        _ body: @escaping @Sendable (Bucket) async throws -> Void
-    ) async throws {
-        try await TestService.with { service in
-            let address = ServiceAddress(host: "127.0.0.1", port: service.port)
-            try await GeoBucketClient.with(address) { try await body($0.bucket("mydata")) }
-        }
-    }
-
     @Test func `A change after a refresh is not taken for one that was saved`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let object = bucket.createObject()
             try await object.save()
             for number in 0..<3 { object.setObject(number, forKey: "n") }
@@ -29,7 +20,7 @@ import Testing
     }
 
     @Test func `Older answers do not count over newer ones, nor any after a delete`() async throws {
-        try await Self.with { bucket in
+        try await withBucket { bucket in
             let object = bucket.createObject()
             try await object.save()
             let first = object.state.withLock { $0 }
