@@ -24,6 +24,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -79,6 +80,7 @@ let package = Package(
                 "JSONText", "Objects", "QueryLanguage", "Backend",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
             ]),
         .target(name: "WireProtocol", dependencies: ["JSONText", "Objects", "QueryLanguage"]),
         .target(
@@ -156,6 +158,7 @@ let package = Package(
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
                 "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport"),
@@ -173,7 +176,12 @@ let package = Package(
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"]),
         .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
         .testTarget(
-            name: "OperationsTests", dependencies: ["Objects", "Operations", "TestSupport"]),
+            name: "OperationsTests",
+            dependencies: [
+                "JSONText", "Objects", "Operations", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]),
         .testTarget(name: "WireProtocolTests", dependencies: ["WireProtocol", "TestSupport"]),
         .testTarget(
             name: "HTTPGatewayTests",

@@ -10,6 +10,18 @@ struct AccessFlags: ParsableArguments {
             "The tokens file: clients have to log in. See `geobucket token`.", valueName: "path"))
     var tokens: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A JSON Web Key Set: clients may log in by tokens (JWT) that one of its keys has signed.",
+            valueName: "path"))
+    var jwtKeys: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What the audience of a signed token has to name, if it has one. (default: geobucket)",
+            valueName: "name"))
+    var jwtAudience: String?
+
     @Flag(help: "Let everybody do everything, on an address that others can reach too.")
     var insecure = false
 
@@ -27,14 +39,14 @@ struct AccessFlags: ParsableArguments {
             "Roots of the certificates that clients have to show.", valueName: "path"))
     var tlsClientCa: String?
 
-    /// The tokens file, watched; nil when there is none.
-    func tokens(
-        _ settings: Settings, logger: Logger
-    ) throws -> (access: AccessControl, watched: WatchedTokens)? {
-        guard let path = settings.string("tokens", flag: tokens) else { return nil }
-        let store = TokenStore(path: path)
-        let watched = WatchedTokens(store, logger: logger)
-        return (AccessControl(tokens: try store.load(), newest: watched.newest), watched)
+    /// Nil when nobody has to log in.
+    func access(_ settings: Settings, logger: Logger) async throws -> WatchedAccess? {
+        let tokens = settings.string("tokens", flag: tokens)
+        let keys = settings.string("jwtKeys", flag: jwtKeys)
+        guard tokens != nil || keys != nil else { return nil }
+        let audience = settings.string("jwtAudience", flag: jwtAudience) ?? "geobucket"
+        return try await WatchedAccess(
+            tokens: tokens, keys: keys, audience: audience, logger: logger)
     }
 
     /// Nil when connections are without TLS.
@@ -56,12 +68,12 @@ struct AccessFlags: ParsableArguments {
     }
 
     /// Refuses what would be open to a whole network.
-    func check(_ address: Address, hasTokens: Bool, _ settings: Settings) throws {
-        guard !address.isLoopback, !hasTokens else { return }
+    func check(_ address: Address, hasLogins: Bool, _ settings: Settings) throws {
+        guard !address.isLoopback, !hasLogins else { return }
         guard try settings.bool("insecure", flag: insecure) else {
             throw ValidationError(
                 "\(address) can be reached by others, who could read and write everything: give "
-                    + "--tokens, or --insecure if that is meant")
+                    + "--tokens or --jwt-keys, or --insecure if that is meant")
         }
     }
 }

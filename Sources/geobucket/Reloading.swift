@@ -1,14 +1,12 @@
 import Logging
-import Operations
 import QueryServer
 import ServiceLifecycle
 import UnixSignals
 
-/// Takes up what changes beside a running service: tokens when their file does, certificates at
-/// SIGHUP.
+/// Takes up what changes beside a running service: tokens and the keys of signed ones when their
+/// files do, certificates at SIGHUP.
 struct Reloading: ServiceLifecycle.Service {
-    let access: AccessControl?
-    let tokens: WatchedTokens?
+    let access: WatchedAccess?
     let tls: TLSIdentity?
     let logger: Logger
 
@@ -17,17 +15,15 @@ struct Reloading: ServiceLifecycle.Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withTaskGroup { group in
-                group.addTask { await watchTokens() }
+                group.addTask { await watchAccess() }
                 group.addTask { await reloadAtHangup() }
             }
         }
     }
 
-    private func watchTokens() async {
-        guard let access, let tokens else { return }
-        while (try? await Task.sleep(for: Self.interval)) != nil {
-            if let changed = tokens.newest() { access.replace(changed) }
-        }
+    private func watchAccess() async {
+        guard let access else { return }
+        while (try? await Task.sleep(for: Self.interval)) != nil { await access.renew() }
     }
 
     /// Without TLS too: a signal that finds nothing to do must not end the service.

@@ -75,11 +75,10 @@ struct Serve: AsyncParsableCommand {
         guard (0...86_400).contains(drain) else {
             throw ValidationError("--drain-seconds has to be 0 to 86400")
         }
-        let tokens = try accessFlags.tokens(settings, logger: logger)
-        try accessFlags.check(address, hasTokens: tokens != nil, settings)
+        let access = try await accessFlags.access(settings, logger: logger)
+        try accessFlags.check(address, hasLogins: access != nil, settings)
         let reloading = Reloading(
-            access: tokens?.access, tokens: tokens?.watched, tls: try accessFlags.tls(settings),
-            logger: logger)
+            access: access, tls: try accessFlags.tls(settings), logger: logger)
         OpenFiles.raiseLimit(for: limits, logger)
         let path = settings.string("store", flag: store) ?? Self.defaultStore
         try Self.refuseURL(path)
@@ -184,7 +183,7 @@ struct Serve: AsyncParsableCommand {
     ) async throws {
         let service = Operations.Service(
             backend: backend, limits: limits, methodNames: LineServer.methodNames,
-            access: reloading.access, health: gateway?.health ?? Health())
+            access: reloading.access?.control, health: gateway?.health ?? Health())
         gateway?.observe(service)
         let logger = reloading.logger
         let server = LineServer(

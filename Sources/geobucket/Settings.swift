@@ -14,8 +14,7 @@ struct Settings {
 
     private static let texts: Set<String> = [
         "listen", "http", "store", "logLevel", "logFormat", "durability", "tokens",
-        "tlsCertificate", "tlsKey",
-        "tlsClientCa",
+        "jwtKeys", "jwtAudience", "tlsCertificate", "tlsKey", "tlsClientCa",
     ]
 
     private static let switches: Set<String> = ["insecure"]

@@ -1,7 +1,5 @@
 import Glibc
-import Logging
 import Operations
-import Synchronization
 
 /// The tokens file on disk: read whole, replaced whole, one change at a time.
 struct TokenStore: Sendable {
@@ -27,51 +25,5 @@ struct TokenStore: Sendable {
         let result = try body(&tokens)
         try Files.replace(path, with: tokens.json)
         return result
-    }
-}
-
-/// The tokens file of a running service: what it holds, whenever it has changed.
-final class WatchedTokens: Sendable {
-    private let store: TokenStore
-    private let logger: Logger
-    private let seen: Mutex<FileStamp?>
-
-    init(_ store: TokenStore, logger: Logger) {
-        self.store = store
-        self.logger = logger
-        seen = Mutex(FileStamp(of: store.path))
-    }
-
-    /// The tokens, if the file has changed since the last call and can be read.
-    func newest() -> TokenFile? {
-        let stamp = FileStamp(of: store.path)
-        let hasChanged = seen.withLock { seen in
-            defer { seen = stamp }
-            return seen != stamp
-        }
-        guard hasChanged else { return nil }
-        do {
-            let tokens = try store.load()
-            logger.notice("tokens read", metadata: ["tokens": "\(tokens.entries.count)"])
-            return tokens
-        } catch {
-            logger.error("the tokens file cannot be read; those known stay")
-            return nil
-        }
-    }
-}
-
-/// What tells that a file is another than it was.
-struct FileStamp: Equatable, Sendable {
-    private let numbers: [Int]
-
-    /// Nil when there is no such file.
-    init?(of path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        numbers = [
-            Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec,
-            status.st_mtim.tv_nsec,
-        ]
     }
 }

@@ -72,6 +72,47 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(20)))
+    func `Signed tokens log in while their key is in the key set`() async throws {
+        try await withTemporaryFolder { folder in
+            let (signer, path) = (TokenSigner(), folder + "/keys.json")
+            func publish(_ set: String) throws {
+                try Data(set.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+            }
+            try publish(#"{"keys":[]}"#)
+            let flags = ["--jwt-keys", path, "--jwt-audience", "shops.example.org"]
+            let empty = try await Program.run(
+                ["serve", "--store", folder + "/s.sqlite"] + flags, folder: folder)
+            #expect(empty.status == 1)
+            #expect(empty.errors.contains("keys.json is no key set (JWKS): no key has a"))
+            try publish(signer.keySet())
+            let token = try signer.token(
+                #"{"sub":"alice","role":"write","aud":"shops.example.org"}"#)
+            try await Program.serve(
+                store: folder + "/s.sqlite", folder: folder, host: "127.0.0.1", flags: flags
+            ) { process, port in
+                try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
+                    func outcome() async throws -> String {
+                        try await LoginRules.outcome(
+                            connection, "object.put",
+                            #"{"bucket":"users/alice/notes","id":"o1","object":{}}"#)
+                    }
+                    #expect(try await outcome() == "1401 UNAUTHORIZED")
+                    try await connection.logIn(token: token)
+                    #expect(try await outcome() == "accepted")
+                    try publish("{")
+                    try await Task.sleep(for: .milliseconds(500))
+                    #expect(try await outcome() == "accepted")
+                    try publish(TokenSigner(id: "k2").keySet())
+                    try await Self.wait(for: "1401 UNAUTHORIZED", outcome)
+                }
+                let said = process.standardError + process.standardOutput
+                #expect(said.contains("the file of signing keys cannot be read"))
+                #expect(!said.contains(token.suffix(20)))
+            }
+        }
+    }
+
     @Test func `Client commands log in with the token of a file or of the environment`()
         async throws
     {

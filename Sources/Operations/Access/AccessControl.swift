@@ -1,19 +1,28 @@
 import Objects
 import Synchronization
 
-/// Who may log in, and as what: the tokens of a file that may change at any time.
+/// Who may log in, and as what: by the tokens of a file and the keys that sign others, both of which
+/// may change at any time.
 ///
 /// A change counts from the next request on, on connections that are logged in too.
 public final class AccessControl: Sendable {
-    /// A login that was accepted, to be looked at again when the tokens have changed.
+    /// A login that was accepted, to be looked at again when what it goes by has changed.
     struct Login: Sendable {
-        let entry: TokenFile.Entry
-        /// The state of the tokens by which it was last found good.
+        let grant: Grant
+        let proof: Proof
+        /// The state of tokens and keys by which it was last found good.
         var generation: Int
+    }
+
+    /// What was shown: a token that the file lists, or one that a key has signed.
+    enum Proof: Sendable {
+        case listed(id: String, TokenDigest)
+        case signed(SigningKeys.Key)
     }
 
     private struct State {
         var tokens: TokenFile
+        var keys: SigningKeys?
         var generation = 0
     }
 
@@ -21,16 +30,25 @@ public final class AccessControl: Sendable {
     private let generation = Atomic(0)
     private let newest: @Sendable () -> TokenFile?
 
-    /// - Parameter newest: reads the tokens anew; nil when they are as they were. Asked when a token
-    ///   is not known, which may have been made a moment ago.
-    public init(tokens: TokenFile, newest: @escaping @Sendable () -> TokenFile? = { nil }) {
-        state = Mutex(State(tokens: tokens))
+    /// - Parameters:
+    ///   - keys: whose signatures are accepted; nil for nobody's.
+    ///   - newest: reads the tokens anew; nil when they are as they were. Asked when a token is not
+    ///     known, which may have been made a moment ago.
+    public init(
+        tokens: TokenFile, keys: SigningKeys? = nil,
+        newest: @escaping @Sendable () -> TokenFile? = { nil }
+    ) {
+        state = Mutex(State(tokens: tokens, keys: keys))
         self.newest = newest
     }
 
-    public func replace(_ tokens: TokenFile) {
+    public func replace(_ tokens: TokenFile) { change { $0.tokens = tokens } }
+
+    public func replace(_ keys: SigningKeys) { change { $0.keys = keys } }
+
+    private func change(_ body: (inout sending State) -> Void) {
         state.withLock { state in
-            state.tokens = tokens
+            body(&state)
             state.generation += 1
             generation.store(state.generation, ordering: .releasing)
         }
@@ -38,37 +56,54 @@ public final class AccessControl: Sendable {
 
     /// - Returns: nil when nobody has this token, or it has expired.
     func login(_ text: String, nowMilliseconds: Int64) -> Login? {
-        guard let token = Token(text) else { return nil }
-        if let login = find(token, nowMilliseconds) { return login }
+        guard let token = Token(text) else { return signed(text, nowMilliseconds) }
+        if let login = listed(token, nowMilliseconds) { return login }
         guard let tokens = newest() else { return nil }
         replace(tokens)
-        return find(token, nowMilliseconds)
+        return listed(token, nowMilliseconds)
     }
 
-    private func find(_ token: Token, _ now: Int64) -> Login? {
+    private func signed(_ text: String, _ now: Int64) -> Login? {
+        let (keys, generation) = state.withLock { ($0.keys, $0.generation) }
+        guard let (grant, key) = keys?.login(text, nowMilliseconds: now) else { return nil }
+        return Login(grant: grant, proof: .signed(key), generation: generation)
+    }
+
+    private func listed(_ token: Token, _ now: Int64) -> Login? {
         let (entry, generation) = state.withLock { ($0.tokens[id: token.id], $0.generation) }
         // Who guesses ids learns nothing from the time it takes.
         let digest = entry?.digest ?? Self.noDigest
         guard token.digest == digest, let entry, !entry.grant.isVoid(now) else { return nil }
-        return Login(entry: entry, generation: generation)
+        return Login(
+            grant: entry.grant, proof: .listed(id: entry.id, digest), generation: generation)
     }
 
     private static let noDigest = TokenDigest(bytes: [UInt8](repeating: 0, count: 32))
 
-    /// The login as the tokens are now; nil when it does not count any more.
+    /// The login as tokens and keys are now; nil when it does not count any more.
     func renew(_ login: Login, nowMilliseconds: () -> Int64) -> Login? {
         var login = login
         if login.generation != generation.load(ordering: .acquiring) {
-            let (entry, generation) = state.withLock {
-                ($0.tokens[id: login.entry.id], $0.generation)
-            }
-            guard let entry, entry.digest == login.entry.digest else { return nil }
-            login = Login(entry: entry, generation: generation)
+            guard let renewed = renewed(login) else { return nil }
+            login = renewed
         }
-        if login.entry.grant.expires != nil, login.entry.grant.isVoid(nowMilliseconds()) {
-            return nil
-        }
+        if login.grant.expires != nil, login.grant.isVoid(nowMilliseconds()) { return nil }
         return login
+    }
+
+    private func renewed(_ login: Login) -> Login? {
+        state.withLock { state in
+            switch login.proof {
+            case .listed(let id, let digest):
+                guard let entry = state.tokens[id: id], entry.digest == digest else { return nil }
+                return Login(
+                    grant: entry.grant, proof: login.proof, generation: state.generation)
+            case .signed(let key):
+                guard state.keys?.holds(key) == true else { return nil }
+                return Login(
+                    grant: login.grant, proof: login.proof, generation: state.generation)
+            }
+        }
     }
 }
 

@@ -15,7 +15,7 @@ public final class Caller: Sendable {
     }
 
     /// What the login permits; nil without one.
-    var grant: Grant? { login?.entry.grant }
+    var grant: Grant? { login?.grant }
 
     public var isLoggedIn: Bool { login != nil }
 }

@@ -46,7 +46,7 @@ final class Gate: Sendable {
         guard let access, let login = caller.login else { return nil }
         let renewed = access.renew(login, nowMilliseconds: clock.milliseconds)
         if renewed?.generation != login.generation { caller.login = renewed }
-        return renewed?.entry.grant
+        return renewed?.grant
     }
 
     private func checkRate(_ grant: Grant?, _ caller: Caller) throws(ServiceFailure) {
@@ -72,7 +72,7 @@ final class Gate: Sendable {
             throw ServiceFailure(.wrongToken, "the token is not valid", at: "token")
         }
         caller.login = login
-        return login.entry.grant
+        return login.grant
     }
 
     // MARK: Writes that wait

@@ -53,8 +53,8 @@ public struct TokenFile: Sendable, Equatable {
 
 // MARK: As JSON
 
-/// What is wrong with a tokens file, and where.
-public struct TokenFileFault: Error, CustomStringConvertible {
+/// What is wrong with a tokens file or a key set, and where.
+public struct TokenFileFault: Error, Equatable, CustomStringConvertible {
     public let description: String
 }
 
@@ -148,22 +148,13 @@ private struct EntryReader {
         let grant: Grant
         do throws(ServiceFailure) {
             grant = try Grant(
-                principal: principal, role: role, groups: try strings("groups") ?? [],
-                holdsFor: try strings("buckets"), expires: try milliseconds("expires"))
+                principal: principal, role: role, groups: try token.strings("groups") ?? [],
+                holdsFor: try token.strings("buckets"), expires: try milliseconds("expires"))
         } catch {
             throw fault("\(error.path ?? ""): \(error.message)")
         }
         return TokenFile.Entry(
             id: id, digest: digest, grant: grant, created: try milliseconds("created") ?? 0)
-    }
-
-    private func strings(_ name: StaticString) throws(ServiceFailure) -> Set<String>? {
-        guard let value = token[name] else { return nil }
-        let strings = value.kind == .array ? value.elements.map(\.string) : [nil]
-        guard !strings.contains(nil) else {
-            throw ServiceFailure(.invalidInputData, "expected an array of strings", at: "\(name)")
-        }
-        return Set(strings.compactMap(\.self))
     }
 
     private func milliseconds(_ name: StaticString) throws(ServiceFailure) -> Int64? {
@@ -173,5 +164,17 @@ private struct EntryReader {
                 .invalidInputData, "expected milliseconds since 1970", at: "\(name)")
         }
         return Int64(number)
+    }
+}
+
+extension JSONView {
+    /// The names that a member lists; nil when there is no such member.
+    func strings(_ name: StaticString) throws(ServiceFailure) -> Set<String>? {
+        guard let value = self[name] else { return nil }
+        let strings = value.kind == .array ? value.elements.map(\.string) : [nil]
+        guard !strings.contains(nil) else {
+            throw ServiceFailure(.invalidInputData, "expected an array of strings", at: "\(name)")
+        }
+        return Set(strings.compactMap(\.self))
     }
 }

@@ -1,0 +1,137 @@
+import JSONText
+import JWTKit
+import Objects
+
+/// The keys by whose signatures tokens are accepted that no file lists: JWTs (RFC 7519), signed by
+/// one of a key set (JWKS, RFC 7517).
+///
+/// A token names its key by `kid`. Its claims: `principal` (else `sub`), `role`, `groups` and
+/// `buckets` as in a tokens file; `exp` and `nbf` (seconds since 1970); `aud`, which has to name this
+/// service where it is there.
+public struct SigningKeys: Sendable {
+    struct Key: Sendable, Equatable {
+        let id: String
+        let algorithm: any JWTAlgorithm
+        /// As the key set has it.
+        let text: [UInt8]
+
+        static func == (a: Key, b: Key) -> Bool { a.id == b.id && a.text == b.text }
+    }
+
+    private let keys: [String: Key]
+    private let audience: String
+
+    public var count: Int { keys.count }
+
+    /// - Parameters:
+    ///   - jwks: `{"keys":[…]}`; keys that are not for signatures, without a `kid`, or of a kind that
+    ///     is not known are passed over, as the standard asks.
+    ///   - audience: what `aud` has to name.
+    /// - Throws: `TokenFileFault` for what is no key set, or has no key to go by.
+    public init(jwks: [UInt8], audience: String) async throws {
+        self.audience = audience
+        var keys: [String: Key] = [:]
+        for text in try Self.texts(jwks) {
+            guard let key = await Self.key(text) else { continue }
+            guard keys.updateValue(key, forKey: key.id) == nil else {
+                throw TokenFileFault(description: "the key \(quoted(key.id)) stands here twice")
+            }
+        }
+        guard !keys.isEmpty else {
+            throw TokenFileFault(
+                description: "no key has a \"kid\" and is RSA, EC or OKP for signatures")
+        }
+        self.keys = keys
+    }
+
+    private static func texts(_ jwks: [UInt8]) throws -> [[UInt8]] {
+        do {
+            return try JSONParser.reading(jwks) { set in
+                guard let keys = set["keys"], keys.kind == .array else {
+                    throw TokenFileFault(description: "expected an object with an array \"keys\"")
+                }
+                return keys.elements.filter { $0["use"].map { $0.string == "sig" } ?? true }
+                    .map { Array($0.text) }
+            }
+        } catch let error as JSONSyntaxError {
+            throw TokenFileFault(description: error.message)
+        }
+    }
+
+    private static func key(_ text: [UInt8]) async -> Key? {
+        guard var jwk = try? JWK(json: String(decoding: text, as: UTF8.self)),
+            let id = jwk.keyIdentifier
+        else { return nil }
+        jwk.algorithm = jwk.algorithm ?? usualAlgorithm(of: jwk)
+        guard let keys = try? await JWTKeyCollection().add(jwk: jwk),
+            let algorithm = try? await keys.getKey(for: id)
+        else { return nil }
+        return Key(id: id.string, algorithm: algorithm, text: text)
+    }
+
+    /// The algorithm of a key that does not say which it is for.
+    private static func usualAlgorithm(of jwk: JWK) -> JWK.Algorithm? {
+        switch (jwk.keyType, jwk.curve?.rawValue) {
+        case (.rsa, _): .rs256
+        case (.octetKeyPair, _): .eddsa
+        case (.ecdsa, "P-256"): .es256
+        case (.ecdsa, "P-384"): .es384
+        case (.ecdsa, "P-521"): .es512
+        default: nil
+        }
+    }
+
+    func holds(_ key: Key) -> Bool { keys[key.id] == key }
+
+    /// What a token permits and the key that signed it; nil unless it is signed and good now.
+    func login(_ token: String, nowMilliseconds: Int64) -> (grant: Grant, key: Key)? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Base64URL.decode(String(parts[0])),
+            let claims = Base64URL.decode(String(parts[1])),
+            let signature = Base64URL.decode(String(parts[2])), let key = key(header: header)
+        else { return nil }
+        let signed = Array("\(parts[0]).\(parts[1])".utf8)
+        guard (try? key.algorithm.verify(signature, signs: signed)) == true,
+            let grant = try? JSONParser.reading(claims, { try self.grant($0, nowMilliseconds) })
+        else { return nil }
+        return (grant, key)
+    }
+
+    /// The key that a header names, if it is for the algorithm that the header names.
+    private func key(header: [UInt8]) -> Key? {
+        try? JSONParser.reading(header) { header in
+            // Extensions that have to be understood (RFC 7515, 4.1.11): there is none here.
+            guard header["crit"] == nil, let key = header["kid"]?.string.flatMap({ keys[$0] }),
+                header["alg"]?.string == key.algorithm.name
+            else { return nil }
+            return key
+        }
+    }
+
+    private func grant(_ claims: JSONView, _ now: Int64) throws -> Grant? {
+        guard isMeantForUs(claims), let role = claims["role"]?.string.flatMap(Grant.Role.init),
+            let principal = (claims["principal"] ?? claims["sub"])?.string
+        else { return nil }
+        let (begin, end) = (try milliseconds("nbf", claims), try milliseconds("exp", claims))
+        let grant = try Grant(
+            principal: principal, role: role, groups: try claims.strings("groups") ?? [],
+            holdsFor: try claims.strings("buckets"), expires: end)
+        return grant.isVoid(now) || (begin ?? now) > now ? nil : grant
+    }
+
+    private func isMeantForUs(_ claims: JSONView) -> Bool {
+        guard let meant = claims["aud"] else { return true }
+        guard meant.kind == .array else { return meant.string == audience }
+        return meant.elements.contains { $0.string == audience }
+    }
+
+    private func milliseconds(
+        _ name: StaticString, _ claims: JSONView
+    ) throws(ServiceFailure) -> Int64? {
+        guard let value = claims[name] else { return nil }
+        guard let seconds = value.number?.double, abs(seconds) < 1e12 else {
+            throw ServiceFailure(.invalidInputData, "expected seconds since 1970", at: "\(name)")
+        }
+        return Int64(seconds * 1_000)
+    }
+}
