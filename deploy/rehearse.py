@@ -86,7 +86,7 @@ def wait_until_ready():
 
 def start(data):
     subprocess.run(
-        [*PODMAN, "run", "--detach", "--name", NAME, "--read-only", "--cap-drop", "all", "--security-opt",
+        [*PODMAN, "run", "--no-healthcheck", "--detach", "--name", NAME, "--read-only", "--cap-drop", "all", "--security-opt",
          "no-new-privileges", "--network", "host", "--ulimit", "nofile=16384:16384", "--ulimit", "nproc=4096:4096",
          "--volume", f"{data}:/data", "geobucket", "serve", "--listen", f"127.0.0.1:{SERVICE}", "--http",
          f"127.0.0.1:{HTTP}"], check=True, stdout=subprocess.DEVNULL)

@@ -12,7 +12,9 @@ public enum InputFormat: String, Sendable, Hashable, CaseIterable {
     /// The format that a file's name tells, and whether its beginning may tell another.
     ///
     /// `.json` is `ndjson` unless the text begins like GeoJSON; `.gz` behind a name is ignored.
-    static func named(_ path: String) throws(InterchangeError) -> (format: Self, isGuess: Bool) {
+    public static func named(_ path: String) throws(InterchangeError) -> (
+        format: Self, isGuess: Bool
+    ) {
         var name = path.lowercased()
         if name.hasSuffix(".gz") { name.removeLast(3) }
         for (suffix, format) in suffixes where name.hasSuffix(suffix) {

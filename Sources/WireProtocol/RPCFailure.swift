@@ -34,7 +34,7 @@ public struct RPCFailure: Error, Sendable, Equatable {
     public init(internalErrorOf requestID: String) {
         self.init(
             -32603, ServiceFailure.Reason.undefined.rawValue,
-            "the service failed; its log has the reason under this request id")
+            "the service failed; its log has the reason under the request id \(requestID)")
         self.requestID = requestID
     }
 

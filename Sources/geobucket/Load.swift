@@ -39,6 +39,7 @@ struct Load: AsyncParsableCommand {
         guard (latitude == nil) == (longitude == nil) else {
             throw ValidationError("--latitude and --longitude go together")
         }
+        if format == nil { _ = try usage(file) { try InputFormat.named(file) } }
     }
 
     func run() async throws { try await loading.load(named: file, records) }

@@ -126,6 +126,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [-1, 0, 1])
+    func `All connections together may hold bufferedBytes and not one byte more`(
+        _ more: Int
+    ) async throws {
+        var limits = Limits()
+        limits.bufferedBytes = 1_400_000
+        try await TestService.with(limits: limits) { service in
+            try RawConnection.with(port: service.port, count: 2) { clients in
+                for (client, size) in zip(clients, [800_000 + more, 600_000]) {
+                    try client.send([UInt8](repeating: UInt8(ascii: " "), count: size))
+                }
+                // Several times as long as it takes until it is looked at.
+                let isClosed = !clients[0].isSilent(milliseconds: 1_000)
+                #expect(isClosed == (more > 0))
+                for client in isClosed ? clients[1...] : clients[...] {
+                    try client.send(FramingRules.ping())
+                    #expect(try client.line() == FramingRules.pong())
+                }
+            }
+        }
+    }
+
     @Test
     func `Clients that vanish in the middle of an answer, a write or a batch leave nothing behind`()
         async throws

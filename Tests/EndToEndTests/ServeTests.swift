@@ -118,7 +118,8 @@ import Testing
         ["token", "create", "--principal", "a/b"], ["token", "create"],
         ["token", "create", "--principal", "a", "--role", "god"],
         ["token", "create", "--principal", "a", "--bucket", "-"],
-        ["serve", "extra"], ["frobnicate"], ["serve", "--drain-seconds", "-1"],
+        ["serve", "extra"], ["frobnicate"], ["load", "-", "--bucket", "shops"],
+        ["serve", "--drain-seconds", "-1"],
     ])
     func `wrong usage is said on standard error and ends it with 2`(
         arguments: [String]

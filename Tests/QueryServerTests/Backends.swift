@@ -32,6 +32,7 @@ final class HeldBackend: IdleBackend {
 
     private let state = Mutex(State())
 
+    var heldWrites: Int { state.withLock { $0.held.count } }
     var heldBytes: Int { state.withLock { $0.bytes } }
     var mostHeldBytes: Int { state.withLock { $0.most } }
 

@@ -39,6 +39,36 @@ import Testing
         return outcome.text
     }
 
+    @Test(arguments: [2, 3, 4])
+    func `At most queuedWrites writes wait, of all connections together`(
+        _ writes: Int
+    ) async throws {
+        var limits = Limits()
+        limits.queuedWrites = 3
+        let backend = HeldBackend()
+        let put =
+            #"{"jsonrpc":"2.0","id":1,"method":"object.put","#
+            + #""params":{"bucket":"shops","id":"o1","object":{}}}"# + "\n"
+        try await Servers.serve(backend, limits: limits) { port in
+            try await RawConnection.during(port: port) { first in
+                try await RawConnection.during(port: port) { second in
+                    try first.send(String(repeating: put, count: writes - 1))
+                    try await wait { backend.heldWrites == writes - 1 }
+                    try second.send(put)
+                    try await wait {
+                        backend.heldWrites == writes || !second.isSilent(milliseconds: 0)
+                    }
+                    #expect(backend.heldWrites == min(writes, 3))
+                    while backend.release() > 0 {}
+                    for _ in 1..<writes { #expect(try first.line()?.contains("result") == true) }
+                    let last = try #require(try second.line())
+                    #expect(last.contains("TOO_MANY_REQUESTS") == (writes == 4), "\(last)")
+                    #expect(last.contains("retryAfterMillis") == (writes == 4))
+                }
+            }
+        }
+    }
+
     @Test func `A read that has waited for longer than queueMilliseconds is refused, not begun`()
         async throws
     {
