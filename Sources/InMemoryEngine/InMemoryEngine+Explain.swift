@@ -73,7 +73,7 @@ extension InMemoryEngine {
         let (execution, objects) = try parsers.withParser { parser throws(ServiceFailure) in
             let execution = Execution(
                 engine: self, snapshot: snapshot, state: state, clause: query.clause,
-                order: query.order, plan: plan, parser: parser)
+                order: query.order, plan: plan, parser: parser, effort: .any, deadline: deadline)
             let page = try execution.page(
                 after: key, objects: pageObjects(query))
             return (execution, page.matches.count)

@@ -1,5 +1,6 @@
 import Backend
 import Geodesy
+import Glibc
 import JSONText
 import Objects
 import QueryLanguage
@@ -59,19 +60,25 @@ extension InMemoryEngine {
     ) throws(ServiceFailure) -> PageEnd? {
         let query = request.query
         let key = try pageKey(of: request)
-        let snapshot = self.snapshot
-        guard let state = state(of: request.bucket, in: snapshot) else {
+        let deadline = self.deadline
+        func prepare() -> Prepared? {
+            let snapshot = self.snapshot
+            return state(of: request.bucket, in: snapshot).map {
+                Prepared(snapshot, $0, planner(for: query, in: $0))
+            }
+        }
+        guard var prepared = prepare() else { return PageEnd(objects: 0) }
+        if effort == .light, prepared.plan.cost > Self.lightCost { return nil }
+        wish(for: prepared, in: request.bucket)
+        guard awaitColumns(&prepared, of: request.bucket, effort, deadline, prepare) else {
             return PageEnd(objects: 0)
         }
-        let planner = planner(for: query, in: state)
-        let plan = planner.plans()[0]
-        if effort == .light, plan.cost > Self.lightCost { return nil }
-        planCounters.count(plan)
-        wish(for: plan, planner, in: request.bucket)
-        return try parsers.withParser { parser throws(ServiceFailure) in
+        planCounters.count(prepared.plan)
+        return try parsers.withParser { [prepared] parser throws(ServiceFailure) in
             let execution = Execution(
-                engine: self, snapshot: snapshot, state: state, clause: query.clause,
-                order: query.order, plan: plan, parser: parser, effort: effort)
+                engine: self, snapshot: prepared.snapshot, state: prepared.state,
+                clause: query.clause, order: query.order, plan: prepared.plan, parser: parser,
+                effort: effort, deadline: deadline)
             let page = try execution.page(after: key, objects: pageObjects(query))
             return try write(page, execution, request, into: &writer)
         }
@@ -80,16 +87,16 @@ extension InMemoryEngine {
     public func count(
         _ clause: Clause, in bucket: BucketName, effort: Effort
     ) throws(ServiceFailure) -> Int? {
-        let snapshot = self.snapshot
-        guard let state = state(of: bucket, in: snapshot) else { return 0 }
-        let planner = Planner(state: state, clause: clause, order: [], pageObjects: nil)
-        let plan = planner.plans()[0]
-        if let count = countWithoutVisiting(plan, state) { return count }
-        if effort == .light, plan.cost > Self.lightCost { return nil }
-        planCounters.count(plan)
-        wish(for: plan, planner, in: bucket)
+        let deadline = self.deadline
+        func prepare() -> Prepared? { prepared(clause, in: bucket) }
+        guard var prepared = prepare() else { return 0 }
+        if let count = countWithoutVisiting(prepared.plan, prepared.state) { return count }
+        if effort == .light, prepared.plan.cost > Self.lightCost { return nil }
+        wish(for: prepared, in: bucket)
+        guard awaitColumns(&prepared, of: bucket, effort, deadline, prepare) else { return 0 }
+        planCounters.count(prepared.plan)
         var count = 0
-        try forEachMatch(clause, plan, state, snapshot, effort) { _ in count += 1 }
+        try forEachMatch(clause, prepared, effort, deadline) { _ in count += 1 }
         return count
     }
 
@@ -97,12 +104,10 @@ extension InMemoryEngine {
     public func objects(
         satisfying clause: Clause, in bucket: BucketName
     ) throws(ServiceFailure) -> [ChangeNumber] {
-        let snapshot = self.snapshot
-        guard let state = state(of: bucket, in: snapshot) else { return [] }
-        let planner = Planner(state: state, clause: clause, order: [], pageObjects: nil)
+        guard let prepared = prepared(clause, in: bucket) else { return [] }
         var found: [ChangeNumber] = []
-        try forEachMatch(clause, planner.plans()[0], state, snapshot) {
-            found.append(state.records[Int($0)].creation)
+        try forEachMatch(clause, prepared, .any, deadline) {
+            found.append(prepared.state.records[Int($0)].creation)
         }
         return found.sorted()
     }
@@ -133,8 +138,62 @@ extension InMemoryEngine {
             pageObjects: pageObjects(query))
     }
 
+    /// A query's cheapest plan on one snapshot.
+    private struct Prepared {
+        let snapshot: Snapshot
+        let state: BucketState
+        let planner: Planner
+        let plan: Plan
+
+        init(_ snapshot: Snapshot, _ state: BucketState, _ planner: Planner) {
+            self.snapshot = snapshot
+            self.state = state
+            self.planner = planner
+            plan = planner.plans()[0]
+        }
+    }
+
+    /// To find all that satisfies a clause; nil when there is no such bucket.
+    private func prepared(_ clause: Clause, in bucket: BucketName) -> Prepared? {
+        let snapshot = self.snapshot
+        return state(of: bucket, in: snapshot).map {
+            Prepared(
+                snapshot, $0, Planner(state: $0, clause: clause, order: [], pageObjects: nil))
+        }
+    }
+
+    /// When a query that begins now has taken as long as it may.
+    var deadline: ContinuousClock.Instant {
+        .now + .milliseconds(limits.queryMilliseconds)
+    }
+
+    /// Waits for the columns that a query misses, where for want of them it would read very many
+    /// documents one by one: they are made out of the table as it lies, which is many times faster.
+    ///
+    /// - Returns: whether there is still such a bucket.
+    private func awaitColumns(
+        _ prepared: inout Prepared, of bucket: BucketName, _ effort: Effort,
+        _ deadline: ContinuousClock.Instant, _ prepare: () -> Prepared?
+    ) -> Bool {
+        // What cannot be made leaves time for the documents, which tell why.
+        let end = deadline - .milliseconds(limits.queryMilliseconds / 10)
+        while prepared.plan.documents >= tuning.documentsForWaiting,
+            works.isMaking(prepared.planner.missing, of: bucket), !effort.isStopped,
+            ContinuousClock.now < end
+        {
+            usleep(Self.columnPause)
+            guard let next = prepare() else { return false }
+            prepared = next
+        }
+        return true
+    }
+
+    /// Microseconds between two looks whether columns have been made.
+    private static let columnPause: UInt32 = 5_000
+
     /// Has made, for queries to come, what would have made this one cheaper.
-    private func wish(for plan: Plan, _ planner: Planner, in bucket: BucketName) {
+    private func wish(for prepared: Prepared, in bucket: BucketName) {
+        let (plan, planner) = (prepared.plan, prepared.planner)
         guard planner.state.count >= tuning.smallestBucket else { return }
         if !planner.missing.isEmpty, plan.documents >= tuning.documentsForColumn {
             works.want(planner.missing, of: bucket)
@@ -168,13 +227,14 @@ extension InMemoryEngine {
     }
 
     private func forEachMatch(
-        _ clause: Clause, _ plan: Plan, _ state: BucketState, _ snapshot: Snapshot,
-        _ effort: Effort = .any, _ body: (Slot) -> Void
+        _ clause: Clause, _ prepared: Prepared, _ effort: Effort,
+        _ deadline: ContinuousClock.Instant, _ body: (Slot) -> Void
     ) throws(ServiceFailure) {
         try parsers.withParser { parser throws(ServiceFailure) in
             let execution = Execution(
-                engine: self, snapshot: snapshot, state: state, clause: clause, order: [],
-                plan: plan, parser: parser, effort: effort)
+                engine: self, snapshot: prepared.snapshot, state: prepared.state, clause: clause,
+                order: [], plan: prepared.plan, parser: parser, effort: effort,
+                deadline: deadline)
             try execution.forEachMatch(body)
         }
     }

@@ -31,6 +31,8 @@ public final class InMemoryEngine: Sendable {
         public var smallestBucket = 64
         /// Documents that a query would read for want of a column.
         public var documentsForColumn = 64
+        /// Documents that a query would read for want of a column that is being made; it waits.
+        public var documentsForWaiting = 20_000
         /// Candidates that a query would look at for want of an order.
         public var candidatesForOrder = 4_096
         /// How many times cheaper an order would have to make it.

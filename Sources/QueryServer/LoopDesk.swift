@@ -26,6 +26,9 @@ final class LoopDesk {
     private let eventLoop: any EventLoop
     private var sessions: [ObjectIdentifier: SessionHandler] = [:]
     private var turns: Deque<SessionHandler> = []
+    private var unsent: [SessionHandler] = []
+    private var unsentSince: Int64 = 0
+    private var isSending = false
     private var isServingTurns = false
 
     init(limits: Limits, eventLoop: any EventLoop) {
@@ -58,6 +61,38 @@ final class LoopDesk {
             turns.popFirst()?.takeTurn()
             if turns.isEmpty { isServingTurns = false } else { serveNextTurn() }
         }
+    }
+
+    // MARK: Sending
+
+    /// Answers wait for others to leave with them for this long at most; nanoseconds.
+    private static let gathering: Int64 = 500_000
+
+    /// Has a session's answers sent when everybody who had asked has been answered, or soon: to wake
+    /// clients is dear, and who gets several answers at once is woken once.
+    func send(_ session: SessionHandler) {
+        guard !session.isUnsent else { return }
+        session.isUnsent = true
+        unsent.append(session)
+        let now = monotonicNanoseconds()
+        if unsent.count == 1 {
+            unsentSince = now
+            eventLoop.assumeIsolated().execute { [self] in sendAll() }
+        } else if now - unsentSince > Self.gathering, !isSending {
+            sendAll()
+        }
+    }
+
+    private func sendAll() {
+        // Who can be sent more goes on with its requests at once, and sends again.
+        isSending = true
+        let sessions = unsent
+        unsent.removeAll()
+        for session in sessions {
+            session.isUnsent = false
+            session.context?.flush()
+        }
+        isSending = false
     }
 
     // MARK: Looking after the sessions

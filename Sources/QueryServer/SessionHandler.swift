@@ -50,6 +50,8 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     var mayHaveUnsent = false
     /// Waits at the desk for room for a write.
     private var isHeld = false
+    /// Waits at the desk for its answers to be sent.
+    var isUnsent = false
 
     /// - Parameter isSecured: whether nothing has to be agreed on before the first line.
     init(
@@ -264,13 +266,15 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         run()
     }
 
+    /// Hands the answers to the channel, which sends them when the desk says so.
     private func flush(_ context: ChannelHandlerContext) {
         guard desk.output.count > 0 else { return }
         var buffer = context.channel.allocator.buffer(capacity: desk.output.count)
         desk.output.withBytes { _ = buffer.writeBytes(UnsafeRawBufferPointer($0)) }
         desk.output.removeAll(keeping: Self.keptOutput)
-        context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+        context.write(wrapOutboundOut(buffer), promise: nil)
         mayHaveUnsent = true
+        desk.send(self)
     }
 
     /// Bytes of the buffer for answers that are kept when it is empty.

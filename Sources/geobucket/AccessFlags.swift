@@ -43,10 +43,13 @@ struct AccessFlags: ParsableArguments {
     func access(_ settings: Settings, logger: Logger) async throws -> WatchedAccess? {
         let tokens = settings.string("tokens", flag: tokens)
         let keys = settings.string("jwtKeys", flag: jwtKeys)
+        let audience = settings.string("jwtAudience", flag: jwtAudience)
+        guard keys != nil || audience == nil else {
+            throw ValidationError("--jwt-audience needs --jwt-keys")
+        }
         guard tokens != nil || keys != nil else { return nil }
-        let audience = settings.string("jwtAudience", flag: jwtAudience) ?? "geobucket"
         return try await WatchedAccess(
-            tokens: tokens, keys: keys, audience: audience, logger: logger)
+            tokens: tokens, keys: keys, audience: audience ?? "geobucket", logger: logger)
     }
 
     /// Nil when connections are without TLS.

@@ -44,6 +44,7 @@ extension InMemoryEngine.Tuning {
         var tuning = Self()
         tuning.smallestBucket = 1
         tuning.documentsForColumn = 1
+        tuning.documentsForWaiting = 1
         tuning.candidatesForOrder = 1
         tuning.gainForOrder = 0
         return tuning
@@ -136,6 +137,45 @@ extension InMemoryEngine.Tuning {
             }
             for path in ["lookup", "ordered", "nearest", "circle", "box", "ids", "union"] {
                 #expect(paths[path, default: 0] >= 5, "\(path): \(paths)")
+            }
+        }
+    }
+
+    @Test func `a query that would read many documents waits for its columns`() async throws {
+        try await withTemporaryFolder { folder in
+            var run = ContractRun(seed: 4, clock: TestClock())
+            try await withBackend(
+                path: folder + "/store.sqlite", clock: run.clock, makesColumns: true
+            ) { face in
+                _ = try await run.putMany(45, on: face)
+                let unsettled = DirectFace(backend: face.backend, limits: face.limits)
+                let clause = #"{"type":"eq","field":"tag","value":"x"}"#
+                let params = #"{"bucket":"\#(run.bucketName)","bucketQuery":{"clause":\#(clause)}}"#
+                _ = try await unsettled.value("bucket.count", params)
+                let plan = try await unsettled.value("bucket.explain", params)
+                #expect(plan["estimatedDocuments"]?.int == 0)
+            }
+        }
+    }
+
+    @Test func `columns come back after a restart before anybody asks`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            var run = ContractRun(seed: 3, clock: TestClock())
+            run.usesColumns = true
+            let made = try await withBackend(path: path, clock: run.clock, makesColumns: true) {
+                face in
+                _ = try await run.putMany(45, on: face)
+                try await run.check(queries: 50, on: face)
+                face.backend.settle()
+                return face.backend.statistics().columns
+            }
+            #expect(made > 1)
+            // Without the eagerness that would make them anew for the first query.
+            try await withBackend(path: path, clock: run.clock) { face in
+                face.backend.settle()
+                #expect(face.backend.statistics().columns == made)
+                try await run.check(queries: 50, on: face)
             }
         }
     }

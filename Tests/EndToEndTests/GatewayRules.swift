@@ -72,7 +72,7 @@ import Testing
                 flags: ["--log-format", "json", "--slow-query-milliseconds", "1"]
             ) { process, port in
                 let server = ["--server", "127.0.0.1:\(port)"]
-                let objects = (0..<20_000).map {
+                let objects = (0..<15_000).map {
                     #"{"name":"\#($0)\#(String(repeating: "x", count: 80))"}"#
                 }
                 let path = folder + "/objects.ndjson"

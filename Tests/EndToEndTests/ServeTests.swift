@@ -115,6 +115,7 @@ import Testing
         ["serve", "--log-level", "loud"], ["serve", "--store", "redis://host/1"],
         ["serve", "--listen", "0.0.0.0:0"], ["serve", "--listen", "127.0.0.1.example.org:0"],
         ["serve", "--tls-key", "k.pem"], ["serve", "--tls-client-ca", "c.pem"],
+        ["serve", "--jwt-audience", "shops"],
         ["token", "create", "--principal", "a/b"], ["token", "create"],
         ["token", "create", "--principal", "a", "--role", "god"],
         ["token", "create", "--principal", "a", "--bucket", "-"],

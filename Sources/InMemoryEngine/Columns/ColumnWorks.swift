@@ -72,6 +72,14 @@ final class ColumnWorks: Sendable {
 
     // MARK: Asking, on any thread
 
+    /// Whether columns that are not there yet all will be.
+    func isMaking(_ fields: Set<FieldPath>, of bucket: BucketName) -> Bool {
+        guard !fields.isEmpty else { return false }
+        return state.withLock { state in
+            fields.allSatisfy { state.columns.contains(ColumnName(bucket: bucket, field: $0)) }
+        }
+    }
+
     func want(_ fields: some Collection<FieldPath>, of bucket: BucketName) {
         let isNew = state.withLock { state in
             let now = ContinuousClock.now

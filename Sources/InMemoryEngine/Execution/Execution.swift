@@ -26,7 +26,8 @@ final class Execution {
 
     init(
         engine: InMemoryEngine, snapshot: Snapshot, state: BucketState, clause: Clause,
-        order: [OrderKey], plan: Plan, parser: JSONParser, effort: Effort = .any
+        order: [OrderKey], plan: Plan, parser: JSONParser, effort: Effort,
+        deadline: ContinuousClock.Instant
     ) {
         self.engine = engine
         self.snapshot = snapshot
@@ -35,7 +36,7 @@ final class Execution {
         self.plan = plan
         self.parser = parser
         self.effort = effort
-        deadline = .now + .milliseconds(engine.limits.queryMilliseconds)
+        self.deadline = deadline
         distances = clause.distanceClauses.filter { $0.putDistanceInto != nil }
     }
 
