@@ -72,7 +72,7 @@ import Testing
                 flags: ["--log-format", "json", "--slow-query-milliseconds", "1"]
             ) { process, port in
                 let server = ["--server", "127.0.0.1:\(port)"]
-                let objects = (0..<15_000).map {
+                let objects = (0..<20_000).map {
                     #"{"name":"\#($0)\#(String(repeating: "x", count: 80))"}"#
                 }
                 let path = folder + "/objects.ndjson"
@@ -94,7 +94,9 @@ import Testing
                 #expect(entry["bucket"] == "shops")
                 #expect(entry["method"] == "bucket.count")
                 #expect(entry["level"] == "notice")
-                #expect(entry["plan"] == "scan, reads documents for name; in order as found")
+                // The column may have been made by the time it is written down.
+                let plan = try #require(entry["plan"])
+                #expect(plan.wholeMatch(of: /scan, .*name; in order as found/) != nil, "\(plan)")
                 #expect(!process.standardError.contains("secret"))
             }
         }

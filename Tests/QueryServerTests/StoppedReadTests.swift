@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -23,16 +24,18 @@ import Testing
     @Test func `a service that stops ends the costly reads its drain time did not see end`()
         async throws
     {
-        let backend = EndlessBackend()
+        let (backend, end) = (EndlessBackend(), TestOutcome())
         try await Servers.serve(backend) { port in
-            Task.detached {
-                try RawConnection.with(port: port) { raw in
+            // On a thread of its own: it waits until the service closes, which takes tasks.
+            Thread.detachNewThread {
+                try? RawConnection.with(port: port) { raw in
                     try raw.send(Self.count)
-                    #expect(try raw.line() == nil)  // until the service closes
+                    end.set(try raw.line() ?? "closed")
                 }
             }
             try await wait { backend.running.load(ordering: .relaxed) == 1 }
         }
         #expect(backend.stopped.load(ordering: .relaxed) == 1)
+        try await wait { end.text == "closed" }
     }
 }
