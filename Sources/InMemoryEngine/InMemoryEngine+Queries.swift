@@ -62,10 +62,9 @@ extension InMemoryEngine {
         let key = try pageKey(of: request)
         let deadline = self.deadline
         func prepare() -> Prepared? {
-            let snapshot = self.snapshot
-            return state(of: request.bucket, in: snapshot).map {
-                Prepared(snapshot, $0, planner(for: query, in: $0))
-            }
+            prepared(
+                query.clause, order: query.order, pageObjects: pageObjects(query),
+                in: request.bucket)
         }
         guard var prepared = prepare() else { return PageEnd(objects: 0) }
         if effort == .light, prepared.plan.cost > Self.lightCost { return nil }
@@ -153,12 +152,17 @@ extension InMemoryEngine {
         }
     }
 
-    /// To find all that satisfies a clause; nil when there is no such bucket.
-    private func prepared(_ clause: Clause, in bucket: BucketName) -> Prepared? {
+    /// Nil when there is no such bucket.
+    ///
+    /// - Parameter pageObjects: nil to find all that satisfies the clause.
+    private func prepared(
+        _ clause: Clause, order: [OrderKey] = [], pageObjects: Int? = nil, in bucket: BucketName
+    ) -> Prepared? {
         let snapshot = self.snapshot
         return state(of: bucket, in: snapshot).map {
-            Prepared(
-                snapshot, $0, Planner(state: $0, clause: clause, order: [], pageObjects: nil))
+            let planner = Planner(
+                state: $0, clause: clause, order: order, pageObjects: pageObjects)
+            return Prepared(snapshot, $0, planner)
         }
     }
 
