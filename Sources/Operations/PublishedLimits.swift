@@ -18,7 +18,7 @@ extension Limits {
             ("unreadMilliseconds", unreadMilliseconds),
             ("requestsPerSecond", requestsPerSecond), ("failedLogins", failedLogins),
             ("failedLoginMilliseconds", failedLoginMilliseconds), ("queuedWrites", queuedWrites),
-            ("readThreads", readThreads),
+            ("connectionThreads", connectionThreads), ("readThreads", readThreads),
             ("queueMilliseconds", queueMilliseconds), ("pipelinedRequests", pipelinedRequests),
             ("pipelinedBytes", pipelinedBytes), ("outputBytes", outputBytes),
             ("bufferedBytes", bufferedBytes), ("queuedWriteBytes", queuedWriteBytes),

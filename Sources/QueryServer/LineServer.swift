@@ -12,7 +12,7 @@ import WireProtocol
 ///     let server = LineServer(service: service, host: "127.0.0.1", port: 4362, …)
 ///     try await server.run()       // until the task is cancelled or a graceful stop is asked for
 ///
-/// One event loop serves all connections; costly queries run on worker threads.
+/// Each connection belongs to one of several event loops; costly queries run on worker threads.
 public struct LineServer: ServiceLifecycle.Service {
     private let service: Operations.Service
     private let host: String
@@ -45,7 +45,8 @@ public struct LineServer: ServiceLifecycle.Service {
     public static var methodNames: [String] { MethodName.allCases.map { "\($0.text)" } }
 
     public func run() async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let group = MultiThreadedEventLoopGroup(
+            numberOfThreads: service.limits.connectionThreads)
         let workers = NIOThreadPool(numberOfThreads: service.limits.readThreads)
         workers.start()
         do {
@@ -83,11 +84,7 @@ public struct LineServer: ServiceLifecycle.Service {
     ) async throws -> any Channel {
         let dispatcher = Dispatcher(service: service, logger: logger)
         let limits = service.limits
-        let loop = group.next()
-        // Made here, used by the connections of this one loop alone.
-        let desk = NIOLoopBoundBox.makeBoxSendingValue(
-            LoopDesk(limits: limits, eventLoop: loop), eventLoop: loop)
-        loop.execute { desk.value.beginRounds() }
+        let desks = self.desks(group)
         return try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -101,10 +98,29 @@ public struct LineServer: ServiceLifecycle.Service {
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try add(channel, dispatcher, desk.value, workers, sessions)
+                    let desk = desks[ObjectIdentifier(channel.eventLoop)]!.value
+                    try add(channel, dispatcher, desk, workers, sessions)
                 }
             }
             .bind(host: host, port: port).get()
+    }
+
+    /// A desk for each event loop, used by that loop's connections alone.
+    private func desks(
+        _ group: MultiThreadedEventLoopGroup
+    ) -> [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>] {
+        let limits = service.limits
+        let room = WriteRoom(bytes: limits.queuedWriteBytes)
+        let holdings = Holdings(limit: limits.bufferedBytes)
+        var desks: [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>] = [:]
+        for loop in group.makeIterator() {
+            let desk = NIOLoopBoundBox.makeBoxSendingValue(
+                LoopDesk(limits: limits, eventLoop: loop, room: room, holdings: holdings),
+                eventLoop: loop)
+            loop.execute { desk.value.beginRounds() }
+            desks[ObjectIdentifier(loop)] = desk
+        }
+        return desks
     }
 
     /// Puts the handlers of a new connection in place, in its event loop.

@@ -9,7 +9,7 @@ import WireProtocol
 
 /// What the connections of one event loop share, one after the other: their parser, the buffer in
 /// which their answers are made, the answers to their writes, the order of their turns, and the
-/// look at each of them from time to time.
+/// look at each of them from time to time. What the loops share in turn, it is given.
 ///
 /// Used on its event loop only.
 final class LoopDesk {
@@ -17,12 +17,12 @@ final class LoopDesk {
     let writeAnswers: WriteAnswers
     /// Empty whenever no session is at work.
     var output = JSONWriter()
-    private let queuedWriteBytes: Int
-    private var writeBytes = 0
+    private let room: WriteRoom
     /// Sessions that have found no room for a write.
     private var held: [SessionHandler] = []
 
     private let limits: Limits
+    private let holdings: Holdings
     private let eventLoop: any EventLoop
     private var sessions: [ObjectIdentifier: SessionHandler] = [:]
     private var turns: Deque<SessionHandler> = []
@@ -31,8 +31,9 @@ final class LoopDesk {
     private var isSending = false
     private var isServingTurns = false
 
-    init(limits: Limits, eventLoop: any EventLoop) {
-        queuedWriteBytes = limits.queuedWriteBytes
+    init(limits: Limits, eventLoop: any EventLoop, room: WriteRoom, holdings: Holdings) {
+        self.room = room
+        self.holdings = holdings
         parser = RequestParser(limits: limits)
         writeAnswers = WriteAnswers(eventLoop: eventLoop)
         self.limits = limits
@@ -114,34 +115,39 @@ final class LoopDesk {
 
     private func lookAround() {
         let now = monotonicNanoseconds()
-        var held = 0
-        for session in sessions.values {
-            session.look(now: now)
-            held += session.heldBytes
-        }
-        guard held > limits.bufferedBytes else { return }
-        for session in sessions.values.sorted(by: { $0.heldBytes > $1.heldBytes }) {
-            guard held > limits.bufferedBytes else { break }
-            held -= session.heldBytes
-            session.shed()
+        for session in sessions.values { session.look(now: now) }
+        while true {
+            var total = 0
+            var most: SessionHandler?
+            for session in sessions.values where session.heldBytes > 0 {
+                total += session.heldBytes
+                if session.heldBytes > most?.heldBytes ?? 0 { most = session }
+            }
+            let hasToShed = holdings.report(
+                Holdings.Share(total: total, largest: most?.heldBytes ?? 0), of: self)
+            guard hasToShed, let most else { return }
+            most.shed()
         }
     }
 
-    // MARK: Writes under way, of all connections
+    // MARK: Writes under way
 
     /// Whether another write may be begun; one that waits for it holds its connection up.
-    var takesWrites: Bool { writeBytes < queuedWriteBytes }
+    var takesWrites: Bool { room.isOpen }
 
-    func begin(_ write: Write) { writeBytes += write.memoryBytes }
+    func begin(_ write: Write) { room.take(write.memoryBytes) }
 
-    func end(_ write: Write) { writeBytes -= write.memoryBytes }
+    func end(_ write: Write) { room.giveBack(write.memoryBytes) }
 
     /// Has a session run again when there is room for writes.
-    func hold(_ session: SessionHandler) { held.append(session) }
+    func hold(_ session: SessionHandler) {
+        held.append(session)
+        guard held.count == 1 else { return }
+        let desk = NIOLoopBound(self, eventLoop: eventLoop)
+        room.whenOpen { [eventLoop] in eventLoop.execute { desk.value.release() } }
+    }
 
-    /// Lets those go on that were held up, as long as there is room.
-    func release() {
-        guard takesWrites, !held.isEmpty else { return }
+    private func release() {
         let sessions = held
         held = []
         for session in sessions { session.resume() }

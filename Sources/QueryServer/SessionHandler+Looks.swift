@@ -6,7 +6,7 @@ import WireProtocol
 /// much it holds.
 extension SessionHandler {
     /// What the connection holds of bytes, as of the last look as far as unsent answers go.
-    var heldBytes: Int { conversation.heldBytes + unsentBytes }
+    var heldBytes: Int { isShed ? 0 : conversation.heldBytes + unsentBytes }
 
     /// Ends the connection when it has been as it is for too long.
     func look(now: Int64) {
@@ -33,6 +33,7 @@ extension SessionHandler {
 
     /// Ends the connection, for it holds more than all others while all together hold too much.
     func shed() {
+        isShed = true
         guard let context else { return }
         let failure = ServiceFailure(
             .tooManyRequests, "the service holds too much for all its connections")

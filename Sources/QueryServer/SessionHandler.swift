@@ -48,6 +48,8 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     /// Answers that had not been sent when it was last looked.
     var unsentBytes = 0
     var mayHaveUnsent = false
+    /// It is being closed for what it holds.
+    var isShed = false
     /// Waits at the desk for room for a write.
     private var isHeld = false
     /// Waits at the desk for its answers to be sent.
@@ -171,7 +173,6 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         isRunning = true
         if let context { work(context) }
         isRunning = false
-        desk.release()
     }
 
     /// Runs again after it has been held at the desk.

@@ -57,6 +57,8 @@ struct LimitFlags: ParsableArguments {
     var failedLoginMilliseconds: Int?
     @Option(help: "Writes that wait for the store. (default: 200000)")
     var queuedWrites: Int?
+    @Option(help: "Threads that serve connections. (default: the processors, at most 16)")
+    var connectionThreads: Int?
     @Option(help: "Costly reads that run at once. (default: 4)")
     var readThreads: Int?
     @Option(help: "Milliseconds a costly read may wait for a thread. (default: 5000)")
@@ -86,7 +88,8 @@ struct LimitFlags: ParsableArguments {
             connections,
             connectionsPerAddress, handshakeMilliseconds, lineMilliseconds, idleMilliseconds,
             unreadMilliseconds, requestsPerSecond, failedLogins, failedLoginMilliseconds,
-            queuedWrites, readThreads, queueMilliseconds, pipelinedRequests, pipelinedBytes,
+            queuedWrites, connectionThreads, readThreads, queueMilliseconds, pipelinedRequests,
+            pipelinedBytes,
             outputBytes, bufferedBytes, queuedWriteBytes, logBytes, documentCacheBytes, memory,
         ]
         var limits = Limits()

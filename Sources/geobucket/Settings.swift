@@ -148,6 +148,7 @@ struct LimitSetting: Sendable {
         LimitSetting(
             name: "failedLoginMilliseconds", path: \.failedLoginMilliseconds, range: 1...86_400_000),
         LimitSetting(name: "queuedWrites", path: \.queuedWrites, range: 1...1_000_000_000),
+        LimitSetting(name: "connectionThreads", path: \.connectionThreads, range: 1...1_024),
         LimitSetting(name: "readThreads", path: \.readThreads, range: 1...1_024),
         LimitSetting(name: "queueMilliseconds", path: \.queueMilliseconds, range: 1...86_400_000),
         LimitSetting(name: "pipelinedRequests", path: \.pipelinedRequests, range: 1...1_000_000),

@@ -1,0 +1,36 @@
+import Synchronization
+
+/// The bytes of writes under way, of all connections: while they fill the room no more are begun.
+///
+/// What is begun on several event loops at the same moment is let in, so the room may be passed by
+/// one write for each of them.
+final class WriteRoom: Sendable {
+    private let limit: Int
+    private let used = Atomic(0)
+    private let waiting = Mutex<[@Sendable () -> Void]>([])
+
+    init(bytes: Int) { limit = bytes }
+
+    var isOpen: Bool { used.load(ordering: .sequentiallyConsistent) < limit }
+
+    func take(_ bytes: Int) { used.add(bytes, ordering: .sequentiallyConsistent) }
+
+    func giveBack(_ bytes: Int) {
+        let left = used.subtract(bytes, ordering: .sequentiallyConsistent).newValue
+        if left < limit, left + bytes >= limit { wake() }
+    }
+
+    /// Calls `body` once, when there is room: on some thread, or at once.
+    func whenOpen(_ body: @escaping @Sendable () -> Void) {
+        waiting.withLock { $0.append(body) }
+        if isOpen { wake() }  // it may have opened before anybody was seen to wait
+    }
+
+    private func wake() {
+        let bodies = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for body in bodies { body() }
+    }
+}
