@@ -20,8 +20,8 @@ final class WriteSession {
     /// The engine has all documents as they were: those that are deleted need not be handed to it.
     private let isAllSuperseded: Bool
     private var buckets: [BucketName: Int64] = [:]
-    /// Ids of objects that were made here, of whatever bucket.
-    private var created: Set<ObjectID> = []
+    /// Ids that were asked for here, of whatever bucket: objects that may have been made here.
+    private var seen: Set<ObjectID> = []
     private var geoFields: GeoFieldBudget
     private let patchParser = JSONParser()
     private let targetParser = JSONParser()
@@ -98,7 +98,6 @@ final class WriteSession {
                 owner: object.owner, dataType: object.dataType, expires: object.expires)
             let change = nextChange()
             try transaction.insert(metadata, object.document, in: number, change: change)
-            created.insert(metadata.id)
             record(metadata, object.document, bucket, creation: change, change: change)
             return metadata
         }
@@ -167,7 +166,7 @@ final class WriteSession {
 
     /// The engine tells at once which row an object has, unless this very transaction made it.
     private func row(of id: ObjectID, _ number: Int64, in bucket: BucketName) throws -> StoredRow? {
-        if created.contains(id) { return try transaction.find(id, in: number) }
+        guard seen.insert(id).inserted else { return try transaction.find(id, in: number) }
         return try engine.creation(of: id, in: bucket).flatMap(transaction.find(creation:))
     }
 

@@ -5,8 +5,8 @@ import SpatialIndex
 /// A few ids are looked through, newest first; more have a hash table.
 struct SlotIDs: Sendable {
     private var list = IDList()
-    /// Empty while there are few slots.
-    private var table = IDTable()
+    /// None while there are few slots: so small buckets have no room for one either.
+    private var table: ContiguousArray<IDTable> = []
     private var hasTable: Bool { list.count > Self.few }
 
     private static let few = 64
@@ -14,7 +14,7 @@ struct SlotIDs: Sendable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
     /// What the ids occupy, in bytes, as if they shared nothing with their copies.
-    var memoryBytes: Int { list.memoryBytes + table.memoryBytes }
+    var memoryBytes: Int { list.memoryBytes + (table.first?.memoryBytes ?? 0) }
 
     /// The id of a slot, also of one that was removed; valid as long as this or a copy of it.
     subscript(slot: Slot) -> Bytes { list[slot] }
@@ -24,7 +24,7 @@ struct SlotIDs: Sendable {
 
     /// The newest slot that has an id. Without a table it may have been removed.
     func newestSlot(of id: Bytes) -> Slot? {
-        if hasTable { return table.find(id) { list[$0] } }
+        if hasTable { return table[0].find(id) { list[$0] } }
         return (0..<Slot(list.count)).last { list[$0].elementsEqual(id) }
     }
 
@@ -36,11 +36,13 @@ struct SlotIDs: Sendable {
         if list.count == Self.few + 1 {
             makeTable { $0 == slot || isAlive($0) }
         } else if hasTable {
-            table.insert(slot, id: list[slot]) { list[$0] }
+            table[0].insert(slot, id: list[slot]) { list[$0] }
         }
     }
 
-    mutating func remove(_ slot: Slot) { table.remove(slot, id: list[slot]) }
+    mutating func remove(_ slot: Slot) {
+        if hasTable { table[0].remove(slot, id: list[slot]) }
+    }
 
     /// Adds the next slot; none is found by its id until `indexAll`.
     mutating func appendUnindexed(_ id: Bytes) { list.append(id) }
@@ -54,6 +56,6 @@ struct SlotIDs: Sendable {
     private mutating func makeTable(where isAlive: (Slot) -> Bool) {
         guard hasTable else { return }
         let list = list
-        table = IDTable(slotCount: list.count, where: isAlive) { list[$0] }
+        table = [IDTable(slotCount: list.count, where: isAlive) { list[$0] }]
     }
 }

@@ -150,6 +150,7 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     // MARK: Numbers
 
+    @inlinable
     public mutating func integer(_ value: some FixedWidthInteger) {
         if value < 0 { byte(UInt8(ascii: "-")) }
         digits(UInt64(value.magnitude))
@@ -183,7 +184,8 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    private mutating func digits(_ value: UInt64) {
+    @usableFromInline
+    mutating func digits(_ value: UInt64) {
         var (length, power) = (1, UInt64(10))
         while length < 20, value >= power {
             length += 1
