@@ -70,7 +70,8 @@ let package = Package(
         .target(
             name: "EmbeddedBackend",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "ObjectStore",
+                "CGlibc", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "ObjectStore",
                 "InMemoryEngine", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

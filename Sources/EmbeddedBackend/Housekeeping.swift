@@ -1,9 +1,10 @@
+import CGlibc
 import Dispatch
 import Logging
 import ObjectStore
 
 /// What has to be done from time to time beside the writes: checkpoints, and the removal of what is
-/// not needed any more.
+/// not needed any more, free memory too.
 ///
 /// `@unchecked Sendable`: `ticks` and `isFailing` are touched on `queue` only, the timer is made before
 /// anybody else has a reference.
@@ -44,6 +45,8 @@ final class Housekeeping: @unchecked Sendable {
 
     private func tick() {
         ticks += 1
+        // What connections and queries have freed is kept by malloc, in whatever thread's arena.
+        if ticks % Self.sweepEvery == 0 { gb_malloc_trim() }
         do throws(StoreFailure) {
             let start = ContinuousClock.now
             if try store.checkpoint() { writer.finishCheckpoint() }

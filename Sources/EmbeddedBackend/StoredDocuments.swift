@@ -17,6 +17,16 @@ struct StoredDocuments: DocumentSource {
         }
     }
 
+    func documents(
+        creations: [ChangeNumber]
+    ) throws(ServiceFailure) -> [(change: ChangeNumber, text: [UInt8])?] {
+        do {
+            return try store.documents(creations: creations)
+        } catch {
+            throw ServiceFailure(error)
+        }
+    }
+
     func forEachDocument(
         in bucket: BucketName, about objects: Int,
         _ body: (ChangeNumber, [UInt8]) -> Void

@@ -47,7 +47,7 @@ extension InMemoryEngine {
     /// How a query would run, in one line without the values that it asks for.
     public func outline(of request: PageRequest) -> String {
         let state = snapshot.bucket(request.bucket) ?? BucketState()
-        return planner(for: request.query, in: state).plans()[0].outline
+        return planner(for: request.query, in: state).cheapest().outline
     }
 
     private func write(_ plan: Plan, to writer: inout JSONWriter) {

@@ -148,7 +148,7 @@ extension InMemoryEngine {
             self.snapshot = snapshot
             self.state = state
             self.planner = planner
-            plan = planner.plans()[0]
+            plan = planner.cheapest()
         }
     }
 

@@ -164,7 +164,33 @@ public final class InMemoryEngine: Sendable {
         creation: ChangeNumber, change: ChangeNumber, in snapshot: Snapshot
     ) throws(ServiceFailure) -> [UInt8] {
         if let cached = cache.document(creation: creation, change: change) { return cached }
-        if let stored = try source.document(creation: creation), stored.change == change {
+        let record = BucketState.SlotRecord(creation: creation, change: change)
+        return try checked(try source.document(creation: creation), of: record, in: snapshot)
+    }
+
+    /// The documents of some objects as a snapshot has them; what is not in memory is read together.
+    func documents(
+        of records: [BucketState.SlotRecord], in snapshot: Snapshot
+    ) throws(ServiceFailure) -> [[UInt8]] {
+        var found = records.map { cache.document(creation: $0.creation, change: $0.change) }
+        let missing = found.indices.filter { found[$0] == nil }
+        if !missing.isEmpty {
+            let stored = try source.documents(creations: missing.map { records[$0].creation })
+            for (place, stored) in zip(missing, stored) {
+                found[place] = try checked(stored, of: records[place], in: snapshot)
+            }
+        }
+        return found.map { $0! }
+    }
+
+    /// What the store has of an object if that is still what a snapshot has, and otherwise what was
+    /// kept of it.
+    private func checked(
+        _ stored: (change: ChangeNumber, text: [UInt8])?, of record: BucketState.SlotRecord,
+        in snapshot: Snapshot
+    ) throws(ServiceFailure) -> [UInt8] {
+        let (creation, change) = (record.creation, record.change)
+        if let stored, stored.change == change {
             try checkIsJSON(stored.text)
             cache.put(stored.text, creation: creation, change: change)
             return stored.text

@@ -187,6 +187,29 @@ public final class ObjectStore: Sendable {
         }
     }
 
+    /// The present states of some objects by their creation numbers, all of one state of the store.
+    public func documents(
+        creations: [ChangeNumber]
+    ) throws(StoreFailure) -> [(change: ChangeNumber, text: [UInt8])?] {
+        do {
+            return try pool.unsafeRead { db in
+                var found: [(change: ChangeNumber, text: [UInt8])?] = []
+                found.reserveCapacity(creations.count)
+                // One lock of the file for all of them.
+                try db.inTransaction(.deferred) {
+                    for creation in creations {
+                        let row = try StoredRow.select(db, creation: creation)
+                        found.append(row.map { ($0.change, $0.document) })
+                    }
+                    return .commit
+                }
+                return found
+            }
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
+    }
+
     /// Calls `body` with every object of one state of a bucket, as clients read it, in no particular
     /// order.
     ///

@@ -12,6 +12,11 @@ public protocol PresentDocuments: Sendable {
 
 /// Where an engine finds documents that are not in memory: the store.
 public protocol DocumentSource: PresentDocuments {
+    /// What `document(creation:)` returns, of several objects, which are read together.
+    func documents(
+        creations: [ChangeNumber]
+    ) throws(ServiceFailure) -> [(change: ChangeNumber, text: [UInt8])?]
+
     /// Calls `body` with every document of one state of a bucket, as clients read them, in no
     /// particular order.
     ///
@@ -20,4 +25,14 @@ public protocol DocumentSource: PresentDocuments {
         in bucket: BucketName, about objects: Int,
         _ body: (_ creation: ChangeNumber, _ document: [UInt8]) -> Void
     ) throws(ServiceFailure)
+}
+
+extension DocumentSource {
+    public func documents(
+        creations: [ChangeNumber]
+    ) throws(ServiceFailure) -> [(change: ChangeNumber, text: [UInt8])?] {
+        var found: [(change: ChangeNumber, text: [UInt8])?] = []
+        for creation in creations { found.append(try document(creation: creation)) }
+        return found
+    }
 }

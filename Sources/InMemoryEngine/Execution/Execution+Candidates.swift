@@ -110,13 +110,17 @@ extension Execution {
         guard ranking.parts.isEmpty, let clause = lonelyCircle, distances == [clause],
             plan.candidates < 4 * limit
         else { return nil }
-        var matches: [Match] = []
+        var found: [Ranked] = []
+        found.reserveCapacity(plan.candidates + plan.candidates / 4)
         try forEachMeasured(clause) { slot, distance in
-            if slot >= first { matches.append(Match(slot: slot, distance: distance)) }
+            if slot >= first {
+                found.append(Ranked(key: UInt64(distance.micrometers), slot: slot))
+            }
         }
-        matches.sort { $0.slot < $1.slot }
-        matches.removeLast(max(0, matches.count - limit))
-        return matches
+        found.sortBySlot()
+        return found.prefix(limit).map {
+            Match(slot: $0.slot, distance: Distance(micrometers: Int64($0.key)))
+        }
     }
 
     /// Ranks the matches by the distance at which they were found; false if that is not their order.

@@ -67,12 +67,11 @@ final class Execution {
     /// Calls `body` with every match, in no particular order.
     func forEachMatch(_ body: (Slot) -> Void) throws(ServiceFailure) {
         try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
-            let passed = plan.filter.select(slots)
-            for slot in slots[..<passed] where try acceptsDocument(of: slot) {
-                matched += 1
-                body(slot)
+            let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
+            return try forEachAccepted(passed) {
+                body($0)
+                return true
             }
-            return true
         }
     }
 
@@ -115,13 +114,11 @@ final class Execution {
             return matches
         }
         try forEachCandidates(after: key) { slots throws(ServiceFailure) in
-            let passed = plan.filter.select(slots)
-            for slot in slots[..<passed] where try acceptsDocument(of: slot) {
-                matched += 1
-                matches.append(Match(slot: slot))
-                if matches.count == limit { return false }
+            let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
+            return try forEachAccepted(passed) {
+                matches.append(Match(slot: $0))
+                return matches.count < limit
             }
-            return true
         }
         return matches
     }
@@ -143,14 +140,14 @@ final class Execution {
         if case .ordered = plan.path { isInOrder = true }
         try forEachCandidates(after: key) { slots throws(ServiceFailure) in
             let last = slots[slots.count - 1]
-            let passed = plan.filter.select(slots)
+            let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
             if case .all = plan.documentFilter {
-                matched += passed
-                best.insert(contentsOf: Slots(rebasing: slots[..<passed]))
+                matched += passed.count
+                best.insert(contentsOf: passed)
             } else {
-                for slot in slots[..<passed] where try acceptsDocument(of: slot) {
-                    matched += 1
-                    best.insert(slot)
+                _ = try forEachAccepted(passed) {
+                    best.insert($0)
+                    return true
                 }
             }
             // Candidates in the order of the first key: behind the worst nothing better comes.
@@ -179,23 +176,22 @@ final class Execution {
             (sortKey: $0.sortKey, slot: state.firstSlot(createdAfter: $0.creation))
         }
         try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
-            let passed = plan.filter.select(slots)
-            for slot in slots[..<passed] {
-                let view = try view(slot)
-                guard plan.documentFilter.evaluate(on: view) == .yes else { continue }
+            let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
+            return try forEachView(of: passed) { slot, view in
+                guard plan.documentFilter.evaluate(on: view) == .yes else { return true }
                 matched += 1
                 let keyed = Keyed(sortKey: sortKey(of: slot, in: view), slot: slot)
                 if let from {
-                    if keyed.sortKey < from.sortKey { continue }
-                    if keyed.sortKey == from.sortKey, Int(slot) < from.slot { continue }
+                    if keyed.sortKey < from.sortKey { return true }
+                    if keyed.sortKey == from.sortKey, Int(slot) < from.slot { return true }
                 }
                 if best.count < limit {
                     best.insert(keyed)
                 } else if keyed < best.max! {
                     best.replaceMax(with: keyed)
                 }
+                return true
             }
-            return true
         }
         return best.unordered.sorted().map { Match(slot: $0.slot) }
     }
@@ -210,6 +206,54 @@ final class Execution {
     }
 
     // MARK: Documents
+
+    /// Documents are read this many at a time: few at first, as few may be enough.
+    private static let (fewDocuments, manyDocuments) = (8, 64)
+
+    /// Calls `body` with each slot and its document, parsed and valid until it returns, until it
+    /// returns false.
+    ///
+    /// - Returns: what `body` returned last.
+    private func forEachView(
+        of slots: Slots, _ body: (Slot, JSONView) throws(ServiceFailure) -> Bool
+    ) throws(ServiceFailure) -> Bool {
+        var (first, count) = (0, Self.fewDocuments)
+        while first < slots.count {
+            let part = slots[first..<min(first + count, slots.count)]
+            let documents = try engine.documents(
+                of: part.map { state.records[Int($0)] }, in: snapshot)
+            documentsRead += part.count
+            for (slot, document) in zip(part, documents) {
+                guard try body(slot, try parsed(document)) else { return false }
+            }
+            // Reading documents is what takes time.
+            try checkTime()
+            first += count
+            count = min(2 * count, Self.manyDocuments)
+        }
+        return true
+    }
+
+    /// Calls `body` with those of some slots whose documents satisfy what is left of the clause,
+    /// until it returns false.
+    ///
+    /// - Returns: what `body` returned last.
+    private func forEachAccepted(
+        _ slots: Slots, _ body: (Slot) -> Bool
+    ) throws(ServiceFailure) -> Bool {
+        if case .all = plan.documentFilter {
+            for slot in slots {
+                matched += 1
+                guard body(slot) else { return false }
+            }
+            return true
+        }
+        return try forEachView(of: slots) { slot, view in
+            guard plan.documentFilter.evaluate(on: view) == .yes else { return true }
+            matched += 1
+            return body(slot)
+        }
+    }
 
     private func acceptsDocument(of slot: Slot) throws(ServiceFailure) -> Bool {
         if case .all = plan.documentFilter { return true }
@@ -238,6 +282,10 @@ final class Execution {
         let document = try document(of: slot)
         // Reading documents is what takes time: the clock is looked at more often.
         if documentsRead & 31 == 0 { try checkTime() }
+        return try parsed(document)
+    }
+
+    private func parsed(_ document: [UInt8]) throws(ServiceFailure) -> JSONView {
         do {
             return try parser.parse(document)
         } catch {

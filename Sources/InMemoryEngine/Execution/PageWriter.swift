@@ -14,14 +14,16 @@ struct PageWriter {
     private let matches: [Execution.Match]
     private let limit: Int
     private let fields: Set<[UInt8]>?
-    private let reports: [Report]
+    private let reports: Reports
 
-    /// A distance that `_calculated` tells.
-    private struct Report {
-        /// Its name as a member begins: `"d":`.
-        let label: [UInt8]
-        /// Match by match.
-        let distances: [Distance?]
+    /// The distances that `_calculated` tells.
+    private struct Reports {
+        /// The names, each as a member begins: `"d":`.
+        var labels: [UInt8] = []
+        /// Where each label ends.
+        var ends: [Int] = []
+        /// Micrometres, match by match, of each label; negative where there is none.
+        var micrometers: [Int64] = []
     }
 
     /// - Parameter limit: bytes after which no other object is begun.
@@ -35,17 +37,23 @@ struct PageWriter {
         if case .distance(let name)? = query.order.first?.source {
             known = reported.firstIndex { $0.putDistanceInto == name }
         }
-        reports = reported.enumerated().map { number, clause in
-            var label = JSONWriter()
-            label.string(clause.putDistanceInto!)
-            label.byte(UInt8(ascii: ":"))
+        var reports = Reports()
+        var labels = JSONWriter()
+        for (number, clause) in reported.enumerated() {
+            labels.string(clause.putDistanceInto!)
+            labels.byte(UInt8(ascii: ":"))
+            reports.ends.append(labels.count)
             let isKnown = number == known && matches.allSatisfy { $0.distance != nil }
-            return Report(
-                label: label.bytes,
-                distances: isKnown
-                    ? matches.map(\.distance)
-                    : Self.distances(clause, of: matches, in: execution.state))
+            let distances =
+                isKnown ? nil : Self.distances(clause, of: matches, in: execution.state)
+            reports.micrometers.reserveCapacity(matches.count * reported.count)
+            for place in matches.indices {
+                let distance = distances.map { $0[place] } ?? matches[place].distance
+                reports.micrometers.append(distance?.micrometers ?? -1)
+            }
         }
+        reports.labels = labels.bytes
+        self.reports = reports
     }
 
     private static func distances(
@@ -78,7 +86,9 @@ struct PageWriter {
                 return missing
             }
             if missing.isEmpty { return ends }
-            for place in missing { own[place] = try execution.document(of: matches[place].slot) }
+            let read = try execution.engine.documents(
+                of: missing.map { records[$0] }, in: execution.snapshot)
+            for (place, document) in zip(missing, read) { own[place] = document }
         }
     }
 
@@ -142,15 +152,17 @@ struct PageWriter {
 
     /// The distances, where there are any, and the closing brace.
     private func finish(_ place: Int, to writer: inout JSONWriter) {
-        var isFirst = true
-        for number in reports.indices {
-            guard let distance = reports[number].distances[place] else { continue }
+        var (isFirst, start) = (true, 0)
+        for number in 0..<reports.ends.count {
+            let micrometers = reports.micrometers[number * matches.count + place]
+            let label = start..<reports.ends[number]
+            start = label.upperBound
+            guard micrometers >= 0 else { continue }
             writer.raw(isFirst ? ",\"_calculated\":{" : ",")
             isFirst = false
-            writer.raw(reports[number].label)
-            writer.millionths(distance.micrometers)
+            writer.raw(reports.labels[label])
+            writer.millionths(micrometers)
         }
-        if !isFirst { writer.byte(UInt8(ascii: "}")) }
-        writer.byte(UInt8(ascii: "}"))
+        writer.raw(isFirst ? "}" : "}}")
     }
 }

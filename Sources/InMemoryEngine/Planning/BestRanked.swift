@@ -36,7 +36,9 @@ struct BestRanked {
     }
 
     private mutating func shorten() {
-        if ranking.keyIsExact {
+        if ranking.parts.isEmpty {
+            ranked.sortBySlot()
+        } else if ranking.keyIsExact {
             ranked.sort { $0.key != $1.key ? $0.key < $1.key : $0.slot < $1.slot }
         } else {
             let ranking = self.ranking
@@ -45,5 +47,39 @@ struct BestRanked {
         guard ranked.count >= limit else { return }
         ranked.removeLast(ranked.count - limit)
         worst = ranked.last
+    }
+}
+
+extension [Ranked] {
+    /// Below so many the counting of a radix sort does not pay.
+    private static let few = 32
+
+    /// Sorts by slot alone: a radix sort, a byte at a time from the lowest.
+    mutating func sortBySlot() {
+        guard count > Self.few else { return sort { $0.slot < $1.slot } }
+        let highest = reduce(0) { $0 | $1.slot }
+        let count = count
+        withUnsafeMutableBufferPointer { own in
+            withUnsafeTemporaryAllocation(of: Ranked.self, capacity: count) { other in
+                withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
+                    var (from, to) = (own, other)
+                    var shift = Slot(0)
+                    while shift < 32, highest >> shift != 0 {
+                        places.initialize(repeating: 0)
+                        for entry in from { places[Int(entry.slot >> shift & 255)] += 1 }
+                        var next = 0
+                        for byte in 0..<256 { (places[byte], next) = (next, next + places[byte]) }
+                        for entry in from {
+                            let byte = Int(entry.slot >> shift & 255)
+                            to[places[byte]] = entry
+                            places[byte] += 1
+                        }
+                        swap(&from, &to)
+                        shift += 8
+                    }
+                    if from.baseAddress != own.baseAddress { _ = own.update(from: from) }
+                }
+            }
+        }
     }
 }

@@ -75,6 +75,16 @@ struct Planner {
 
     /// All plans, cheapest first; there is always one.
     func plans() -> [Plan] {
+        unordered().enumerated().sorted {
+            ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
+        }
+        .map(\.element)
+    }
+
+    /// The first of `plans()`.
+    func cheapest() -> Plan { unordered().min { $0.cost < $1.cost }! }
+
+    private func unordered() -> [Plan] {
         var plans = [plan(.scan, candidates: state.count, without: nil)]
         if let path = orderedPath() {
             plans.append(plan(path, candidates: state.count, without: nil))
@@ -86,10 +96,7 @@ struct Planner {
                 plans.append(plan(path, candidates: candidates, without: driver))
             }
         }
-        return plans.enumerated().sorted {
-            ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
-        }
-        .map(\.element)
+        return plans
     }
 
     // MARK: Paths
