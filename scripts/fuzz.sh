@@ -44,6 +44,7 @@ done
 [ "$tests" = yes ] || exit 0
 # What a process that exits still holds is no leak: tasks asleep, connections being closed.
 export ASAN_OPTIONS=detect_leaks=0
+export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp"
 for sanitizer in address thread; do
     echo "fuzz.sh: all tests under the $sanitizer sanitizer" >&2
     swift test --sanitize="$sanitizer" --scratch-path ".build/$sanitizer"

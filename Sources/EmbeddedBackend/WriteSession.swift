@@ -89,6 +89,7 @@ final class WriteSession {
     private func put(_ objects: [PutObject], in bucket: BucketName) throws -> [ObjectMetadata] {
         guard !objects.isEmpty else { return [] }
         let number = try number(of: bucket) ?? createBucket(bucket)
+        seen.reserveCapacity(seen.count + objects.count)
         return try objects.map { object in
             if let id = object.id, let row = try find(id, number, in: bucket) {
                 return try replace(row, object.document, expires: object.expires, in: bucket)

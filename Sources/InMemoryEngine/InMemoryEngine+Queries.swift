@@ -104,6 +104,7 @@ extension InMemoryEngine {
         satisfying clause: Clause, in bucket: BucketName
     ) throws(ServiceFailure) -> [ChangeNumber] {
         guard let prepared = prepared(clause, in: bucket) else { return [] }
+        wish(for: prepared, in: bucket)
         var found: [ChangeNumber] = []
         try forEachMatch(clause, prepared, .any, deadline) {
             found.append(prepared.state.records[Int($0)].creation)
@@ -138,15 +139,17 @@ extension InMemoryEngine {
     }
 
     /// A query's cheapest plan on one snapshot.
-    private struct Prepared {
+    ///
+    /// A class because it is handed on much and holds much: copies would count many references.
+    private final class Prepared {
         let snapshot: Snapshot
-        let state: BucketState
         let planner: Planner
         let plan: Plan
 
-        init(_ snapshot: Snapshot, _ state: BucketState, _ planner: Planner) {
+        var state: BucketState { planner.state }
+
+        init(_ snapshot: Snapshot, _ planner: Planner) {
             self.snapshot = snapshot
-            self.state = state
             self.planner = planner
             plan = planner.cheapest()
         }
@@ -160,9 +163,9 @@ extension InMemoryEngine {
     ) -> Prepared? {
         let snapshot = self.snapshot
         return state(of: bucket, in: snapshot).map {
-            let planner = Planner(
-                state: $0, clause: clause, order: order, pageObjects: pageObjects)
-            return Prepared(snapshot, $0, planner)
+            Prepared(
+                snapshot,
+                Planner(state: $0, clause: clause, order: order, pageObjects: pageObjects))
         }
     }
 
@@ -197,15 +200,15 @@ extension InMemoryEngine {
 
     /// Has made, for queries to come, what would have made this one cheaper.
     private func wish(for prepared: Prepared, in bucket: BucketName) {
-        let (plan, planner) = (prepared.plan, prepared.planner)
-        guard planner.state.count >= tuning.smallestBucket else { return }
-        if !planner.missing.isEmpty, plan.documents >= tuning.documentsForColumn {
-            works.want(planner.missing, of: bucket)
+        guard prepared.state.count >= tuning.smallestBucket else { return }
+        let missing = prepared.planner.missing
+        if !missing.isEmpty, prepared.plan.documents >= tuning.documentsForColumn {
+            works.want(missing, of: bucket)
         }
-        guard plan.candidates >= tuning.candidatesForOrder else { return }
-        for field in planner.wantedOrders(beyond: plan, gain: tuning.gainForOrder) {
-            works.wantOrder(of: field, in: planner.state, of: bucket)
-        }
+        guard prepared.plan.candidates >= tuning.candidatesForOrder else { return }
+        let wanted = prepared.planner.wantedOrders(
+            beyond: prepared.plan, gain: tuning.gainForOrder)
+        for field in wanted { works.wantOrder(of: field, in: prepared.state, of: bucket) }
     }
 
     func pageObjects(_ query: Query) -> Int {

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Every bound of the service, by name. A limit is the largest value that is still accepted.
 public struct Limits: Sendable, Equatable {
     /// Bytes of one request line, its line break not counted.
@@ -57,8 +55,9 @@ public struct Limits: Sendable, Equatable {
     public var failedLoginMilliseconds = 3_000
     /// Writes that wait for the store, of all connections together.
     public var queuedWrites = 200_000
-    /// Threads that serve connections, and run the reads that cost little.
-    public var connectionThreads = Limits.processors
+    /// Threads that serve connections, and run the reads that cost little; `geobucket serve` takes
+    /// as many as there are processors.
+    public var connectionThreads = 2
     /// Costly reads that run at once; those of one client delay others only as far as they share the
     /// machine's cores.
     public var readThreads = 4
@@ -82,9 +81,6 @@ public struct Limits: Sendable, Equatable {
     public var documentCacheBytes = 256 * 1_048_576
     /// Bytes of columns, and of their orders, kept in memory.
     public var memoryBytes = 1_024 * 1_048_576
-
-    /// The processors of the machine, at most 16.
-    private static let processors = min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 16)
 
     public init() {}
 }

@@ -28,9 +28,24 @@ public struct MemberReader {
     }
 
     /// The path of a member of this object.
-    public func path(of name: some CustomStringConvertible) -> String {
-        path.isEmpty ? name.description : path + "." + name.description
+    public func path(of name: StaticString) -> String {
+        guard !path.isEmpty else { return name.description }
+        var path = path
+        return path.withUTF8 { path in
+            // Made for each clause of each query: in one piece.
+            String(unsafeUninitializedCapacity: path.count + 1 + name.utf8CodeUnitCount) { text in
+                var end = text.initialize(fromContentsOf: path)
+                text[end] = UInt8(ascii: ".")
+                end += 1
+                for place in 0..<name.utf8CodeUnitCount {
+                    text[end + place] = name.utf8Start[place]
+                }
+                return end + name.utf8CodeUnitCount
+            }
+        }
     }
+
+    private func path(of name: String) -> String { path.isEmpty ? name : path + "." + name }
 
     public func failure(_ name: StaticString, _ message: String) -> ServiceFailure {
         ServiceFailure(.invalidInputData, message, at: path(of: name))

@@ -1,4 +1,5 @@
 import ArgumentParser
+import NIOCore
 import Objects
 
 /// The flags of `serve` that set limits.
@@ -93,6 +94,7 @@ struct LimitFlags: ParsableArguments {
             outputBytes, bufferedBytes, queuedWriteBytes, logBytes, documentCacheBytes, memory,
         ]
         var limits = Limits()
+        limits.connectionThreads = min(max(System.coreCount, 1), 16)
         for (setting, flag) in zip(LimitSetting.all, flags) {
             guard let value = try settings.int(setting.name, flag: flag) else { continue }
             guard setting.range.contains(value) else {

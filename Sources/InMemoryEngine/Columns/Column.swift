@@ -60,6 +60,14 @@ struct Column: Sendable {
         }
     }
 
+    /// How many slots have a cell within bounds, where that is soon added up: in a column of bytes.
+    func uses(in bounds: ClosedRange<UInt64>) -> Int? {
+        guard case .bytes(_, let palette) = cells else { return nil }
+        return (0..<palette.count).reduce(0) { sum, code in
+            bounds.contains(palette.cells[code].bits) ? sum + Int(uses[code]) : sum
+        }
+    }
+
     /// What the column occupies, in bytes, to some parts in a hundred; O(1).
     var memoryBytes: Int {
         switch cells {

@@ -75,6 +75,7 @@ extension SlotTest {
             case .nothing: return 0
             case .interval(let range) where range.lowerBound == range.upperBound:
                 return column.uses(of: Cell(bits: range.lowerBound))
+            case .interval(let range): return column.uses(in: range)
             default: return nil
             }
         case .constant, .and, .or, .not: return nil
