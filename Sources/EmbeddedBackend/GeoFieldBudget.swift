@@ -19,7 +19,7 @@ struct GeoFieldBudget {
     ///
     /// - Parameter path: where the document of this place stands in the request.
     mutating func take(
-        _ documents: [WrittenDocument], in bucket: BucketName, at path: (Int) -> String
+        _ documents: some Sequence<WrittenDocument>, in bucket: BucketName, at path: (Int) -> String
     ) throws(ServiceFailure) {
         var taken = fields[bucket] ?? engine.geoFields(of: bucket)
         for (place, document) in documents.enumerated() {

@@ -61,7 +61,7 @@ final class WriteSession {
             try geoFields.take([object.document], in: bucket) { _ in "object" }
             return .stored(try put([object], in: bucket))
         case .putMany(let bucket, let objects):
-            try geoFields.take(objects.map(\.document), in: bucket) { "objects[\($0)]" }
+            try geoFields.take(objects.lazy.map(\.document), in: bucket) { "objects[\($0)]" }
             return .stored(try put(objects, in: bucket))
         case .patch(let bucket, let id, let patch, let version, let expiry):
             return .stored([try self.patch(id, patch, version, expiry, in: bucket)])
