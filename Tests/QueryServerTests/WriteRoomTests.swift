@@ -32,7 +32,7 @@ import Testing
                         }
                     }
                 }
-                // The room is used up, by one write more at most.
+                // The room is used up, by one write more of each event loop at most.
                 while backend.heldBytes < 5_000 { try await Task.sleep(for: .milliseconds(1)) }
                 try RawConnection.with(port: port) { raw in
                     for _ in 0..<20 {

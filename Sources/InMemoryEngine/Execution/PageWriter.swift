@@ -117,7 +117,13 @@ struct PageWriter {
         _ fields: Set<[UInt8]>, to writer: inout JSONWriter
     ) throws(ServiceFailure) -> [Int] {
         let start = writer.count
-        let ids = execution.state.ids(of: matches.map(\.slot))
+        let slots = matches.map(\.slot)
+        let ids = execution.state.ids(of: slots)
+        let documents =
+            fields.isEmpty
+            ? []
+            : try execution.engine.documents(
+                of: execution.state.records(of: slots), in: execution.snapshot)
         var ends: [Int] = []
         ends.reserveCapacity(matches.count)
         for place in matches.indices {
@@ -126,7 +132,7 @@ struct PageWriter {
             writer.raw("{\"_id\":\"")
             writer.raw(ids[place])
             writer.byte(UInt8(ascii: "\""))
-            if !fields.isEmpty { try writeMembers(fields, of: place, to: &writer) }
+            if !fields.isEmpty { try writeMembers(fields, of: documents[place], to: &writer) }
             finish(place, to: &writer)
             ends.append(writer.count)
             if writer.count - start > limit { break }
@@ -135,9 +141,8 @@ struct PageWriter {
     }
 
     private func writeMembers(
-        _ fields: Set<[UInt8]>, of place: Int, to writer: inout JSONWriter
+        _ fields: Set<[UInt8]>, of document: [UInt8], to writer: inout JSONWriter
     ) throws(ServiceFailure) {
-        let document = try execution.document(of: matches[place].slot)
         do {
             for member in try execution.parser.parse(document).members {
                 let name = Array(member.name)
