@@ -26,6 +26,13 @@ struct ArchiveDecoder {
     /// The objects between the top and here, and how much of `path` led to each.
     private var underWay: [Int: Int] = [:]
     private var path: [String]
+    /// Values under way, references included. `path` does not tell of keys, nor of the parts of a
+    /// string or the like, and a file may make those out of containers that hold themselves.
+    private var steps = 0
+    private var mostSteps: Int { 2 * (options.limits.depth + Self.stepsWithinValue) }
+
+    /// A container is a reference and a value; what stands for a string has a few more of each.
+    private static let stepsWithinValue = 4
 
     init(_ archive: KeyedArchive, options: KeyedArchive.Options, path: String) {
         objects = archive.objects
@@ -44,6 +51,9 @@ struct ArchiveDecoder {
     }
 
     mutating func sized(at index: Int) throws(ArchiveFailure) -> Sized? {
+        steps += 1
+        defer { steps -= 1 }
+        guard steps <= mostSteps else { throw tooDeep }
         switch try read(index) {
         case .uid(let uid): return try object(uid)
         case .null: return Sized(value: .null)
@@ -87,8 +97,6 @@ struct ArchiveDecoder {
         if let count = underWay[uid] {
             throw failure("refers back to \(path.prefix(count).joined())")
         }
-        // Between two containers stand at most a string, a number or the like; references may chain.
-        guard underWay.count <= 2 * options.limits.depth else { throw tooDeep }
         underWay[uid] = path.count
         let result = try sized(at: objects[uid])
         underWay[uid] = nil

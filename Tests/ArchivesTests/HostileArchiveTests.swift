@@ -89,6 +89,23 @@ import Testing
             link = chain.instance(["NSMutableString"], ["NS.string": ArchiveText.uid(link)])
         }
         #expect(outcome(chain.bytes(top: ["root": link])).contains("deeper than 200"))
+        // A key, and what stands for a string, made of containers without references.
+        for (name, before, after) in [
+            (
+                "NSDictionary", "<key>NS.keys</key><array>",
+                "</array><key>NS.objects</key><array><true/></array>"
+            ), ("NSString", "<key>NS.string</key>", ""),
+        ] {
+            var archive = ArchiveText()
+            let known = archive.instance([name], [:]) - 1
+            let start = "<dict><key>$class</key>\(ArchiveText.uid(known))" + before
+            let nested =
+                String(repeating: start, count: 5_000) + "<string>x</string>"
+                + String(repeating: after + "</dict>", count: 5_000)
+            let root = archive.add(nested)
+            let told = outcome(archive.bytes(top: ["root": root]))
+            #expect(told.contains("deeper than 200"), "\(told)")
+        }
         let deep = String(repeating: "<array>", count: 1_000_000)
         #expect(outcome(Array("<plist>\(deep)".utf8)).contains("cut off"))
     }
