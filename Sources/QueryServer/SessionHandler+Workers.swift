@@ -10,7 +10,7 @@ import WireProtocol
 extension SessionHandler {
     /// Costly reads leave the cores to the event loop and the writer where those have something to
     /// do; Linux counts this by thread.
-    private static let workerNiceness: Int32 = 5
+    private static let workerNiceness: Int32 = 10
 
     /// Runs a read on a worker thread.
     func offload(_ request: Request, since begin: Int64, _ context: ChannelHandlerContext) {

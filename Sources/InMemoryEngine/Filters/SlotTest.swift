@@ -115,12 +115,7 @@ indirect enum SlotTest: Sendable {
     private func decide(_ slots: Slots, _ truths: UnsafeMutablePointer<Truth>) {
         switch self {
         case .constant(let truth): truths.initialize(repeating: truth, count: slots.count)
-        case .cell(let test, let column):
-            var place = 0
-            column.forEachCell(of: slots) { cell in
-                truths[place] = test.truth(cell, in: column)
-                place += 1
-            }
+        case .cell(let test, let column): column.decide(test, slots, truths)
         case .box(let box, let index):
             decide(slots, truths, index) { Truth(box.contains($0)) }
         case .polygon(let polygon, let index):
@@ -162,9 +157,44 @@ indirect enum SlotTest: Sendable {
 }
 
 extension Column {
+    /// The truth of a test for each slot; where values repeat, the test is put to each value once.
+    fileprivate func decide(
+        _ test: CellTest, _ slots: SlotTest.Slots, _ truths: UnsafeMutablePointer<Truth>
+    ) {
+        switch cells {
+        case .bytes(let codes, let palette) where palette.count < slots.count:
+            decide(test, codes, palette, slots, truths)
+        case .shorts(let codes, let palette) where palette.count < slots.count:
+            decide(test, codes, palette, slots, truths)
+        case .bytes, .shorts, .wide:
+            var place = 0
+            forEachCell(of: slots) { cell in
+                truths[place] = test.truth(cell, in: self)
+                place += 1
+            }
+        }
+    }
+
+    @inline(__always)
+    private func decide<Code: FixedWidthInteger>(
+        _ test: CellTest, _ codes: PersistentArray<Code>, _ palette: Palette,
+        _ slots: SlotTest.Slots, _ truths: UnsafeMutablePointer<Truth>
+    ) {
+        withUnsafeTemporaryAllocation(of: Truth.self, capacity: palette.count) { known in
+            for code in 0..<palette.count {
+                known[code] = test.truth(palette.cells[code], in: self)
+            }
+            var place = 0
+            codes.forEach(at: slots) {
+                truths[place] = known[Int($0)]
+                place += 1
+            }
+        }
+    }
+
     /// Calls `body` with the cell of each slot, in their order.
     @inline(__always)
-    func forEachCell(of slots: SlotTest.Slots, _ body: (Cell) -> Void) {
+    fileprivate func forEachCell(of slots: SlotTest.Slots, _ body: (Cell) -> Void) {
         switch cells {
         case .bytes(let codes, let palette):
             let cells = palette.cells
