@@ -18,13 +18,11 @@ public enum GeoPoint {
     }
 
     /// The coordinate of a value that has to be a GeoPoint; says what is wrong, and where.
-    public static func validate(
-        _ value: JSONView, at path: @autoclosure () -> String
-    ) throws(ServiceFailure) -> Coordinate {
+    public static func validate(_ value: JSONView) throws(ServiceFailure) -> Coordinate {
         guard isClaimed(by: value) else {
             throw ServiceFailure(
                 .invalidInputData,
-                "expected a GeoPoint: {\"_type\":\"point\",\"lat\":…,\"lon\":…}", at: path())
+                "expected a GeoPoint: {\"_type\":\"point\",\"lat\":…,\"lon\":…}")
         }
         for member in value.members {
             let name = member.name
@@ -35,16 +33,16 @@ public enum GeoPoint {
                 let text = String(decoding: name, as: UTF8.self)
                 throw ServiceFailure(
                     .invalidInputData, "a GeoPoint has no member \(quoted(text))",
-                    at: "\(path()).\(shortened(text))")
+                    at: shortened(text))
             }
         }
         func member(_ name: StaticString, _ bound: Double) throws(ServiceFailure) -> Double {
             guard let member = value[name] else {
                 throw ServiceFailure(
                     .invalidInputData, "a GeoPoint needs \"lat\" and \"lon\", in degrees",
-                    at: "\(path()).\(name)")
+                    at: name.description)
             }
-            return try degrees(member, bound, "\(path()).\(name)")
+            return try degrees(member, bound, at: name.description)
         }
         let latitude = try member("lat", 90)
         return Coordinate(latitude: latitude, longitude: try member("lon", 180))
@@ -52,7 +50,7 @@ public enum GeoPoint {
 
     /// A value that has to be a latitude (bound 90) or a longitude (bound 180).
     public static func degrees(
-        _ value: JSONView, _ bound: Double, _ path: @autoclosure () -> String
+        _ value: JSONView, _ bound: Double, at path: @autoclosure () -> String
     ) throws(ServiceFailure) -> Double {
         guard value.kind == .huge || value.number != nil else {
             throw ServiceFailure(

@@ -39,18 +39,21 @@ public struct BucketName: Sendable, Hashable, Comparable {
     public let text: String
 
     public init(_ text: String, at path: String = "bucket") throws(ServiceFailure) {
+        guard text.utf8.contains(UInt8(ascii: "/")) else {
+            try Self.checkName(text, at: path)
+            self.text = text
+            return
+        }
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count == 1 || parts.count == 3 else {
+        guard parts.count == 3 else {
             throw ServiceFailure(
                 .invalidBucket,
                 "\(quoted(text)) is no bucket: expected a name, or users/, groups/ or things/ "
                     + "with an owner and a name",
                 at: path)
         }
-        if parts.count == 3 {
-            _ = try BucketScope(String(parts[0])! + "/" + String(parts[1])!, at: path)
-        }
-        try Self.checkName(String(parts[parts.count - 1])!, at: path)
+        _ = try BucketScope(String(parts[0])! + "/" + String(parts[1])!, at: path)
+        try Self.checkName(String(parts[2])!, at: path)
         self.text = text
     }
 

@@ -40,4 +40,23 @@ public struct ServiceFailure: Error, Sendable, Equatable {
         self.path = path
         self.retryAfterMilliseconds = retryAfterMilliseconds
     }
+
+    /// The value of a part of the request; of its failure the path is continued to the front, so
+    /// that paths are made only when something is wrong.
+    ///
+    /// - Parameter outer: a member's name, or `[index]`.
+    public static func inside<Value>(
+        _ outer: @autoclosure () -> String,
+        _ value: @autoclosure () throws(ServiceFailure) -> Value
+    ) throws(ServiceFailure) -> Value {
+        do {
+            return try value()
+        } catch {
+            let inner = error.path ?? ""
+            throw ServiceFailure(
+                error.reason, error.message,
+                at: outer() + (inner.isEmpty || inner.hasPrefix("[") ? "" : ".") + inner,
+                retryAfterMilliseconds: error.retryAfterMilliseconds)
+        }
+    }
 }

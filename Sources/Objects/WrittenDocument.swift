@@ -72,7 +72,9 @@ public struct WrittenDocument: Sendable {
             throw ServiceFailure(
                 .invalidInputData, "\(quoted(text)) is outside the range of numbers", at: path())
         case .object:
-            if GeoPoint.isClaimed(by: value) { _ = try GeoPoint.validate(value, at: path()) }
+            if GeoPoint.isClaimed(by: value) {
+                _ = try ServiceFailure.inside(path(), try GeoPoint.validate(value))
+            }
             for member in value.members {
                 do throws(ServiceFailure) {
                     try check(member.value) {

@@ -14,28 +14,27 @@ struct ClauseParser {
         polygons = PolygonParser(limits: limits)
     }
 
-    mutating func parse(_ view: JSONView, at path: String) throws(ServiceFailure) -> Clause {
-        try clause(view, at: path, depth: 1)
+    mutating func parse(_ view: JSONView) throws(ServiceFailure) -> Clause {
+        try clause(view, depth: 1)
     }
 
     private mutating func clause(
-        _ view: JSONView, at path: String, depth: Int
+        _ view: JSONView, depth: Int
     ) throws(ServiceFailure) -> Clause {
         nodes += 1
         guard nodes <= limits.clauses else {
             throw ServiceFailure(
-                .invalidInputData, "more than \(limits.clauses) clauses in one query", at: path)
+                .invalidInputData, "more than \(limits.clauses) clauses in one query")
         }
         guard depth <= limits.clauseDepth else {
             throw ServiceFailure(
-                .invalidInputData, "clauses nested deeper than \(limits.clauseDepth) levels",
-                at: path)
+                .invalidInputData, "clauses nested deeper than \(limits.clauseDepth) levels")
         }
         guard view.kind == .object else {
             throw ServiceFailure(
-                .invalidInputData, "expected a clause: an object with a \"type\"", at: path)
+                .invalidInputData, "expected a clause: an object with a \"type\"")
         }
-        var members = try MemberReader(view, at: path)
+        var members = try MemberReader(view)
         let type = try members.string("type")
         let clause = try clause(type, &members, depth)
         try members.finish(as: "a clause of type \(quoted(type))")
@@ -58,13 +57,14 @@ struct ClauseParser {
             let field = try field(&members)
             let polygon = try members.required("polygon", "a GeoJSON Polygon or MultiPolygon")
             return .geopolygon(
-                field, try polygons.parse(polygon, at: members.path(of: "polygon")))
+                field, try ServiceFailure.inside("polygon", try polygons.parse(polygon)))
         case "contains": return .contains(try field(&members), try literal(&members, "value"))
         case "and": return .and(try clauses(&members, depth))
         case "or": return .or(try clauses(&members, depth))
         case "not":
             let inner = try members.required("clause", "a clause")
-            return .not(try clause(inner, at: members.path(of: "clause"), depth: depth + 1))
+            return .not(
+                try ServiceFailure.inside("clause", try clause(inner, depth: depth + 1)))
         default:
             throw members.failure(
                 "type",
@@ -80,10 +80,12 @@ struct ClauseParser {
         guard array.count > 0 else {
             throw members.failure("clauses", "expected at least one clause inside")
         }
-        let path = members.path(of: "clauses")
         var result: [Clause] = []
+        result.reserveCapacity(array.count)
         for (index, element) in zip(0..., array.elements) {
-            result.append(try clause(element, at: "\(path)[\(index)]", depth: depth + 1))
+            result.append(
+                try ServiceFailure.inside(
+                    "clauses[\(index)]", try clause(element, depth: depth + 1)))
         }
         return result
     }
@@ -102,26 +104,24 @@ struct ClauseParser {
         _ members: inout MemberReader, _ name: StaticString
     ) throws(ServiceFailure) -> Literal {
         let value = try members.required(name, Self.expectedLiteral)
-        return try Self.literal(value, at: members.path(of: name))
+        return try ServiceFailure.inside(name.description, try Self.literal(value))
     }
 
     private static let expectedLiteral = "a string, number, boolean, null or GeoPoint"
 
-    private static func literal(
-        _ value: JSONView, at path: String
-    ) throws(ServiceFailure) -> Literal {
+    private static func literal(_ value: JSONView) throws(ServiceFailure) -> Literal {
         switch value.kind {
         case .null: return .null
         case .bool: return .bool(value.bool!)
         case .number: return .number(value.number!)
         case .string: return .string(Array(value.utf8!))
         case .object where GeoPoint.isClaimed(by: value):
-            return .point(try GeoPoint.validate(value, at: path))
+            return .point(try GeoPoint.validate(value))
         case .huge:
             throw ServiceFailure(
-                .invalidInputData, "the number is outside the range of numbers", at: path)
+                .invalidInputData, "the number is outside the range of numbers")
         case .array, .object:
-            throw ServiceFailure(.invalidInputData, "expected \(expectedLiteral)", at: path)
+            throw ServiceFailure(.invalidInputData, "expected \(expectedLiteral)")
         }
     }
 
@@ -132,8 +132,7 @@ struct ClauseParser {
         switch (lower, upper) {
         case (nil, nil):
             throw ServiceFailure(
-                .invalidInputData, "expected \"lowerLimit\", \"upperLimit\" or both",
-                at: members.path)
+                .invalidInputData, "expected \"lowerLimit\", \"upperLimit\" or both")
         case (.number(let a), .number(let b)): return .range(field, .numbers(lower: a, upper: b))
         case (.number(let a), nil): return .range(field, .numbers(lower: a, upper: nil))
         case (nil, .number(let b)): return .range(field, .numbers(lower: nil, upper: b))
@@ -171,10 +170,11 @@ struct ClauseParser {
             throw members.failure(
                 "values", "expected 1 to \(limits.inValues) values, not \(values.count)")
         }
-        let path = members.path(of: "values")
         var literals: [Literal] = []
+        literals.reserveCapacity(values.count)
         for (index, value) in zip(0..., values.elements) {
-            literals.append(try Self.literal(value, at: "\(path)[\(index)]"))
+            literals.append(
+                try ServiceFailure.inside("values[\(index)]", try Self.literal(value)))
         }
         return .isIn(field, literals)
     }
@@ -194,7 +194,11 @@ struct ClauseParser {
     private func geobox(_ members: inout MemberReader) throws(ServiceFailure) -> Clause {
         let field = try field(&members)
         let view = try members.required("box", "the corners \"ne\" and \"sw\"")
-        var box = try MemberReader(view, at: members.path(of: "box"))
+        return .geobox(field, try ServiceFailure.inside("box", try Self.box(view)))
+    }
+
+    private static func box(_ view: JSONView) throws(ServiceFailure) -> GeoBox {
+        var box = try MemberReader(view)
         let northEast = try point(&box, "ne")
         let southWest = try point(&box, "sw")
         try box.finish(as: "a box")
@@ -202,34 +206,31 @@ struct ClauseParser {
             throw ServiceFailure(
                 .invalidInputData,
                 "the corners are swapped: \"sw\" at latitude \(southWest.latitude) lies north of "
-                    + "\"ne\" at \(northEast.latitude)",
-                at: box.path)
+                    + "\"ne\" at \(northEast.latitude)")
         }
-        return .geobox(
-            field,
-            GeoBox(
-                south: southWest.latitude, west: southWest.longitude, north: northEast.latitude,
-                east: northEast.longitude))
+        return GeoBox(
+            south: southWest.latitude, west: southWest.longitude, north: northEast.latitude,
+            east: northEast.longitude)
     }
 
-    private func point(
+    private static func point(
         _ members: inout MemberReader, _ name: StaticString
     ) throws(ServiceFailure) -> Coordinate {
         let view = try members.required(name, "a GeoPoint")
-        return try GeoPoint.validate(view, at: members.path(of: name))
+        return try ServiceFailure.inside(name.description, try GeoPoint.validate(view))
     }
 
     private mutating func geodistance(
         _ members: inout MemberReader
     ) throws(ServiceFailure) -> DistanceClause {
         let field = try field(&members)
-        let center = try point(&members, "center")
+        let center = try Self.point(&members, "center")
         var meters: Double?
         if let value = members.optional("radius") { meters = try radius(value, members) }
         var clause = DistanceClause(
             field: field, center: center, radiusMeters: meters, model: try model(&members))
         if let name = try members.optionalString("putDistanceInto") {
-            try QueryParser.checkResultName(name, at: members.path(of: "putDistanceInto"))
+            try QueryParser.checkResultName(name, at: "putDistanceInto")
             guard distanceNames.insert(name).inserted else {
                 throw members.failure(
                     "putDistanceInto", "\(quoted(name)) is used by another clause already")

@@ -1,54 +1,31 @@
 import JSONText
 import Objects
 
-/// The members of one JSON object of a request, taken one by one with their paths; what is left
-/// over at the end is refused by name.
+/// The members of one JSON object of a request, taken one by one; what is left over at the end is
+/// refused by name. The paths of its failures begin at the object: see `ServiceFailure.inside`.
 ///
-///     var members = try MemberReader(view, at: "bucketQuery.clause")
+///     var members = try MemberReader(view)
 ///     let field = try members.string("field")
 ///     try members.finish(as: "an \"eq\" clause")
 public struct MemberReader {
-    public let path: String
     private let object: JSONView?
     /// The members that were asked for, a bit for each of the first 64.
     private var taken: UInt64 = 0
 
-    public init(_ view: JSONView, at path: String) throws(ServiceFailure) {
+    /// - Throws: for what is no JSON object.
+    public init(_ view: JSONView) throws(ServiceFailure) {
         guard view.kind == .object else {
-            throw ServiceFailure(.invalidInputData, "expected a JSON object", at: path)
+            throw ServiceFailure(.invalidInputData, "expected a JSON object")
         }
         object = view
-        self.path = path
     }
 
     /// The params of a request; nil stands for an empty object.
-    public init(_ params: JSONView?) {
-        object = params
-        path = ""
-    }
+    public init(params: JSONView?) { object = params }
 
-    /// The path of a member of this object.
-    public func path(of name: StaticString) -> String {
-        guard !path.isEmpty else { return name.description }
-        var path = path
-        return path.withUTF8 { path in
-            // Made for each clause of each query: in one piece.
-            String(unsafeUninitializedCapacity: path.count + 1 + name.utf8CodeUnitCount) { text in
-                var end = text.initialize(fromContentsOf: path)
-                text[end] = UInt8(ascii: ".")
-                end += 1
-                for place in 0..<name.utf8CodeUnitCount {
-                    text[end + place] = name.utf8Start[place]
-                }
-                return end + name.utf8CodeUnitCount
-            }
-        }
-    }
-
-    private func path(of name: String) -> String { path.isEmpty ? name : path + "." + name }
-
+    /// A failure of one of the members.
     public func failure(_ name: StaticString, _ message: String) -> ServiceFailure {
-        ServiceFailure(.invalidInputData, message, at: path(of: name))
+        ServiceFailure(.invalidInputData, message, at: name.description)
     }
 
     public mutating func optional(_ name: StaticString) -> JSONView? {
@@ -72,24 +49,36 @@ public struct MemberReader {
     }
 
     public mutating func optionalUTF8(_ name: StaticString) throws(ServiceFailure) -> [UInt8]? {
-        guard let value = optional(name) else { return nil }
-        guard let utf8 = value.utf8 else { throw failure(name, "\"\(name)\": expected a string") }
-        return Array(utf8)
+        try optionalText(name).map { Array($0) }
     }
 
     public mutating func utf8(_ name: StaticString) throws(ServiceFailure) -> [UInt8] {
-        guard let value = try optionalUTF8(name) else {
-            throw failure(name, "\"\(name)\" is missing; expected a string")
-        }
-        return value
+        Array(try text(name))
     }
 
     public mutating func optionalString(_ name: StaticString) throws(ServiceFailure) -> String? {
-        try optionalUTF8(name).map { String(decoding: $0, as: UTF8.self) }
+        try optionalText(name).map { String(decoding: $0, as: UTF8.self) }
     }
 
     public mutating func string(_ name: StaticString) throws(ServiceFailure) -> String {
-        String(decoding: try utf8(name), as: UTF8.self)
+        String(decoding: try text(name), as: UTF8.self)
+    }
+
+    private mutating func text(
+        _ name: StaticString
+    ) throws(ServiceFailure) -> UnsafeBufferPointer<UInt8> {
+        guard let text = try optionalText(name) else {
+            throw failure(name, "\"\(name)\" is missing; expected a string")
+        }
+        return text
+    }
+
+    private mutating func optionalText(
+        _ name: StaticString
+    ) throws(ServiceFailure) -> UnsafeBufferPointer<UInt8>? {
+        guard let value = optional(name) else { return nil }
+        guard let utf8 = value.utf8 else { throw failure(name, "\"\(name)\": expected a string") }
+        return utf8
     }
 
     public mutating func optionalBool(_ name: StaticString) throws(ServiceFailure) -> Bool? {
@@ -130,7 +119,7 @@ public struct MemberReader {
             let text = String(decoding: member.name, as: UTF8.self)
             throw ServiceFailure(
                 .invalidInputData, "\(what()) has no member \(quoted(text))",
-                at: path(of: shortened(text)))
+                at: shortened(text))
         }
     }
 }

@@ -17,8 +17,8 @@ struct PolygonParser {
         positions = limit
     }
 
-    mutating func parse(_ view: JSONView, at path: String) throws(ServiceFailure) -> GeoPolygon {
-        var members = try MemberReader(view, at: path)
+    mutating func parse(_ view: JSONView) throws(ServiceFailure) -> GeoPolygon {
+        var members = try MemberReader(view)
         let type = try members.string("type")
         guard let isSeveral = ["Polygon": false, "MultiPolygon": true][type] else {
             throw members.failure(
@@ -26,14 +26,9 @@ struct PolygonParser {
         }
         let coordinates = try members.required("coordinates", "an array of rings of positions")
         try members.finish(as: "a polygon")
-        do {
-            return try polygon(coordinates, isSeveral: isSeveral)
-        } catch {
-            throw error.inside(members.path(of: "coordinates"))
-        }
+        return try ServiceFailure.inside(
+            "coordinates", try polygon(coordinates, isSeveral: isSeveral))
     }
-
-    // From here on the paths of faults begin at `coordinates`.
 
     private mutating func polygon(
         _ view: JSONView, isSeveral: Bool
@@ -70,16 +65,12 @@ struct PolygonParser {
         _ read: (inout PolygonParser, JSONView) throws(ServiceFailure) -> Element
     ) throws(ServiceFailure) -> [Element] {
         guard view.kind == .array else {
-            throw ServiceFailure(.invalidInputData, "expected \(expected)", at: "")
+            throw ServiceFailure(.invalidInputData, "expected \(expected)")
         }
         var elements: [Element] = []
         elements.reserveCapacity(view.count)
         for (index, element) in zip(0..., view.elements) {
-            do {
-                elements.append(try read(&self, element))
-            } catch {
-                throw error.inside("[\(index)]")
-            }
+            elements.append(try ServiceFailure.inside("[\(index)]", try read(&self, element)))
         }
         return elements
     }
@@ -88,26 +79,18 @@ struct PolygonParser {
         var numbers = view.elements
         guard let longitude = numbers.next(), let latitude = numbers.next() else {
             throw ServiceFailure(
-                .invalidInputData, "expected a position: [longitude, latitude] in degrees", at: "")
+                .invalidInputData, "expected a position: [longitude, latitude] in degrees")
         }
         positions -= 1
         guard positions >= 0 else {
             throw ServiceFailure(
-                .invalidInputData, "more than \(limit) positions in the polygons of one query",
-                at: "")
+                .invalidInputData, "more than \(limit) positions in the polygons of one query")
         }
         for (index, number) in zip(2..., numbers) where number.number == nil {
             throw ServiceFailure(.invalidInputData, "expected a number", at: "[\(index)]")
         }
         return Coordinate(
-            latitude: try GeoPoint.degrees(latitude, 90, "[1]"),
-            longitude: try GeoPoint.degrees(longitude, 180, "[0]"))
-    }
-}
-
-extension ServiceFailure {
-    /// The failure with its path continued to the front.
-    fileprivate func inside(_ outer: String) -> ServiceFailure {
-        ServiceFailure(reason, message, at: outer + (path ?? ""))
+            latitude: try GeoPoint.degrees(latitude, 90, at: "[1]"),
+            longitude: try GeoPoint.degrees(longitude, 180, at: "[0]"))
     }
 }

@@ -16,7 +16,7 @@ public struct QueryParser {
         if query.paginationKey != nil, !query.counts.isEmpty {
             throw ServiceFailure(
                 .queryNotSupported, "an aggregation has no pages",
-                at: params.path(of: "paginationKey"))
+                at: "paginationKey")
         }
         return query
     }
@@ -24,11 +24,15 @@ public struct QueryParser {
     /// Reads `bucketQuery` alone; absent, it selects everything.
     public func bucketQuery(from params: inout MemberReader) throws(ServiceFailure) -> Query {
         guard let view = params.optional("bucketQuery") else { return Query() }
-        var members = try MemberReader(view, at: params.path(of: "bucketQuery"))
+        return try ServiceFailure.inside("bucketQuery", try bucketQuery(view))
+    }
+
+    private func bucketQuery(_ view: JSONView) throws(ServiceFailure) -> Query {
+        var members = try MemberReader(view)
         var query = Query()
         if let clause = members.optional("clause") {
             var parser = ClauseParser(limits: limits)
-            query.clause = try parser.parse(clause, at: members.path(of: "clause"))
+            query.clause = try ServiceFailure.inside("clause", try parser.parse(clause))
         }
         query.order = try order(&members, of: query.clause)
         query.counts = try counts(&members)
@@ -37,7 +41,7 @@ public struct QueryParser {
     }
 
     /// Refuses names that cannot be a member of `_calculated` or `aggregations`.
-    static func checkResultName(_ name: String, at path: String) throws(ServiceFailure) {
+    static func checkResultName(_ name: String, at member: String) throws(ServiceFailure) {
         func isLetter(_ unit: UInt8) -> Bool {
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(unit | 0x20)
                 || unit == UInt8(ascii: "_")
@@ -51,7 +55,7 @@ public struct QueryParser {
             throw ServiceFailure(
                 .invalidInputData,
                 "\(quoted(name)) is no name for a result: a letter or '_', then letters, digits, '_'",
-                at: path)
+                at: member)
         }
     }
 
@@ -60,33 +64,39 @@ public struct QueryParser {
     ) throws(ServiceFailure) -> [OrderKey] {
         let descending = try members.optionalBool("descending") ?? false
         guard let view = members.optional("orderBy") else { return [] }
-        let names = Set(clause.distanceClauses.compactMap(\.putDistanceInto))
-        let path = members.path(of: "orderBy")
+        let names = clause.distanceClauses.compactMap(\.putDistanceInto)
         if let utf8 = view.utf8 {
-            return [try orderKey(Array(utf8), descending, names, at: path)]
+            return [try orderKey(Array(utf8), descending, names, at: "orderBy")]
         }
         guard view.kind == .array, (1...limits.orderKeys).contains(view.count) else {
             throw ServiceFailure(
                 .invalidInputData,
                 "expected a field, or an array of 1 to \(limits.orderKeys) objects with a "
                     + "\"field\" and perhaps \"descending\"",
-                at: path)
+                at: "orderBy")
         }
         var keys: [OrderKey] = []
         for (index, element) in zip(0..., view.elements) {
-            var entry = try MemberReader(element, at: "\(path)[\(index)]")
-            let utf8 = try entry.utf8("field")
-            let descending = try entry.optionalBool("descending") ?? false
-            let key = try orderKey(utf8, descending, names, at: entry.path(of: "field"))
+            let key = try ServiceFailure.inside("orderBy[\(index)]", try orderKey(element, names))
             // A field that orders already has no ties left to break.
             if !keys.contains(where: { $0.source == key.source }) { keys.append(key) }
-            try entry.finish(as: "a key of an order")
         }
         return keys
     }
 
     private func orderKey(
-        _ utf8: [UInt8], _ descending: Bool, _ names: Set<String>, at path: String
+        _ view: JSONView, _ names: [String]
+    ) throws(ServiceFailure) -> OrderKey {
+        var entry = try MemberReader(view)
+        let utf8 = try entry.utf8("field")
+        let descending = try entry.optionalBool("descending") ?? false
+        let key = try orderKey(utf8, descending, names, at: "field")
+        try entry.finish(as: "a key of an order")
+        return key
+    }
+
+    private func orderKey(
+        _ utf8: [UInt8], _ descending: Bool, _ names: [String], at member: String
     ) throws(ServiceFailure) -> OrderKey {
         let prefix = "_calculated."
         guard utf8.starts(with: prefix.utf8) || utf8.elementsEqual("_calculated".utf8) else {
@@ -96,7 +106,7 @@ public struct QueryParser {
         // By code point: the Kelvin sign is no K.
         guard names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
             throw ServiceFailure(
-                .invalidInputData, "no clause puts a distance into \(quoted(name))", at: path)
+                .invalidInputData, "no clause puts a distance into \(quoted(name))", at: member)
         }
         return OrderKey(.distance(name: name), descending: descending)
     }
@@ -108,21 +118,28 @@ public struct QueryParser {
         }
         var names: [String] = []
         for (index, element) in zip(0..., view.elements) {
-            let path = "\(members.path(of: "aggregations"))[\(index)]"
-            var entry = try MemberReader(element, at: path)
-            let type = try entry.string("type")
-            guard type == "COUNT" else {
-                throw entry.failure("type", "\(quoted(type)) is no aggregation; expected \"COUNT\"")
-            }
-            let name = try entry.string("putAggregationInto")
-            try Self.checkResultName(name, at: entry.path(of: "putAggregationInto"))
-            guard !names.contains(name) else {
-                throw entry.failure("putAggregationInto", "\(quoted(name)) is used already")
-            }
-            names.append(name)
-            try entry.finish(as: "an aggregation")
+            names.append(
+                try ServiceFailure.inside(
+                    "aggregations[\(index)]", try countName(element, besides: names)))
         }
         return names
+    }
+
+    private func countName(
+        _ view: JSONView, besides names: [String]
+    ) throws(ServiceFailure) -> String {
+        var entry = try MemberReader(view)
+        let type = try entry.string("type")
+        guard type == "COUNT" else {
+            throw entry.failure("type", "\(quoted(type)) is no aggregation; expected \"COUNT\"")
+        }
+        let name = try entry.string("putAggregationInto")
+        try Self.checkResultName(name, at: "putAggregationInto")
+        guard !names.contains(name) else {
+            throw entry.failure("putAggregationInto", "\(quoted(name)) is used already")
+        }
+        try entry.finish(as: "an aggregation")
+        return name
     }
 
     private func pageLimit(_ params: inout MemberReader) throws(ServiceFailure) -> Int? {
@@ -153,7 +170,7 @@ public struct QueryParser {
             guard let utf8 = element.utf8 else {
                 throw ServiceFailure(
                     .invalidInputData, "expected a first-level name",
-                    at: "\(params.path(of: "fields"))[\(index)]")
+                    at: "fields[\(index)]")
             }
             names.append(Array(utf8))
         }

@@ -12,7 +12,7 @@ struct MethodTable {
     func call(
         _ method: MethodName, _ params: JSONView?
     ) throws(ServiceFailure) -> (MethodCall, RequestKey?) {
-        var reader = MemberReader(params)
+        var reader = MemberReader(params: params)
         let call = try read(method, &reader)
         let key = method.isWrite ? try requestKey(method, params, &reader) : nil
         try reader.finish(as: "\(method.text)")

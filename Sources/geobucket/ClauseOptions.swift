@@ -83,7 +83,7 @@ struct ClauseOptions: ParsableArguments {
     private func parse(_ text: String) throws -> Clause {
         let document = Array("{\"bucketQuery\":{\"clause\":\(text)}}".utf8)
         return try JSONParser.reading(document) { view in
-            var reader = MemberReader(view)
+            var reader = MemberReader(params: view)
             return try QueryParser(limits: Limits()).bucketQuery(from: &reader).clause
         }
     }

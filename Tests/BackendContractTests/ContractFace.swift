@@ -150,7 +150,7 @@ struct DirectFace: ContractFace {
     }
 
     private func query(_ params: JSONView) throws -> Query {
-        var reader = MemberReader(params)
+        var reader = MemberReader(params: params)
         return try QueryParser(limits: limits).query(from: &reader)
     }
 }

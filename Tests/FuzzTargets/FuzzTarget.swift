@@ -94,7 +94,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
 
     private static func parsed(_ params: [UInt8]) throws -> Query {
         try JSONParser.reading(params) { view in
-            var reader = try MemberReader(view, at: "")
+            var reader = try MemberReader(view)
             return try QueryParser(limits: Limits()).query(from: &reader)
         }
     }

@@ -34,7 +34,7 @@ import Testing
     private static func parse(_ text: String) throws -> Clause {
         let query = #"{"bucketQuery":{"clause":\#(text)}}"#
         return try JSONParser.reading(Array(query.utf8)) { view in
-            var reader = MemberReader(view)
+            var reader = MemberReader(params: view)
             return try QueryParser(limits: Limits()).bucketQuery(from: &reader).clause
         }
     }

@@ -9,14 +9,14 @@ import QueryLanguage
 import SyntheticData
 import Workloads
 
-/// Columns, through the engine: what two conditions on 2,000 candidates add to a circle, what a
-/// condition costs that only columns answer.
-func measureColumns() throws {
+/// Pages of the workloads, and columns: what two conditions on 2,000 candidates add to a circle,
+/// what a condition costs that only columns answer.
+func measureEngine() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "geobucket-\(getpid())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let backend = try EmbeddedBackend(
-        path: folder.path + "/columns.sqlite", limits: Limits(),
+        path: folder.path + "/engine.sqlite", limits: Limits(),
         logger: Logger(label: "micro") { _ in SwiftLogNoOpLogHandler() })
     defer { try? backend.close() }
     try load(backend)
@@ -25,7 +25,6 @@ func measureColumns() throws {
     let counts = try circles.map { try clause($0, .q7) }
     let bare = try circles.map { try clause($0, .q1) }
     let category = try circles.map { try clause($0, .q6) }
-    let bucket = columnsBucket
     // The first queries have the columns made.
     for clause in counts { _ = try backend.count(clause, in: bucket, effort: .any) }
     Thread.sleep(forTimeInterval: 2)
@@ -39,16 +38,29 @@ func measureColumns() throws {
     try measure("columns: count of category = x in 1,000,000") { number in
         sum += try backend.count(category[number % category.count], in: bucket, effort: .any) ?? 0
     }
-    precondition(sum > 0)
+    var writer = JSONWriter(reserving: 1 << 20)
+    for workload in [Workload.q1, .q2, .q3, .q4, .q5] {
+        let asked = try queries(workload).map { try query($0, workload) }
+        try measure("engine: page of \(workload.rawValue)") { number in
+            writer.removeAll()
+            let request = PageRequest(bucket: bucket, query: asked[number % asked.count])
+            sum += try backend.query(request, effort: .any, into: &writer)?.objects ?? 0
+        }
+    }
+    precondition(sum >= 0)
 }
 
-private let columnsBucket = BucketName(trusted: "places")
+private let bucket = BucketName(trusted: "places")
 
-private func clause(_ query: PlaceQuery, _ workload: Workload) throws -> Clause {
-    let text = "{" + QueryDocument.members(query, for: workload) + "}"
+private func clause(_ place: PlaceQuery, _ workload: Workload) throws -> Clause {
+    try query(place, workload).clause
+}
+
+private func query(_ place: PlaceQuery, _ workload: Workload) throws -> Query {
+    let text = "{" + QueryDocument.members(place, for: workload) + "}"
     return try JSONParser.reading(Array(text.utf8)) { view in
-        var members = try MemberReader(view, at: "")
-        return try QueryParser(limits: Limits()).query(from: &members).clause
+        var members = try MemberReader(view)
+        return try QueryParser(limits: Limits()).query(from: &members)
     }
 }
 
@@ -64,7 +76,7 @@ private func load(_ backend: EmbeddedBackend) throws {
             return PutObject(id: ObjectID(trusted: Dataset.id(object)), document: document)
         }
         written.enter()
-        backend.submit(.putMany(bucket: columnsBucket, objects: objects)) { result in
+        backend.submit(.putMany(bucket: bucket, objects: objects)) { result in
             if case .failure(let failure) = result { fatalError("\(failure)") }
             written.leave()
         }

@@ -24,7 +24,7 @@ func measureParser() {
     measure("parser: Q4's params to a query", count: 20_000) { number in
         do {
             let view = try parser.parse(texts[number % texts.count])
-            var members = try MemberReader(view, at: "")
+            var members = try MemberReader(view)
             sum += try reader.query(from: &members).limit ?? 0
         } catch {
             fatalError("\(error)")

@@ -53,7 +53,7 @@ final class EnginePeer: EmbeddedPeer {
     private static func parse(_ query: PlaceQuery, _ workload: Workload) throws -> Query {
         let text = "{" + QueryDocument.members(query, for: workload) + "}"
         return try JSONParser.reading(Array(text.utf8)) { view in
-            var members = try MemberReader(view, at: "")
+            var members = try MemberReader(view)
             return try QueryParser(limits: Limits()).query(from: &members)
         }
     }

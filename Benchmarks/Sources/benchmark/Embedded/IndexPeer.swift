@@ -63,12 +63,10 @@ final class IndexPeer: EmbeddedPeer {
         case .q5: return { Self.nearest(index, $0, nil, limit: 10) { _ in true } }
         case .q7:
             return { [dataset] query in
-                var hits = 0
-                index.visitSlots(within: query.radiusMeters, of: query.center.coordinate) {
-                    if Self.matches($0, query, dataset) { hits += 1 }
-                    return true
-                }
-                return hits
+                var slots: [Slot] = []
+                index.append(
+                    within: query.radiusMeters, of: query.center.coordinate, to: &slots)
+                return slots.count { Self.matches($0, query, dataset) }
             }
         case .q6, .q8: return nil
         }
