@@ -43,7 +43,7 @@ let package = Package(
         .target(name: "CGeographicLib", linkerSettings: [.linkedLibrary("GeographicLib")]),
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib"]),
-        .target(name: "SpatialIndex", dependencies: ["Geodesy"]),
+        .target(name: "SpatialIndex", dependencies: ["CGlibc", "Geodesy"]),
         .target(name: "JSONText", dependencies: ["CSimdjson"]),
         .target(name: "Objects", dependencies: ["Geodesy", "JSONText"]),
         .target(

@@ -15,15 +15,20 @@ struct GeoFieldBudget {
         self.limit = limit
     }
 
-    /// Counts the paths of documents that are about to be written, if there is room for all.
+    /// Counts the paths of the points of documents that are about to be written, if there is room for
+    /// all.
     ///
     /// - Parameter path: where the document of this place stands in the request.
     mutating func take(
-        _ documents: some Sequence<WrittenDocument>, in bucket: BucketName, at path: (Int) -> String
+        _ documents: some Sequence<[FieldPoint]>, in bucket: BucketName, at path: (Int) -> String
     ) throws(ServiceFailure) {
         var taken = fields[bucket] ?? engine.geoFields(of: bucket)
-        for (place, document) in documents.enumerated() {
-            for point in document.points where taken.insert(point.field).inserted {
+        // Mostly the same path again and again.
+        var last: FieldPath?
+        for (place, points) in documents.enumerated() {
+            for point in points where point.field != last {
+                last = point.field
+                guard taken.insert(point.field).inserted else { continue }
                 guard taken.count <= limit else {
                     throw ServiceFailure(
                         .invalidInputData,

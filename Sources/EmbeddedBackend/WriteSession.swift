@@ -20,8 +20,6 @@ final class WriteSession {
     /// The engine has all documents as they were: those that are deleted need not be handed to it.
     private let isAllSuperseded: Bool
     private var buckets: [BucketName: Int64] = [:]
-    /// Ids that were asked for here, of whatever bucket: objects that may have been made here.
-    private var seen: Set<ObjectID> = []
     private var geoFields: GeoFieldBudget
     private let patchParser = JSONParser()
     private let targetParser = JSONParser()
@@ -58,10 +56,11 @@ final class WriteSession {
         switch write {
         case .put(let bucket, let object, let condition):
             if condition != .none { try check(condition, on: object.id, in: bucket) }
-            try geoFields.take([object.document], in: bucket) { _ in "object" }
+            try geoFields.take([object.document.points], in: bucket) { _ in "object" }
             return .stored(try put([object], in: bucket))
         case .putMany(let bucket, let objects):
-            try geoFields.take(objects.lazy.map(\.document), in: bucket) { "objects[\($0)]" }
+            let points = objects.indices.lazy.map { objects[$0].document.points }
+            try geoFields.take(points, in: bucket) { "objects[\($0)]" }
             return .stored(try put(objects, in: bucket))
         case .patch(let bucket, let id, let patch, let version, let expiry):
             return .stored([try self.patch(id, patch, version, expiry, in: bucket)])
@@ -89,25 +88,41 @@ final class WriteSession {
     private func put(_ objects: [PutObject], in bucket: BucketName) throws -> [ObjectMetadata] {
         guard !objects.isEmpty else { return [] }
         let number = try number(of: bucket) ?? createBucket(bucket)
-        seen.reserveCapacity(seen.count + objects.count)
-        return try objects.map { object in
-            if let id = object.id, let row = try find(id, number, in: bucket) {
-                return try replace(row, object.document, expires: object.expires, in: bucket)
-            }
-            let metadata = ObjectMetadata(
-                id: object.id ?? .new(at: now), created: now, modified: now, version: 1,
-                owner: object.owner, dataType: object.dataType, expires: object.expires)
-            let change = nextChange()
-            try transaction.insert(metadata, object.document, in: number, change: change)
-            record(metadata, object.document, bucket, creation: change, change: change)
-            return metadata
+        return try objects.map { try put($0, number, in: bucket) }
+    }
+
+    /// An id that the engine does not know is new but for what this very transaction made, which the
+    /// insertion tells: most objects are not looked for.
+    private func put(
+        _ object: PutObject, _ number: Int64, in bucket: BucketName
+    ) throws -> ObjectMetadata {
+        let creation = object.id.flatMap { engine.creation(of: $0, in: bucket) }
+        if creation == nil, let made = try insert(object, number, in: bucket) { return made }
+        if let row = try find(object.id!, creation, number, in: bucket) {
+            return try replace(row, object.document, expires: object.expires, in: bucket)
         }
+        return try insert(object, number, in: bucket)!
+    }
+
+    /// Nil where there is an object of this id.
+    private func insert(
+        _ object: PutObject, _ number: Int64, in bucket: BucketName
+    ) throws -> ObjectMetadata? {
+        let metadata = ObjectMetadata(
+            id: object.id ?? .new(at: now), created: now, modified: now, version: 1,
+            owner: object.owner, dataType: object.dataType, expires: object.expires)
+        let change = nextChange()
+        guard try transaction.insert(metadata, object.document, in: number, change: change) else {
+            return nil
+        }
+        record(metadata, object.document, bucket, creation: change, change: change)
+        return metadata
     }
 
     private func check(
         _ condition: WriteCondition, on id: ObjectID?, in bucket: BucketName
     ) throws {
-        let row = try id.flatMap { try find($0, try number(of: bucket), in: bucket) }
+        let row = try id.flatMap { try find($0, in: bucket) }
         switch condition {
         case .none: break
         case .absent:
@@ -140,7 +155,7 @@ final class WriteSession {
             try patchParser.parse(patch), to: try targetParser.parse(row.text))
         let document = try WrittenDocument(
             try targetParser.parse(merged), at: "object", limits: limits)
-        try geoFields.take([document], in: bucket) { _ in "object" }
+        try geoFields.take([document.points], in: bucket) { _ in "object" }
         return try replace(
             row, document, expires: expiry.applied(to: row.metadata.expires), in: bucket)
     }
@@ -148,27 +163,30 @@ final class WriteSession {
     private func existing(
         _ id: ObjectID, in bucket: BucketName, version: Int64?
     ) throws -> StoredRow {
-        guard let row = try find(id, try number(of: bucket), in: bucket) else {
+        guard let row = try find(id, in: bucket) else {
             throw ServiceFailure.noObject(id, in: bucket)
         }
         try checkVersion(row, version)
         return row
     }
 
+    private func find(_ id: ObjectID, in bucket: BucketName) throws -> StoredRow? {
+        guard let number = try number(of: bucket) else { return nil }
+        return try find(id, engine.creation(of: id, in: bucket), number, in: bucket)
+    }
+
     /// An object that is there; one that has expired is removed now, so that its id is free.
+    ///
+    /// - Parameter creation: what the engine knows: it is asked because that is fast, but not of what
+    ///   this very transaction did.
     private func find(
-        _ id: ObjectID, _ number: Int64?, in bucket: BucketName
+        _ id: ObjectID, _ creation: ChangeNumber?, _ number: Int64, in bucket: BucketName
     ) throws -> StoredRow? {
-        guard let number, let row = try row(of: id, number, in: bucket) else { return nil }
+        let known = try creation.flatMap(transaction.find(creation:))
+        guard let row = try known ?? transaction.find(id, in: number) else { return nil }
         guard let time = row.metadata.expires, time <= now else { return row }
         try delete([row.creation], in: bucket)
         return nil
-    }
-
-    /// The engine tells at once which row an object has, unless this very transaction made it.
-    private func row(of id: ObjectID, _ number: Int64, in bucket: BucketName) throws -> StoredRow? {
-        guard seen.insert(id).inserted else { return try transaction.find(id, in: number) }
-        return try engine.creation(of: id, in: bucket).flatMap(transaction.find(creation:))
     }
 
     private func replace(

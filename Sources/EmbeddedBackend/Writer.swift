@@ -25,7 +25,9 @@ final class Writer: Sendable {
     private let limits: Limits
     private let logger: Logger
     private let now: @Sendable () -> Int64
-    private let queue = DispatchQueue(label: "geobucket.writer", qos: .userInitiated)
+    /// In the background: readers need a processor for microseconds, those who write wait for the disk
+    /// anyway. Linux gives its thread less of a processor that others want, and all of one that is idle.
+    private let queue = DispatchQueue(label: "geobucket.writer", qos: .background)
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
     private let committed = Atomic(0)

@@ -7,8 +7,8 @@ import SpatialIndex
 /// has a tag, eight bits of the id's hash: an id that is not there is known not to be without a look
 /// at any other but for one in some hundred. A value: a copy shares what neither has changed.
 ///
-/// A table that is three quarters full gets a larger one beside it, into which each insertion moves
-/// some cells: no insertion waits for all of them.
+/// A table that is three quarters full gets a larger one beside it, into which `moveSome`, called
+/// before each insertion, moves some cells: no insertion waits for all of them.
 ///
 /// - Complexity: O(1) expected; hashes are seeded per process, so no client can make them collide.
 ///   6.7 to 13.3 bytes a slot, 20 while it grows.
@@ -21,7 +21,7 @@ struct IDTable: Sendable {
     private var moved = 0
 
     private static let smallest = 16
-    /// Cells of the former table that an insertion moves. With the size that `beginGrowth` gives,
+    /// Cells of the former table that are moved before an insertion. With the size that `beginGrowth` gives,
     /// all are moved before the table is full again.
     private static let movedAtOnce = 16
 
@@ -74,12 +74,11 @@ struct IDTable: Sendable {
     }
 
     /// Adds a slot whose id is not there yet.
-    mutating func insert(_ slot: Slot, id: Bytes, _ idOf: (Slot) -> Bytes) {
+    mutating func insert(_ slot: Slot, id: Bytes) {
         if (used + 1) * 4 > cells.count * 3 { beginGrowth() }
         cells.place(slot, id)
         used += 1
         slots += 1
-        moveSome(idOf)
     }
 
     mutating func remove(_ slot: Slot, id: Bytes) {
@@ -96,8 +95,11 @@ struct IDTable: Sendable {
         used = 0
     }
 
-    private mutating func moveSome(_ idOf: (Slot) -> Bytes) {
-        guard former.count > 0 else { return }
+    /// Whether there are cells to be moved.
+    var isMoving: Bool { former.count > 0 }
+
+    /// Moves some cells into the larger table.
+    mutating func moveSome(_ idOf: (Slot) -> Bytes) {
         let end = min(moved + Self.movedAtOnce, former.count)
         for cell in moved..<end {
             guard let slot = former.take(cell) else { continue }

@@ -12,8 +12,8 @@ extension InMemoryEngine {
         let start = ContinuousClock.now
         let key = try pageKey(of: request)
         let snapshot = self.snapshot
-        let state = state(of: request.bucket, in: snapshot) ?? BucketState()
-        let planner = planner(for: request.query, in: state)
+        let box = box(of: request.bucket, in: snapshot) ?? BucketBox(BucketState())
+        let planner = planner(for: request.query, in: box)
         let plans = planner.plans()
         let planned = ContinuousClock.now
         writer.byte(UInt8(ascii: "{"))
@@ -38,7 +38,7 @@ extension InMemoryEngine {
         writer.byte(UInt8(ascii: "]"))
         if analyze {
             try self.analyze(
-                request.query, plans[0], after: key, state, snapshot, planning: planned - start,
+                request.query, plans[0], after: key, box, snapshot, planning: planned - start,
                 into: &writer)
         }
         writer.byte(UInt8(ascii: "}"))
@@ -46,8 +46,8 @@ extension InMemoryEngine {
 
     /// How a query would run, in one line without the values that it asks for.
     public func outline(of request: PageRequest) -> String {
-        let state = snapshot.bucket(request.bucket) ?? BucketState()
-        return planner(for: request.query, in: state).cheapest().outline
+        let box = snapshot.buckets[request.bucket] ?? BucketBox(BucketState())
+        return planner(for: request.query, in: box).cheapest().outline
     }
 
     private func write(_ plan: Plan, to writer: inout JSONWriter) {
@@ -66,13 +66,13 @@ extension InMemoryEngine {
     }
 
     private func analyze(
-        _ query: Query, _ plan: Plan, after key: PageKey?, _ state: BucketState,
+        _ query: Query, _ plan: Plan, after key: PageKey?, _ box: BucketBox,
         _ snapshot: Snapshot, planning: Duration, into writer: inout JSONWriter
     ) throws(ServiceFailure) {
         let start = ContinuousClock.now
         let (execution, objects) = try parsers.withParser { parser throws(ServiceFailure) in
             let execution = Execution(
-                engine: self, snapshot: snapshot, state: state, clause: query.clause,
+                engine: self, snapshot: snapshot, box: box, clause: query.clause,
                 order: query.order, plan: plan, parser: parser, effort: .any, deadline: deadline)
             let page = try execution.page(
                 after: key, objects: pageObjects(query))

@@ -20,7 +20,7 @@ extension InMemoryEngine {
         if effort == .light, buckets.count > Self.lightBuckets { return nil }
         return buckets.filter { name, _ in name.scope == scope && last.map { $0 < name } ?? true }
             .map { name, box in
-                let state = box.state(at: now)
+                let state = box.current(at: now).state
                 return BucketSummary(
                     bucket: name, objects: state.count,
                     geoFields: state.fields.keys.map(\.text).sorted {
@@ -37,10 +37,10 @@ extension InMemoryEngine {
 
     /// The change that created an object, one that has expired too, as of the last change applied.
     public func creation(of id: ObjectID, in bucket: BucketName) -> ChangeNumber? {
-        guard let state = snapshot.bucket(bucket), let slot = state.slot(of: id) else {
+        guard let box = snapshot.buckets[bucket], let slot = box.state.slot(of: id) else {
             return nil
         }
-        return state.records[Int(slot)].creation
+        return box.state.records[Int(slot)].creation
     }
 
     /// The document of an object as clients read it, or nil when there is no such object.
@@ -48,10 +48,10 @@ extension InMemoryEngine {
         of id: ObjectID, in bucket: BucketName
     ) throws(ServiceFailure) -> [UInt8]? {
         let snapshot = self.snapshot
-        guard let state = state(of: bucket, in: snapshot), let slot = state.slot(of: id) else {
+        guard let box = box(of: bucket, in: snapshot), let slot = box.state.slot(of: id) else {
             return nil
         }
-        let record = state.records[Int(slot)]
+        let record = box.state.records[Int(slot)]
         return try document(creation: record.creation, change: record.change, in: snapshot)
     }
 
@@ -75,7 +75,7 @@ extension InMemoryEngine {
         planCounters.count(prepared.plan)
         return try parsers.withParser { [prepared] parser throws(ServiceFailure) in
             let execution = Execution(
-                engine: self, snapshot: prepared.snapshot, state: prepared.state,
+                engine: self, snapshot: prepared.snapshot, box: prepared.planner.box,
                 clause: query.clause, order: query.order, plan: prepared.plan, parser: parser,
                 effort: effort, deadline: deadline)
             let page = try execution.page(after: key, objects: pageObjects(query))
@@ -132,9 +132,9 @@ extension InMemoryEngine {
         }
     }
 
-    func planner(for query: Query, in state: BucketState) -> Planner {
+    func planner(for query: Query, in box: BucketBox) -> Planner {
         Planner(
-            state: state, clause: query.clause, order: query.order,
+            box: box, clause: query.clause, order: query.order,
             pageObjects: pageObjects(query))
     }
 
@@ -146,7 +146,7 @@ extension InMemoryEngine {
         let planner: Planner
         let plan: Plan
 
-        var state: BucketState { planner.state }
+        var state: BucketState { planner.box.state }
 
         init(_ snapshot: Snapshot, _ planner: Planner) {
             self.snapshot = snapshot
@@ -162,10 +162,10 @@ extension InMemoryEngine {
         _ clause: Clause, order: [OrderKey] = [], pageObjects: Int? = nil, in bucket: BucketName
     ) -> Prepared? {
         let snapshot = self.snapshot
-        return state(of: bucket, in: snapshot).map {
+        return box(of: bucket, in: snapshot).map {
             Prepared(
                 snapshot,
-                Planner(state: $0, clause: clause, order: order, pageObjects: pageObjects))
+                Planner(box: $0, clause: clause, order: order, pageObjects: pageObjects))
         }
     }
 
@@ -239,7 +239,8 @@ extension InMemoryEngine {
     ) throws(ServiceFailure) {
         try parsers.withParser { parser throws(ServiceFailure) in
             let execution = Execution(
-                engine: self, snapshot: prepared.snapshot, state: prepared.state, clause: clause,
+                engine: self, snapshot: prepared.snapshot, box: prepared.planner.box,
+                clause: clause,
                 order: [], plan: prepared.plan, parser: parser, effort: effort,
                 deadline: deadline)
             try execution.forEachMatch(body)

@@ -87,11 +87,14 @@ public final class InMemoryEngine: Sendable {
     public func apply(_ changes: [Change], upTo change: ChangeNumber) {
         var next = Successor(snapshot)
         parsers.withParser { parser in
-            for change in changes {
+            var rest = changes[...]
+            while let change = rest.first {
                 switch change {
-                case .upsert(let object, let document):
-                    next.upsert(object, document, parser)
-                    cache.put(document, creation: object.creation, change: object.change)
+                case .upsert:
+                    rest = next.upsert(rest, parser) { object, document in
+                        cache.put(document, creation: object.creation, change: object.change)
+                    }
+                    continue
                 case .delete(let bucket, let creations):
                     next.delete(creations, in: bucket)
                     for creation in creations { cache.remove(creation: creation) }
@@ -99,6 +102,7 @@ public final class InMemoryEngine: Sendable {
                     next.deleteBucket(name, cache: cache)
                     works.forget(name)
                 }
+                rest.removeFirst()
             }
         }
         next.dropWornColumns(works)
@@ -155,8 +159,8 @@ public final class InMemoryEngine: Sendable {
     // MARK: The readers' side.
 
     /// A bucket of a snapshot, without what has expired.
-    func state(of bucket: BucketName, in snapshot: Snapshot) -> BucketState? {
-        snapshot.buckets[bucket]?.state(at: now)
+    func box(of bucket: BucketName, in snapshot: Snapshot) -> BucketBox? {
+        snapshot.buckets[bucket]?.current(at: now)
     }
 
     /// The document of an object as a snapshot has it.

@@ -32,11 +32,14 @@ struct SlotIDs: Sendable {
     mutating func append(_ id: Bytes, isAlive: (Slot) -> Bool) {
         let slot = Slot(list.count)
         list.append(id)
-        let list = list
         if list.count == Self.few + 1 {
             makeTable { $0 == slot || isAlive($0) }
         } else if hasTable {
-            table[0].insert(slot, id: list[slot]) { list[$0] }
+            if table[0].isMoving {
+                let list = list
+                table[0].moveSome { list[$0] }
+            }
+            table[0].insert(slot, id: id)
         }
     }
 

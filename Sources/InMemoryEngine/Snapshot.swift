@@ -66,19 +66,20 @@ final class BucketBox: Sendable {
 
     init(_ state: BucketState) { self.state = state }
 
-    /// The state as a reader at a time has to see it: without what has expired, though the writer may
+    /// The bucket as a reader at a time has to see it: without what has expired, though the writer may
     /// not have removed it yet. Asks for the time only where something expires.
-    func state(at now: () -> Int64) -> BucketState {
-        guard state.expiries.next != Expiries.never else { return state }
+    func current(at now: () -> Int64) -> BucketBox {
+        guard state.expiries.next != Expiries.never else { return self }
         let now = now()
-        guard state.expiries.next <= now else { return state }
+        guard state.expiries.next <= now else { return self }
         return later.withLock { later in
-            var current = later?.state ?? state
-            if current.expiries.next <= now {
-                current.removeExpired(at: now)
-                later = BucketBox(current)
-            }
-            return current
+            let latest = later ?? self
+            guard latest.state.expiries.next <= now else { return latest }
+            var current = latest.state
+            current.removeExpired(at: now)
+            let box = BucketBox(current)
+            later = box
+            return box
         }
     }
 }

@@ -14,7 +14,7 @@ final class SnapshotExport: BucketExport {
     init(engine: InMemoryEngine, snapshot: Snapshot, bucket: BucketName) {
         self.engine = engine
         self.snapshot = snapshot
-        state = engine.state(of: bucket, in: snapshot) ?? BucketState()
+        state = engine.box(of: bucket, in: snapshot)?.state ?? BucketState()
     }
 
     func next(

@@ -18,14 +18,24 @@ struct Successor {
         totals = base.totals
     }
 
-    mutating func upsert(_ object: ObjectChange, _ document: [UInt8], _ parser: JSONParser) {
-        modify(object.bucket) { state in
-            let slot = state.apply(object)
-            guard !state.columns.isEmpty, let view = try? parser.parse(document) else { return }
-            for field in state.columns.entries.keys {
-                state.columns.set(slot, to: ColumnValue(field.value(in: view)), in: field)
+    /// Does the upserts with which some changes begin, as far as they are of one bucket.
+    ///
+    /// - Parameter done: is called with each.
+    /// - Returns: the changes behind them.
+    mutating func upsert(
+        _ changes: ArraySlice<Change>, _ parser: JSONParser,
+        _ done: (ObjectChange, _ document: [UInt8]) -> Void
+    ) -> ArraySlice<Change> {
+        guard let bucket = changes.first?.bucket else { return changes }
+        var rest = changes
+        modify(bucket) { state in
+            while case .upsert(let object, let document)? = rest.first, object.bucket == bucket {
+                state.upsert(object, document, parser)
+                done(object, document)
+                rest.removeFirst()
             }
         }
+        return rest
     }
 
     mutating func delete(_ creations: [ChangeNumber], in bucket: BucketName) {
@@ -80,5 +90,18 @@ struct Successor {
         guard let state = buckets[name]?.state else { return nil }
         totals.subtract(state, named: name)
         return state
+    }
+}
+
+extension BucketState {
+    /// Takes on an object's new state, its columns' values too.
+    fileprivate mutating func upsert(
+        _ object: ObjectChange, _ document: [UInt8], _ parser: JSONParser
+    ) {
+        let slot = apply(object)
+        guard !columns.isEmpty, let view = try? parser.parse(document) else { return }
+        for field in columns.entries.keys {
+            columns.set(slot, to: ColumnValue(field.value(in: view)), in: field)
+        }
     }
 }

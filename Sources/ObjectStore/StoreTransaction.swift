@@ -64,14 +64,18 @@ public final class StoreTransaction {
         return try statement.bind(1, Int64(creation)).first(StoredRow.init)
     }
 
+    /// Inserts an object unless there is one of this id.
+    ///
+    /// - Returns: whether it was inserted.
     public func insert(
         _ metadata: ObjectMetadata, _ document: WrittenDocument, in bucket: Int64,
         change: ChangeNumber
-    ) throws {
+    ) throws -> Bool {
         let sql = """
             INSERT INTO object (creation, bucket, id, change, version, created, modified, owner,
                 data_type, points, document)
             VALUES (?1, ?2, ?3, ?1, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            ON CONFLICT (bucket, id) DO NOTHING
             """
         let statement = try inserting ?? SQLStatement(db, sql)
         inserting = statement
@@ -80,7 +84,9 @@ public final class StoreTransaction {
             .bind(4, metadata.version).bind(5, metadata.created).bind(6, metadata.modified)
             .bind(7, metadata.owner).bind(8, metadata.dataType)
             .bind(9, blob: try encode(document.points)).bind(10, text: document.text).run()
+        guard db.changesCount > 0 else { return false }
         if let time = metadata.expires { try setExpiry(of: change, to: time) }
+        return true
     }
 
     /// - Parameter former: when the object would have expired.

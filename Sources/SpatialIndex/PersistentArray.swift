@@ -71,7 +71,7 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
         }
         set {
             precondition(index >= 0 && index < count, "index out of bounds")
-            writableChunk(at: index).elements[index & ChunkShape.elementMask] = newValue
+            writableChunk(at: index)[index & ChunkShape.elementMask] = newValue
         }
     }
 
@@ -81,8 +81,8 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
         let place = count & ChunkShape.elementMask
         if place > 0 {
             let chunk = writableChunk(at: count)
-            if place < chunk.capacity {
-                chunk.elements[place] = element
+            if place < chunk.count {
+                chunk[place] = element
                 length += 1
                 return
             }
@@ -160,6 +160,21 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
                 let chunk = page[(place >> ChunkShape.elementShift) & ChunkShape.chunkMask]
                 body(chunk[place & ChunkShape.elementMask])
             }
+        }
+    }
+
+    /// Initialises a buffer with the elements at some indexes, in their order.
+    ///
+    /// With nothing else to do on the way more of them are fetched at once than by `forEach`.
+    @inlinable
+    public func copy(
+        at indexes: UnsafeMutableBufferPointer<UInt32>,
+        to buffer: UnsafeMutableBufferPointer<Element>
+    ) {
+        var next = buffer.baseAddress
+        forEach(at: indexes) {
+            next!.initialize(to: $0)
+            next! += 1
         }
     }
 

@@ -53,12 +53,12 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
 
     /// The chunk, copied if another page shares it.
     @inlinable
-    func writableChunk(_ place: Int) -> Chunk<Element> {
+    func writableChunk(_ place: Int) -> UnsafeMutableBufferPointer<Element> {
         if !isKnownUniquelyReferenced(&chunks[place]) {
             let old = chunks[place]
             replace(place, with: Chunk(copying: old))
         }
-        return chunks[place]
+        return chunks[place].all
     }
 
     @inlinable
@@ -130,6 +130,11 @@ final class Chunk<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
 
     @inlinable
     deinit { elements.deallocate() }
+
+    @inlinable
+    var all: UnsafeMutableBufferPointer<Element> {
+        UnsafeMutableBufferPointer(start: elements, count: capacity)
+    }
 
     /// How many bytes a chunk takes with what malloc keeps beside its two blocks.
     static func memoryBytes(capacity: Int) -> Int {

@@ -1,21 +1,23 @@
 extension PersistentArray {
-    /// The chunk of `index`, after copying whatever of the way there is shared.
+    /// The chunk of `index`, all of it, after copying whatever of the way there is shared; valid
+    /// until the array is copied or changed otherwise.
     @inlinable
-    mutating func writableChunk(at index: Int) -> Chunk<Element> {
+    mutating func writableChunk(at index: Int) -> UnsafeMutableBufferPointer<Element> {
         if only != nil {
             if !isKnownUniquelyReferenced(&only) { only = Chunk(copying: only!) }
-            return only!
+            return only!.all
         }
-        let page = writablePage(index >> ChunkShape.pageShift)
-        return page.writableChunk((index >> ChunkShape.elementShift) & ChunkShape.chunkMask)
+        let page = index >> ChunkShape.pageShift
+        makeWritable(page)
+        return pages[page].writableChunk(
+            (index >> ChunkShape.elementShift) & ChunkShape.chunkMask)
     }
 
     @inlinable
-    mutating func writablePage(_ place: Int) -> ChunkPage<Element> {
-        if !isKnownUniquelyReferenced(&pages[place]) {
-            pages[place] = ChunkPage(pages[place].chunks)
+    mutating func makeWritable(_ page: Int) {
+        if !isKnownUniquelyReferenced(&pages[page]) {
+            pages[page] = ChunkPage(pages[page].chunks)
         }
-        return pages[place]
     }
 
     @inlinable
@@ -41,7 +43,7 @@ extension PersistentArray {
         let present = only?.capacity ?? 0
         if newCount <= present {
             let chunk = writableChunk(at: 0)
-            (chunk.elements + count).update(repeating: element, count: newCount - count)
+            (chunk.baseAddress! + count).update(repeating: element, count: newCount - count)
         } else {
             let capacity = ChunkShape.capacity(for: newCount, after: present)
             only =
@@ -56,7 +58,7 @@ extension PersistentArray {
         let used = count & ChunkShape.elementMask
         guard used != 0 else { return }
         let length = min(ChunkShape.elements - used, newCount - count)
-        (writableChunk(at: count).elements + used).update(repeating: element, count: length)
+        (writableChunk(at: count).baseAddress! + used).update(repeating: element, count: length)
     }
 
     @inlinable
@@ -69,7 +71,8 @@ extension PersistentArray {
             let place = number >> (ChunkShape.pageShift - ChunkShape.elementShift)
             if place == pages.count { pages.append(ChunkPage([])) }
             if pages[place].isFull { pages[place] = ChunkPage(pages[place].chunks) }
-            writablePage(place).append(shared)
+            makeWritable(place)
+            pages[place].append(shared)
         }
     }
 
@@ -88,7 +91,8 @@ extension PersistentArray {
         let wanted = (newCount + ChunkShape.elementMask) >> ChunkShape.elementShift
         let wantedPages = (wanted + ChunkShape.chunkMask) / ChunkShape.chunksPerPage
         pages.removeLast(pages.count - wantedPages)
-        writablePage(wantedPages - 1).keepFirst(
+        makeWritable(wantedPages - 1)
+        pages[wantedPages - 1].keepFirst(
             wanted - (wantedPages - 1) * ChunkShape.chunksPerPage)
     }
 }

@@ -21,16 +21,6 @@ extension PointIndex {
         }
     }
 
-    /// Calls `body` for each slot whose point lies within the radius, without its distance: the
-    /// exact formula is evaluated only for points at the circle's edge.
-    public func visitSlots(
-        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere,
-        _ body: (Slot) throws -> Bool
-    ) rethrows {
-        let circle = CircleRegion(center: center, radiusMeters: radiusMeters, model: model)
-        try search(circle) { slot, _, _ in try body(slot) }
-    }
-
     /// Calls `body` for each point in the polygon, in no particular order, until it returns false.
     public func visit(
         in polygon: GeoPolygon, _ body: (Slot, Coordinate) throws -> Bool
@@ -38,6 +28,26 @@ extension PointIndex {
         try search(PolygonRegion(polygon)) { slot, latitude, longitude in
             try body(slot, Coordinate(latitude: latitude, longitude: longitude))
         }
+    }
+
+    /// Appends the slots of the points in the box, in no particular order.
+    public func append(in box: GeoBox, to slots: inout [Slot]) {
+        append(BoxRegion(box), to: &slots)
+    }
+
+    /// Appends the slots of the points within the radius, in no particular order: the exact formula
+    /// is evaluated only for points at the circle's edge.
+    public func append(
+        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere,
+        to slots: inout [Slot]
+    ) {
+        append(
+            CircleRegion(center: center, radiusMeters: radiusMeters, model: model), to: &slots)
+    }
+
+    /// Appends the slots of the points in the polygon, in no particular order.
+    public func append(in polygon: GeoPolygon, to slots: inout [Slot]) {
+        append(PolygonRegion(polygon), to: &slots)
     }
 
     /// How many points lie in the box.
@@ -55,12 +65,12 @@ extension PointIndex {
 
     /// About how many points lie in the box, 0 through `count`.
     ///
-    /// - Complexity: O(tiers): at most 48 groups of nodes of each are opened.
+    /// - Complexity: O(tiers): at most 16 groups of nodes of each are opened.
     public func estimate(in box: GeoBox) -> Int { estimate(in: BoxRegion(box)) }
 
     /// About how many points lie within the radius, 0 through `count`.
     ///
-    /// - Complexity: O(tiers): at most 48 groups of nodes of each are opened.
+    /// - Complexity: O(tiers): at most 16 groups of nodes of each are opened.
     public func estimate(
         within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere
     ) -> Int {
@@ -97,20 +107,13 @@ extension PointIndex {
             for slot in slots { body(position(of: slot)) }
             return
         }
-        if count == coordinates.count {
-            coordinates.forEach(at: slots, body)
-            return
-        }
-        withUnsafeTemporaryAllocation(of: Bool.self, capacity: slots.count) { hasPoint in
-            var place = 0
-            stamps.forEach(at: slots) {
-                hasPoint[place] = $0 != 0
-                place += 1
-            }
-            place = 0
-            coordinates.forEach(at: slots) {
-                body(hasPoint[place] ? $0 : nil)
-                place += 1
+        let allHavePoints = count == coordinates.count
+        withUnsafeTemporaryAllocation(of: Coordinate.self, capacity: slots.count) { places in
+            coordinates.copy(at: slots, to: places)
+            guard !allHavePoints else { return places.forEach(body) }
+            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: slots.count) { current in
+                stamps.copy(at: slots, to: current)
+                for (stamp, place) in zip(current, places) { body(stamp == 0 ? nil : place) }
             }
         }
     }
@@ -119,8 +122,22 @@ extension PointIndex {
 extension PointIndex {
     @inline(__always)
     private func search<R: Region>(
-        _ region: R, _ body: (Slot, _ latitude: Double, _ longitude: Double) throws -> Bool
+        _ region: R, places: Bool = true,
+        _ body: (Slot, _ latitude: Double, _ longitude: Double) throws -> Bool
     ) rethrows {
+        guard try searchDelta(region, body) else { return }
+        for record in tiers {
+            let finished = try record.tier.tree.search(region, places: places) { leaf, lanes in
+                try search(leaf, lanes, of: record, region, body)
+            }
+            guard finished else { return }
+        }
+    }
+
+    @inline(__always)
+    private func searchDelta<R: Region>(
+        _ region: R, _ body: (Slot, _ latitude: Double, _ longitude: Double) throws -> Bool
+    ) rethrows -> Bool {
         for entry in delta {
             let lanes = region.judge(entry)
             guard lanes.touched != 0 else { continue }
@@ -128,29 +145,51 @@ extension PointIndex {
                 lanes.inside != 0
                 || region.contains(latitude: entry.latitude, longitude: entry.longitude)
             if isIn {
-                guard try body(entry.slot, entry.latitude, entry.longitude) else { return }
+                guard try body(entry.slot, entry.latitude, entry.longitude) else { return false }
             }
         }
-        for record in tiers {
-            let finished = try record.tier.tree.search(region) { leaf, lanes in
-                var rest = lanes.touched
-                while rest != 0 {
-                    let lane = rest.trailingZeroBitCount
-                    rest &= rest - 1
-                    let slot = leaf.slot(lane)
-                    if record.dead != 0 && stamps[Int(slot)] != leaf.stamp(lane) { continue }
-                    let latitude = leaf.latitude(lane)
-                    let longitude = leaf.longitude(lane)
-                    let isIn =
-                        lanes.inside >> UInt16(lane) & 1 == 1
-                        || region.contains(latitude: latitude, longitude: longitude)
-                    if isIn {
-                        guard try body(slot, latitude, longitude) else { return false }
-                    }
-                }
-                return true
+        return true
+    }
+
+    @inline(__always)
+    private func search<R: Region>(
+        _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, _ region: R,
+        _ body: (Slot, _ latitude: Double, _ longitude: Double) throws -> Bool
+    ) rethrows -> Bool {
+        var rest = lanes.touched
+        while rest != 0 {
+            let lane = rest.trailingZeroBitCount
+            rest &= rest - 1
+            let slot = leaf.slot(lane)
+            if record.dead != 0 && stamps[Int(slot)] != leaf.stamp(lane) { continue }
+            let latitude = leaf.latitude(lane)
+            let longitude = leaf.longitude(lane)
+            let isIn =
+                lanes.inside >> UInt16(lane) & 1 == 1
+                || region.contains(latitude: latitude, longitude: longitude)
+            if isIn {
+                guard try body(slot, latitude, longitude) else { return false }
             }
-            guard finished else { return }
+        }
+        return true
+    }
+
+    // Leaves that lie inside as a whole are copied as a whole.
+    @inline(__always)
+    private func append<R: Region>(_ region: R, to slots: inout [Slot]) {
+        func append(_ slot: Slot) -> Bool {
+            slots.append(slot)
+            return true
+        }
+        _ = searchDelta(region) { slot, _, _ in append(slot) }
+        for record in tiers {
+            _ = record.tier.tree.search(region, places: false) { leaf, lanes in
+                if lanes.inside == .max && record.dead == 0 {
+                    slots.append(contentsOf: leaf.slots)
+                    return true
+                }
+                return search(leaf, lanes, of: record, region) { slot, _, _ in append(slot) }
+            }
         }
     }
 
@@ -165,7 +204,7 @@ extension PointIndex {
         if !hasDead && delta.isEmpty { return total }
         var rest = self
         rest.tiers.removeAll { $0.dead == 0 }
-        rest.search(region) { _, _, _ in
+        rest.search(region, places: false) { _, _, _ in
             total += 1
             return true
         }
@@ -176,7 +215,7 @@ extension PointIndex {
         var total = 0.0
         for entry in delta where region.judge(entry).touched != 0 { total += 1 }
         for record in tiers {
-            var budget = 48
+            var budget = 16
             let entries = record.tier.tree.estimate(region, budget: &budget)
             total += entries * Double(record.live) / Double(record.tier.count)
         }

@@ -117,6 +117,11 @@ struct Leaf {
         base.load(fromByteOffset: TierLayout.Leaf.slot + lane * 4, as: Slot.self)
     }
 
+    var slots: UnsafeBufferPointer<Slot> {
+        let first = (base + TierLayout.Leaf.slot).assumingMemoryBound(to: Slot.self)
+        return UnsafeBufferPointer(start: first, count: TierLayout.fanout)
+    }
+
     func stamp(_ lane: Int) -> UInt32 {
         base.load(fromByteOffset: TierLayout.Leaf.stamp + lane * 4, as: UInt32.self)
     }

@@ -1,3 +1,5 @@
+import CGlibc
+
 /// A node whose children are still to be looked at, or a leaf (level -1).
 private struct Pending: BitwiseCopyable {
     let number: UInt32
@@ -12,11 +14,12 @@ extension TierTree {
     /// Calls `report` with each leaf that holds points of the region and the lanes they are in:
     /// those surely inside, and those touched that the exact rule must decide.
     ///
+    /// - Parameter places: whether `report` reads the degrees of points that are inside.
     /// - Returns: false if `report` did, which ends the search.
     /// - Complexity: O(log n + nodes on the region's edge + leaves inside).
     @inline(__always)
     func search<R: Region>(
-        _ region: R, _ report: (_ leaf: Leaf, _ lanes: Lanes) throws -> Bool
+        _ region: R, places: Bool, _ report: (_ leaf: Leaf, _ lanes: Lanes) throws -> Bool
     ) rethrows -> Bool {
         try withUnsafeTemporaryAllocation(of: Pending.self, capacity: Self.stackCapacity) { stack in
             stack.initializeElement(
@@ -27,7 +30,7 @@ extension TierTree {
                 let pending = stack[depth]
                 let number = Int(pending.number)
                 guard pending.level < 0 else {
-                    open(pending, region, stack, &depth)
+                    open(pending, region, places, stack, &depth)
                     continue
                 }
                 let base = leaf(number)
@@ -44,8 +47,8 @@ extension TierTree {
 
     @inline(__always)
     private func open<R: Region>(
-        _ pending: Pending, _ region: R, _ stack: UnsafeMutableBufferPointer<Pending>,
-        _ depth: inout Int
+        _ pending: Pending, _ region: R, _ places: Bool,
+        _ stack: UnsafeMutableBufferPointer<Pending>, _ depth: inout Int
     ) {
         let level = Int(pending.level)
         let number = Int(pending.number)
@@ -58,13 +61,33 @@ extension TierTree {
         while rest != 0 {
             let lane = rest.trailingZeroBitCount
             rest &= rest - 1
+            let isInside = used.inside >> UInt16(lane) & 1 == 1
+            if level == 0 { fetch(leaf: number << 4 | lane, isInside, places) }
             stack.initializeElement(
                 at: depth,
                 to: Pending(
                     number: UInt32(number << 4 | lane), level: pending.level - 1,
-                    isInside: used.inside >> UInt16(lane) & 1 == 1))
+                    isInside: isInside))
             depth += 1
         }
+    }
+
+    // Leaves lie anywhere: asked for together, before the first is looked into, they come together.
+    @inline(__always)
+    private func fetch(leaf number: Int, _ isInside: Bool, _ places: Bool) {
+        typealias Columns = TierLayout.Leaf
+        let base = leaf(number)
+        if !isInside {
+            for column in stride(from: Columns.x, to: Columns.latitude, by: 64) {
+                gb_prefetch(base + column)
+            }
+        }
+        if !isInside || places {
+            for column in stride(from: Columns.latitude, to: Columns.slot, by: 64) {
+                gb_prefetch(base + column)
+            }
+        }
+        gb_prefetch(base + Columns.slot)
     }
 
     /// How many entries lie in the region, dead or alive, for a tree in which all are alive.

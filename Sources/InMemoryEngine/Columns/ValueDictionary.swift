@@ -29,9 +29,9 @@ struct ValueDictionary: Sendable {
         return Self.withKey(kind, value) { key in
             let arena = self.arena
             if let known = table.find(key, { arena.bytes(at: $0) }) { return Cell(kind, at: known) }
+            if table.isMoving { table.moveSome { arena.bytes(at: $0) } }
             let address = self.arena.append(key)
-            let grown = self.arena
-            table.insert(address, id: key) { grown.bytes(at: $0) }
+            table.insert(address, id: key)
             count += 1
             return Cell(kind, at: address)
         }

@@ -24,6 +24,7 @@ extension Execution {
         case .nearest: preconditionFailure("a nearest-first walk has no batches")
         case .ids, .box, .polygon, .circle, .lookup, .union:
             var slots: [Slot] = []
+            slots.reserveCapacity(plan.candidates + plan.candidates / 4)
             collect(plan.path, into: &slots)
             if case .union = plan.path { slots = slots.sortedWithoutRepeats() }
             if startsBehindKey, first > 0 { slots.removeAll { $0 < first } }
@@ -209,24 +210,13 @@ extension Execution {
         switch path {
         case .nothing: break
         case .ids(let found): slots += found
-        case .box(let field, let box):
-            state.fields[field]?.visit(in: box) { slot, _ in
-                slots.append(slot)
-                return true
-            }
+        case .box(let field, let box): state.fields[field]?.append(in: box, to: &slots)
         case .polygon(let field, let polygon):
-            state.fields[field]?.visit(in: polygon) { slot, _ in
-                slots.append(slot)
-                return true
-            }
+            state.fields[field]?.append(in: polygon, to: &slots)
         case .circle(let clause):
             let radius = clause.radiusMeters ?? DistanceClause.maximumRadiusMeters
-            state.fields[clause.field]?.visitSlots(
-                within: radius, of: clause.center, model: clause.model
-            ) { slot in
-                slots.append(slot)
-                return true
-            }
+            state.fields[clause.field]?.append(
+                within: radius, of: clause.center, model: clause.model, to: &slots)
         case .lookup(let field, let range, _):
             guard let (index, column) = state.columns.index(field) else { return }
             var walk = OrderedWalk(index, column, range: range)

@@ -12,7 +12,7 @@ import SpatialIndex
 final class Execution {
     let engine: InMemoryEngine
     let snapshot: Snapshot
-    let state: BucketState
+    private let box: BucketBox
     let order: [OrderKey]
     let plan: Plan
     let parser: JSONParser
@@ -25,13 +25,13 @@ final class Execution {
     private(set) var matched = 0
 
     init(
-        engine: InMemoryEngine, snapshot: Snapshot, state: BucketState, clause: Clause,
+        engine: InMemoryEngine, snapshot: Snapshot, box: BucketBox, clause: Clause,
         order: [OrderKey], plan: Plan, parser: JSONParser, effort: Effort,
         deadline: ContinuousClock.Instant
     ) {
         self.engine = engine
         self.snapshot = snapshot
-        self.state = state
+        self.box = box
         self.order = order
         self.plan = plan
         self.parser = parser
@@ -39,6 +39,8 @@ final class Execution {
         self.deadline = deadline
         distances = clause.distanceClauses.filter { $0.putDistanceInto != nil }
     }
+
+    var state: BucketState { box.state }
 
     /// An object of a page.
     struct Match {

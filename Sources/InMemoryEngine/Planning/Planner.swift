@@ -9,7 +9,7 @@ import SpatialIndex
 /// Costs are microseconds of rough estimate: they have to rank the paths, and to tell a query that
 /// a connection's own thread can take from one that it cannot.
 struct Planner {
-    let state: BucketState
+    let box: BucketBox
     let order: [OrderKey]
     /// Objects that the page will hold; nil when every match is wanted.
     let pageObjects: Int?
@@ -59,17 +59,19 @@ struct Planner {
         static let base = 3.0
     }
 
-    init(state: BucketState, clause: Clause, order: [OrderKey], pageObjects: Int?) {
-        self.state = state
+    private var state: BucketState { box.state }
+
+    init(box: BucketBox, clause: Clause, order: [OrderKey], pageObjects: Int?) {
+        self.box = box
         self.order = order
         self.pageObjects = pageObjects
         var missing: Set<FieldPath> = []
         let clauses = clause.normalized.conjuncts
         conjuncts = clauses.map { clause in
-            let test = SlotTest(clause, on: state, missing: &missing)
-            return Conjunct(clause, test, on: state, isAlone: clauses.count == 1)
+            let test = SlotTest(clause, on: box.state, missing: &missing)
+            return Conjunct(clause, test, on: box.state, isAlone: clauses.count == 1)
         }
-        ranking = SlotRanking(order, of: clause, on: state, missing: &missing)
+        ranking = SlotRanking(order, of: clause, on: box.state, missing: &missing)
         self.missing = missing
     }
 
