@@ -62,6 +62,7 @@ struct BucketState: Sendable {
         return found
     }
 
+    @inline(__always)  // A call would copy the state.
     func slot(of id: ObjectID) -> Slot? {
         var text = id.text
         let newest = text.withUTF8 { ids.newestSlot(of: $0) }

@@ -80,8 +80,9 @@ struct Successor {
     /// Changes a bucket in place. Its totals are counted once, when the snapshot is made: counting costs
     /// more than many a change.
     mutating func modify(_ name: BucketName, _ body: (inout BucketState) -> Void) {
-        if !touched.keys.contains(name) { touched[name] = take(name) ?? BucketState() }
-        body(&touched[name]!)
+        // By places: to ask for the keys or the value would hold a copy while it is changed.
+        if touched.index(forKey: name) == nil { touched[name] = take(name) ?? BucketState() }
+        body(&touched.values[touched.index(forKey: name)!])
     }
 
     /// Moves a bucket's state out, so that it is written in place, and out of the totals.

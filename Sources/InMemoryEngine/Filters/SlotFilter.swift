@@ -45,12 +45,7 @@ struct SlotFilter: Sendable {
         return count
     }
 
-    /// The share of a bucket's slots, below `slotCount`, that pass a test: counted or sampled.
-    static func share(of test: SlotTest, _ slotCount: Int) -> Double {
-        guard let known = test.knownCount else { return sampledShare(of: test, slotCount) }
-        return Double(known) / Double(max(slotCount, 1))
-    }
-
+    /// The share of a bucket's slots, below `slotCount`, that pass a test, by a sample.
     static func sampledShare(of test: SlotTest, _ slotCount: Int) -> Double {
         let count = min(sample, slotCount)
         guard count > 0 else { return 1 }

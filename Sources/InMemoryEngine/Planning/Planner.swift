@@ -28,17 +28,16 @@ struct Planner {
         /// The share of objects for which it is true: counted, sampled or guessed.
         let share: Double
 
-        /// - Parameter isAlone: it drives or is everything: its share changes nothing.
-        init(_ clause: Clause, _ test: SlotTest?, on state: BucketState, isAlone: Bool) {
+        init(_ clause: Clause, _ test: SlotTest?, on state: BucketState) {
             self.clause = clause
             self.test = test
-            if isAlone {
-                (known, share) = (test?.knownCount, 1)
+            known = test?.knownCount
+            if let known {
+                share = Double(known) / Double(max(state.slotCount, 1))
             } else if let test {
-                share = SlotFilter.share(of: test, state.slotCount)
-                known = Int(share * Double(state.slotCount))
+                share = SlotFilter.sampledShare(of: test, state.slotCount)
             } else {
-                (known, share) = (nil, clause.guessedShare)
+                share = clause.guessedShare
             }
         }
     }
@@ -66,10 +65,9 @@ struct Planner {
         self.order = order
         self.pageObjects = pageObjects
         var missing: Set<FieldPath> = []
-        let clauses = clause.normalized.conjuncts
-        conjuncts = clauses.map { clause in
+        conjuncts = clause.normalized.conjuncts.map { clause in
             let test = SlotTest(clause, on: box.state, missing: &missing)
-            return Conjunct(clause, test, on: box.state, isAlone: clauses.count == 1)
+            return Conjunct(clause, test, on: box.state)
         }
         ranking = SlotRanking(order, of: clause, on: box.state, missing: &missing)
         self.missing = missing
@@ -77,28 +75,58 @@ struct Planner {
 
     /// All plans, cheapest first; there is always one.
     func plans() -> [Plan] {
-        unordered().enumerated().sorted {
+        options().map(plan).enumerated().sorted {
             ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
         }
         .map(\.element)
     }
 
-    /// The first of `plans()`.
-    func cheapest() -> Plan { unordered().min { $0.cost < $1.cost }! }
+    /// The first of `plans()`: most others are seen to cost more without being made.
+    func cheapest() -> Plan {
+        let options = options()
+        let first = options.indices.min { options[$0].candidates < options[$1].candidates }!
+        var (best, place) = (plan(options[first]), first)
+        for (other, option) in options.enumerated()
+        where other != first && leastCost(of: option) <= best.cost {
+            let plan = plan(option)
+            if (plan.cost, other) < (best.cost, place) { (best, place) = (plan, other) }
+        }
+        return best
+    }
 
-    private func unordered() -> [Plan] {
-        var plans = [plan(.scan, candidates: state.count, without: nil)]
+    /// A path, and what it costs is still to be said.
+    private struct Option {
+        let path: AccessPath
+        let candidates: Int
+        /// The conjunct that the path itself makes true.
+        let driver: Int?
+    }
+
+    private func options() -> [Option] {
+        var options = [Option(path: .scan, candidates: state.count, driver: nil)]
         if let path = orderedPath() {
-            plans.append(plan(path, candidates: state.count, without: nil))
+            options.append(Option(path: path, candidates: state.count, driver: nil))
         }
         for (index, conjunct) in conjuncts.enumerated() {
             for (path, candidates) in paths(for: conjunct.clause, known: conjunct.known) {
                 // A union finds more than its clause accepts: which is tested then.
                 let driver: Int? = if case .union = path { nil } else { index }
-                plans.append(plan(path, candidates: candidates, without: driver))
+                options.append(Option(path: path, candidates: candidates, driver: driver))
             }
         }
-        return plans
+        return options
+    }
+
+    /// What an option's candidates alone cost.
+    private func leastCost(of option: Option) -> Double {
+        Cost.base + candidates(of: option, share: share(without: option.driver))
+            * perCandidate(option.path)
+    }
+
+    private func share(without driver: Int?) -> Double {
+        var share = 1.0
+        for place in conjuncts.indices where place != driver { share *= conjuncts[place].share }
+        return max(share, 1e-9)
     }
 
     // MARK: Paths
@@ -201,9 +229,8 @@ struct Planner {
             switch conjunct.clause {
             case .eq(let field, _), .range(let field, _), .prefix(let field, _),
                 .isIn(let field, _):
-                guard let test = conjunct.test else { continue }
-                let share = SlotFilter.share(of: test, state.slotCount)
-                consider(field, share * Double(state.count))
+                guard conjunct.test != nil else { continue }
+                consider(field, conjunct.share * Double(state.count))
             default: break
             }
         }
@@ -212,19 +239,17 @@ struct Planner {
 
     // MARK: Plans
 
-    /// - Parameter driver: the conjunct that the path itself makes true.
-    private func plan(_ path: AccessPath, candidates: Int, without driver: Int?) -> Plan {
-        let rest = conjuncts.enumerated().filter { $0.offset != driver }.map(\.element)
+    private func plan(_ option: Option) -> Plan {
+        let rest = conjuncts.enumerated().filter { $0.offset != option.driver }.map(\.element)
         let tested = rest.filter { $0.test != nil }
         let read = rest.filter { $0.test == nil }.map(\.clause)
         var plan = Plan(
-            path: path, filter: SlotFilter(tested.map { ($0.test!, $0.share) }),
+            path: option.path, filter: SlotFilter(tested.map { ($0.test!, $0.share) }),
             filterClauses: tested.map(\.clause),
             documentFilter: read.isEmpty ? .all : (read.count == 1 ? read[0] : .and(read)),
-            ordering: ordering(of: path), ranking: ranking, candidates: candidates, documents: 0,
+            ordering: ordering(of: option.path), ranking: ranking, candidates: 0, documents: 0,
             cost: 0)
-        let share = rest.reduce(1.0) { $0 * $1.share }
-        estimate(&plan, share: max(share, 1e-9))
+        estimate(&plan, candidates: candidates(of: option, share: share(without: option.driver)))
         return plan
     }
 
@@ -238,23 +263,27 @@ struct Planner {
     }
 
     /// A path in order stops when the page is full; how soon depends on what the filters pass.
-    private func estimate(_ plan: inout Plan, share: Double) {
-        var candidates = Double(plan.candidates)
-        let perCandidate: Double
-        switch plan.path {
-        case .scan: perCandidate = Cost.scanned
-        case .nearest, .ordered: perCandidate = Cost.walked
-        case .nothing, .ids, .box, .circle, .lookup, .union: perCandidate = Cost.candidate
-        case .polygon: perCandidate = Cost.inPolygon
+    private func candidates(of option: Option, share: Double) -> Double {
+        let all = Double(option.candidates)
+        guard stopsEarly(option.path), let pageObjects else { return all }
+        return min(all, Double(pageObjects + 1) / share)
+    }
+
+    private func perCandidate(_ path: AccessPath) -> Double {
+        switch path {
+        case .scan: Cost.scanned
+        case .nearest, .ordered: Cost.walked
+        case .nothing, .ids, .box, .circle, .lookup, .union: Cost.candidate
+        case .polygon: Cost.inPolygon
         }
-        if stopsEarly(plan), let pageObjects {
-            candidates = min(candidates, Double(pageObjects + 1) / share)
-            plan.candidates = Int(candidates.rounded(.up))
-        }
+    }
+
+    private func estimate(_ plan: inout Plan, candidates: Double) {
+        plan.candidates = Int(candidates.rounded(.up))
         let passed = candidates * plan.filter.share
         let documents = plan.readsDocuments ? passed : 0
         plan.documents = Int(documents.rounded(.up))
-        plan.cost = Cost.base + candidates * (perCandidate + plan.filter.cost / 1_000)
+        plan.cost = Cost.base + candidates * (perCandidate(plan.path) + plan.filter.cost / 1_000)
         plan.cost += documents * (Cost.document + Cost.test * Double(plan.documentFilter.nodes))
         switch plan.ordering {
         case .found: if case .nearest = plan.path { plan.cost += passed * Cost.ranked }
@@ -263,8 +292,8 @@ struct Planner {
         }
     }
 
-    private func stopsEarly(_ plan: Plan) -> Bool {
-        switch (plan.ordering, plan.path) {
+    private func stopsEarly(_ path: AccessPath) -> Bool {
+        switch (ordering(of: path), path) {
         case (.found, .scan), (.found, .nearest), (.found, .ordered), (.ranked, .ordered): true
         default: false
         }

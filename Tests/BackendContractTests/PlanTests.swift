@@ -1,0 +1,58 @@
+import Backend
+import JSONText
+import TestSupport
+import Testing
+
+/// Which path is taken where a wrong one would answer right, and late.
+@Suite struct PlanTests {
+    /// 4,000 points in a grid about the origin, a millidegree apart.
+    private static let objects = (0..<4_000).map {
+        let (row, column) = ($0 / 63, $0 % 63)
+        return """
+            {"_id":"o-\($0)","name":"\($0)","at":{"_type":"point","lat":\(Double(row) / 1_000),\
+            "lon":\(Double(column) / 1_000)}}
+            """
+    }
+
+    private static func explain(_ clause: String) -> String {
+        #"{"bucket":"grid","bucketQuery":{"clause":\#(clause)},"bestEffortLimit":10,"analyze":true}"#
+    }
+
+    @Test func `a circle with many more points than a page is no reason to look at all objects`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            try await withBackend(path: folder + "/store.sqlite") { face in
+                try await face.value(
+                    "object.putMany",
+                    #"{"bucket":"grid","objects":[\#(Self.objects.joined(separator: ","))]}"#)
+                for (radius, path) in [(700, "circle"), (2_000, "circle"), (20_000, "scan")] {
+                    let plan = try await face.value(
+                        "bucket.explain",
+                        Self.explain(
+                            #"""
+                            {"type":"geodistance","field":"at","radius":\#(radius),
+                            "center":{"_type":"point","lat":0.063,"lon":0.0}}
+                            """#))
+                    #expect(plan["accessPath"]?.string == path, "\(radius) m: \(plan)")
+                }
+            }
+        }
+    }
+
+    @Test func `a rare value of a column is thought to take long where every object is looked at`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            try await withBackend(path: folder + "/store.sqlite", makesColumns: true) { face in
+                try await face.value(
+                    "object.putMany",
+                    #"{"bucket":"grid","objects":[\#(Self.objects.joined(separator: ","))]}"#)
+                let clause = #"{"type":"contains","field":"name","value":"3999"}"#
+                _ = try await face.value("bucket.count", Self.explain(clause))
+                let plan = try await face.value("bucket.explain", Self.explain(clause))
+                #expect(plan["estimatedCandidates"]?.int ?? 0 > 2_000, "\(plan)")
+            }
+        }
+    }
+}
