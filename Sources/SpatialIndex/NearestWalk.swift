@@ -53,7 +53,7 @@ public struct NearestWalk: DistanceWalk {
         self.tiers = index.tiers
         self.delta = index.delta
         self.stamps = index.stamps
-        self.open = BinaryHeap(minimumCapacity: 128)
+        self.open = BinaryHeap(minimumCapacity: 256)
         self.found = BinaryHeap(minimumCapacity: 16)
         for first in stride(from: 0, to: delta.count, by: Open.batch) {
             let chords = delta[first..<min(first + Open.batch, delta.count)].lazy.map {
