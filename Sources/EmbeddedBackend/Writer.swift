@@ -31,7 +31,7 @@ final class Writer: Sendable {
     /// the writer's thread less of a processor that others want, and all of one that is idle. At 3
     /// readers beside a full load of writes keep half of their rate alone, at 10 the writes a quarter
     /// of theirs.
-    private static let niceness: Int32 = 6
+    private static let niceness: Int32 = 7
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
     private let committed = Atomic(0)
