@@ -92,16 +92,19 @@ final class WriteSession {
     }
 
     /// An id that the engine does not know is new but for what this very transaction made, which the
-    /// insertion tells: most objects are not looked for.
+    /// insertion tells: new objects are not looked for.
     private func put(
         _ object: PutObject, _ number: Int64, in bucket: BucketName
     ) throws -> ObjectMetadata {
         let creation = object.id.flatMap { engine.creation(of: $0, in: bucket) }
         if creation == nil, let made = try insert(object, number, in: bucket) { return made }
-        if let row = try find(object.id!, creation, number, in: bucket) {
+        if let id = object.id, let row = try find(id, creation, number, in: bucket) {
             return try replace(row, object.document, expires: object.expires, in: bucket)
         }
-        return try insert(object, number, in: bucket)!
+        // There is none, or none any more; an id of our own making is another each time.
+        while true {
+            if let made = try insert(object, number, in: bucket) { return made }
+        }
     }
 
     /// Nil where there is an object of this id.
