@@ -15,10 +15,12 @@ import Glibc
 ///
 /// `@unchecked Sendable`: the buffer has this one owner, which cannot be copied.
 public struct JSONWriter: ~Copyable, @unchecked Sendable {
-    private var base: UnsafeMutablePointer<UInt8>
-    private var capacity: Int
+    @usableFromInline var base: UnsafeMutablePointer<UInt8>
+    @usableFromInline var capacity: Int
+    @usableFromInline var used = 0
+
     /// Bytes written.
-    public private(set) var count = 0
+    public var count: Int { used }
 
     public init(reserving capacity: Int = 256) {
         self.capacity = max(capacity, 32)
@@ -39,7 +41,7 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     /// Forgets everything, and gives back memory beyond `kept` bytes.
     public mutating func removeAll(keeping kept: Int = .max) {
-        count = 0
+        used = 0
         guard capacity > kept else { return }
         capacity = max(kept, 32)
         base = Self.allocated(base, capacity)
@@ -48,41 +50,69 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
     /// Forgets everything behind the first `count` bytes.
     public mutating func truncate(to count: Int) {
         precondition((0...self.count).contains(count), "\(count) of \(self.count) bytes")
-        self.count = count
+        used = count
     }
 
     // MARK: Bytes
 
+    @inlinable
     public mutating func raw(_ text: StaticString) {
         append(text.utf8Start, text.utf8CodeUnitCount)
     }
 
+    @inlinable
     public mutating func raw(_ text: UnsafeBufferPointer<UInt8>) {
         if let start = text.baseAddress { append(start, text.count) }
     }
 
+    @inlinable
     public mutating func raw(_ text: [UInt8]) { text.withUnsafeBufferPointer { raw($0) } }
 
+    @inlinable
     public mutating func raw(_ text: ArraySlice<UInt8>) { text.withUnsafeBufferPointer { raw($0) } }
 
+    @inlinable
     public mutating func byte(_ byte: UInt8) {
         room(for: 1).pointee = byte
-        count += 1
+        used += 1
     }
 
     /// Where the next bytes go, with room for so many.
-    private mutating func room(for more: Int) -> UnsafeMutablePointer<UInt8> {
-        if capacity - count < more { grow(by: more) }
-        return base + count
+    @inlinable
+    mutating func room(for more: Int) -> UnsafeMutablePointer<UInt8> {
+        if capacity - used < more { grow(by: more) }
+        return base + used
     }
 
-    private mutating func append(_ start: UnsafePointer<UInt8>, _ length: Int) {
-        room(for: length).update(from: start, count: length)
-        count += length
+    // Short texts, most of what is written, are copied without a call: two halves that overlap.
+    @inlinable
+    mutating func append(_ start: UnsafePointer<UInt8>, _ length: Int) {
+        let (from, to) = (UnsafeRawPointer(start), UnsafeMutableRawPointer(room(for: length)))
+        switch length {
+        case 16...32: Self.copyEnds(SIMD2<UInt64>.self, from, to, length)
+        case 8..<16: Self.copyEnds(UInt64.self, from, to, length)
+        case 4..<8: Self.copyEnds(UInt32.self, from, to, length)
+        case 2..<4: Self.copyEnds(UInt16.self, from, to, length)
+        default: to.copyMemory(from: from, byteCount: length)
+        }
+        used += length
+    }
+
+    /// Copies from one through two times as many bytes as a word has: the first and the last word.
+    @inlinable
+    @inline(__always)
+    static func copyEnds<Word: BitwiseCopyable>(
+        _: Word.Type, _ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer, _ length: Int
+    ) {
+        let last = length - MemoryLayout<Word>.size
+        let words = (from.loadUnaligned(as: Word.self), (from + last).loadUnaligned(as: Word.self))
+        to.storeBytes(of: words.0, as: Word.self)
+        (to + last).storeBytes(of: words.1, as: Word.self)
     }
 
     @inline(never)
-    private mutating func grow(by more: Int) {
+    @usableFromInline
+    mutating func grow(by more: Int) {
         capacity = max(2 * capacity, count + more)
         base = Self.allocated(base, capacity)
     }
@@ -161,12 +191,10 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
         if value < 0 { byte(UInt8(ascii: "-")) }
         let (whole, fraction) = value.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
         digits(whole)
-        let place = room(for: 7)
-        place[0] = UInt8(ascii: ".")
-        Self.write(fraction, to: place + 1, digits: 6)
-        var length = 7
-        while length > 2, place[length - 1] == UInt8(ascii: "0") { length -= 1 }
-        count += length
+        byte(UInt8(ascii: "."))
+        // The last six of the eight digits; zeros at the end, in the word's highest bytes, go.
+        let digits = Self.eightDigits(fraction) >> 16
+        store(digits, max(1, 8 - digits.leadingZeroBitCount / 8))
     }
 
     /// A finite binary64 in the shortest spelling that reads back as the same value.
@@ -186,36 +214,35 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     @usableFromInline
     mutating func digits(_ value: UInt64) {
-        var (length, power) = (1, UInt64(10))
-        while length < 20, value >= power {
-            length += 1
-            power = length < 20 ? power * 10 : .max
+        let (high, low) = value.quotientAndRemainder(dividingBy: 100_000_000)
+        let digits = Self.eightDigits(low)
+        guard high == 0 else {
+            self.digits(high)
+            return store(digits, 8)
         }
-        Self.write(value, to: room(for: length), digits: length)
-        count += length
+        // Zeros at the beginning, in the word's lowest bytes, go; one digit stays.
+        let zeros = min(7, digits.trailingZeroBitCount / 8)
+        store(digits >> (8 * UInt64(zeros)), 8 - zeros)
     }
 
-    /// The last so many digits of a number, two at a time from the end.
-    private static func write(
-        _ value: UInt64, to place: UnsafeMutablePointer<UInt8>, digits: Int
-    ) {
-        var (rest, at) = (value, digits)
-        while at >= 2 {
-            let (quotient, pair) = rest.quotientAndRemainder(dividingBy: 100)
-            at -= 2
-            (place + at).update(from: pairs.utf8Start + 2 * Int(pair), count: 2)
-            rest = quotient
-        }
-        if at == 1 { place[0] = UInt8(ascii: "0") + UInt8(rest % 10) }
+    /// Appends the first of eight digits, each the value of a byte, the lowest byte first.
+    private mutating func store(_ digits: UInt64, _ length: Int) {
+        let text = (digits | 0x3030_3030_3030_3030).littleEndian
+        UnsafeMutableRawPointer(room(for: 8)).storeBytes(of: text, as: UInt64.self)
+        used += length
     }
 
-    /// The numbers from 00 through 99.
-    private static var pairs: StaticString {
-        """
-        00010203040506070809101112131415161718192021222324252627282930313233343536373839\
-        40414243444546474849505152535455565758596061626364656667686970717273747576777879\
-        8081828384858687888990919293949596979899
-        """
+    /// The eight digits of a number below 10^8, each in a byte, the first in the lowest.
+    ///
+    /// Halves are split side by side in one word: four digits, two, one. The products replace
+    /// divisions: `x * 10486 >> 20` is `x / 100` below 10^4, `x * 103 >> 10` is `x / 10` below 100.
+    private static func eightDigits(_ value: UInt64) -> UInt64 {
+        let (first, second) = value.quotientAndRemainder(dividingBy: 10_000)
+        let fours = first | second << 32
+        let hundreds = (fours * 10_486) >> 20 & 0x7f_0000_007f
+        let twos = hundreds | (fours - 100 * hundreds) << 16
+        let tens = (twos * 103) >> 10 & 0xf_000f_000f_000f
+        return tens | (twos - 10 * tens) << 8
     }
 }
 

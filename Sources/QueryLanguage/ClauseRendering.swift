@@ -162,6 +162,7 @@ extension OrderKey {
 
 extension JSONWriter {
     /// Elements with commas between them.
+    @inlinable
     public mutating func list<Element>(
         _ elements: some Sequence<Element>, _ write: (Element, inout JSONWriter) -> Void
     ) {

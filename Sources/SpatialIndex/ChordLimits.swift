@@ -1,5 +1,4 @@
 import Geodesy
-import Glibc
 
 /// A radius as two squared chords in single precision, one that is surely inside the circle and one
 /// that is surely outside.
@@ -41,7 +40,7 @@ struct ChordLimits: Sendable {
         let halfAngle = (arcMeters - slackMeters) / (2 * Sphere.radiusMeters)
         if halfAngle <= 0 { return -1 }
         if halfAngle >= .pi / 2 { return .infinity }
-        let limit = 2 * sin(halfAngle) * (1 - relativeSlack) - absoluteSlack
+        let limit = 2 * Sphere.sine(halfAngle) * (1 - relativeSlack) - absoluteSlack
         return limit > 0 ? Float(limit * limit) : -1
     }
 
@@ -50,7 +49,7 @@ struct ChordLimits: Sendable {
         let arcMeters = model.sphereRadius(containing: radiusMeters)
         let halfAngle = (arcMeters + slackMeters) / (2 * Sphere.radiusMeters)
         if halfAngle >= .pi / 2 { return .infinity }
-        let limit = 2 * sin(halfAngle) * (1 + relativeSlack) + absoluteSlack
+        let limit = 2 * Sphere.sine(halfAngle) * (1 + relativeSlack) + absoluteSlack
         return Float(limit * limit)
     }
 

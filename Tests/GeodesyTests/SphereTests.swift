@@ -1,4 +1,6 @@
 import Geodesy
+import Glibc
+import TestSupport
 import Testing
 
 @Suite struct SphereTests {
@@ -27,6 +29,19 @@ import Testing
         let far = Coordinate(latitude: 35.667983, longitude: 139.739356)
         #expect(Sphere.distance(center, far) == .meters(3519.661460663769))
         #expect(Sphere.distance(center, near) == .meters(2010.7256561596193))
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `sines are those of the C library to two units of the last place`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<10_000 {
+            let angle = Double.random(in: -2...2, using: &random)
+            for angle in [angle, angle * 1e-6, angle * 1e-150, .pi / 4 + angle * 1e-9] {
+                let exact = sin(angle)
+                #expect(abs(Sphere.sine(angle) - exact) <= 2 * exact.ulp, "\(angle) seed \(seed)")
+            }
+        }
+        #expect(Sphere.sine(0) == 0)
     }
 
     @Test func `both spellings of the antimeridian are the same place`() {

@@ -47,6 +47,35 @@ import Testing
         #expect(text { $0.integer(UInt64.max) } == "18446744073709551615")
     }
 
+    @Test func `Integers and millionths are written around every power of ten`() {
+        var power = UInt64(1)
+        for digits in 1...19 {
+            for value in [power - 1, power, power + 1, power * 9 + power / 3, power * 5] {
+                #expect(text { $0.integer(value) } == "\(value)")
+                guard let millionths = Int64(exactly: value) else { continue }
+                let fraction = "\(1_000_000 + millionths % 1_000_000)".dropFirst()
+                let end = fraction.lastIndex { $0 != "0" } ?? fraction.startIndex
+                let expected = "\(millionths / 1_000_000).\(fraction[...end])"
+                #expect(text { $0.millionths(millionths) } == expected, "\(digits) digits")
+            }
+            power *= digits < 19 ? 10 : 1
+        }
+    }
+
+    @Test func `Texts of every length are copied whole`() {
+        let letters = (0..<100).map { UInt8(ascii: "0") + UInt8($0 % 75) }
+        for length in 0...letters.count {
+            let part = Array(letters[..<length])
+            #expect(
+                text {
+                    $0.raw("<")
+                    $0.raw(part)
+                    $0.raw(">")
+                }.utf8.elementsEqual(
+                    "<".utf8 + part + ">".utf8))
+        }
+    }
+
     @Test(arguments: 1...3 as ClosedRange<UInt64>)
     func `Numbers read back as the same value`(_ seed: UInt64) throws {
         for number in JSONNumberTests.numbers(seed: seed) {

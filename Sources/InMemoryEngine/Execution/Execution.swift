@@ -83,6 +83,10 @@ final class Execution {
             return sortKey(of: match.slot, in: try view(match.slot))
         }
         var key = SortKey()
+        if let distance = match.distance, order.count == 1, ranking.rankedDistance != nil {
+            key.append(.distance(distance), descending: false)
+            return key
+        }
         for (value, part) in zip(ranking.values(of: match.slot), order) {
             key.append(value, descending: part.descending)
         }
@@ -106,6 +110,7 @@ final class Execution {
         after key: PageKey?, atMost limit: Int
     ) throws(ServiceFailure) -> [Match] {
         var matches: [Match] = []
+        matches.reserveCapacity(min(limit, plan.candidates))
         if case .nearest(let clause) = plan.path {
             try walk(clause, after: key) { slot, distance throws(ServiceFailure) in
                 guard try acceptsDocument(of: slot) else { return true }

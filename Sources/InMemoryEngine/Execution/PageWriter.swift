@@ -18,10 +18,12 @@ struct PageWriter {
 
     /// The distances that `_calculated` tells.
     private struct Reports {
-        /// The names, each as a member begins: `"d":`.
+        /// The names, each as the first member begins: `,"_calculated":{"d":`.
         var labels: [UInt8] = []
         /// Where each label ends.
         var ends: [Int] = []
+        /// What begins a label.
+        static let opening: StaticString = ",\"_calculated\":{"
         /// Micrometres, match by match, of each label; negative where there is none.
         var micrometers: [Int64] = []
     }
@@ -40,6 +42,7 @@ struct PageWriter {
         var reports = Reports()
         var labels = JSONWriter()
         for (number, clause) in reported.enumerated() {
+            labels.raw(Reports.opening)
             labels.string(clause.putDistanceInto!)
             labels.byte(UInt8(ascii: ":"))
             reports.ends.append(labels.count)
@@ -163,9 +166,13 @@ struct PageWriter {
             let label = start..<reports.ends[number]
             start = label.upperBound
             guard micrometers >= 0 else { continue }
-            writer.raw(isFirst ? ",\"_calculated\":{" : ",")
+            if isFirst {
+                writer.raw(reports.labels[label])
+            } else {
+                writer.byte(UInt8(ascii: ","))
+                writer.raw(reports.labels[label.dropFirst(Reports.opening.utf8CodeUnitCount)])
+            }
             isFirst = false
-            writer.raw(reports.labels[label])
             writer.millionths(micrometers)
         }
         writer.raw(isFirst ? "}" : "}}")

@@ -15,9 +15,12 @@ struct SlotFilter: Sendable {
     /// - Parameter tests: each with the share of objects that pass it.
     init(_ tests: [(test: SlotTest, share: Double)]) {
         // A test is worth its cost by what it takes away: least cost a removed slot first.
-        let ordered = tests.sorted {
-            $0.test.cost / (1.001 - $0.share) < $1.test.cost / (1.001 - $1.share)
-        }
+        let ordered =
+            tests.count < 2
+            ? tests
+            : tests.sorted {
+                $0.test.cost / (1.001 - $0.share) < $1.test.cost / (1.001 - $1.share)
+            }
         self.tests = ordered.map(\.test)
         share = ordered.reduce(1) { $0 * $1.share }
         var (cost, left) = (0.0, 1.0)

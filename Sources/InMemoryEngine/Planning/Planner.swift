@@ -84,11 +84,11 @@ struct Planner {
     /// The first of `plans()`: most others are seen to cost more without being made.
     func cheapest() -> Plan {
         let options = options()
-        let first = options.indices.min { options[$0].candidates < options[$1].candidates }!
+        let costs = options.map(leastCost)
+        let first = costs.indices.min { costs[$0] < costs[$1] }!
         var (best, place) = (plan(options[first]), first)
-        for (other, option) in options.enumerated()
-        where other != first && leastCost(of: option) <= best.cost {
-            let plan = plan(option)
+        for other in costs.indices where other != first && costs[other] <= best.cost {
+            let plan = plan(options[other])
             if (plan.cost, other) < (best.cost, place) { (best, place) = (plan, other) }
         }
         return best
@@ -103,7 +103,9 @@ struct Planner {
     }
 
     private func options() -> [Option] {
-        var options = [Option(path: .scan, candidates: state.count, driver: nil)]
+        var options: [Option] = []
+        options.reserveCapacity(2 + 2 * conjuncts.count)
+        options.append(Option(path: .scan, candidates: state.count, driver: nil))
         if let path = orderedPath() {
             options.append(Option(path: path, candidates: state.count, driver: nil))
         }
@@ -146,8 +148,8 @@ struct Planner {
             guard let index = state.fields[clause.field] else { return [(.nothing, 0)] }
             let candidates = known ?? index.estimate(of: clause)
             let circle = (AccessPath.circle(clause), candidates)
-            guard let name = clause.putDistanceInto,
-                order == [OrderKey(.distance(name: name))]
+            guard let name = clause.putDistanceInto, order.count == 1, !order[0].descending,
+                order[0].source == .distance(name: name)
             else { return [circle] }
             return [circle, (.nearest(clause), candidates)]
         case .eq(let field, let value) where field.isID:
@@ -240,12 +242,18 @@ struct Planner {
     // MARK: Plans
 
     private func plan(_ option: Option) -> Plan {
-        let rest = conjuncts.enumerated().filter { $0.offset != option.driver }.map(\.element)
-        let tested = rest.filter { $0.test != nil }
-        let read = rest.filter { $0.test == nil }.map(\.clause)
+        var tests: [(test: SlotTest, share: Double)] = []
+        var (tested, read): ([Clause], [Clause]) = ([], [])
+        for (place, conjunct) in conjuncts.enumerated() where place != option.driver {
+            if let test = conjunct.test {
+                tests.append((test, conjunct.share))
+                tested.append(conjunct.clause)
+            } else {
+                read.append(conjunct.clause)
+            }
+        }
         var plan = Plan(
-            path: option.path, filter: SlotFilter(tested.map { ($0.test!, $0.share) }),
-            filterClauses: tested.map(\.clause),
+            path: option.path, filter: SlotFilter(tests), filterClauses: tested,
             documentFilter: read.isEmpty ? .all : (read.count == 1 ? read[0] : .and(read)),
             ordering: ordering(of: option.path), ranking: ranking, candidates: 0, documents: 0,
             cost: 0)
