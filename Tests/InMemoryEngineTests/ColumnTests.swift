@@ -1,3 +1,4 @@
+import Backend
 import JSONText
 import Objects
 import QueryLanguage
@@ -209,6 +210,28 @@ import Testing
         var (walk, slots) = (walk, [Slot]())
         while let slot = walk.next() { slots.append(slot) }
         return slots
+    }
+
+    @Test func `works may end with values that nobody took in`() async throws {
+        struct OneDocument: DocumentSource {
+            func document(
+                creation: ChangeNumber
+            ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? { nil }
+
+            func forEachDocument(
+                in bucket: BucketName, about objects: Int, _ body: (ChangeNumber, [UInt8]) -> Void
+            ) throws(ServiceFailure) { body(1, Array("{}".utf8)) }
+        }
+        var works: ColumnWorks? = ColumnWorks(source: OneDocument()) {}
+        weak let ending = works
+        works!.fill([.init(field: FieldPath("n"), use: ColumnUse())], of: shops, objects: 1)
+        var steps = 0
+        while steps < 2 {
+            steps += works!.takeSteps().count
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        works = nil
+        while ending != nil { try await Task.sleep(for: .milliseconds(1)) }
     }
 }
 

@@ -53,11 +53,15 @@ final class ColumnWorks: Sendable {
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "geobucket.columns", qos: .utility)
-    private let room = DispatchSemaphore(value: 8)
+    /// Room for batches that the writer has not taken in. It begins with none and is then given some:
+    /// a semaphore traps when it ends with less than it began with, as it would here on batches that
+    /// nobody took in before the end.
+    private let room = DispatchSemaphore(value: 0)
     private let source: any DocumentSource
     private let due: @Sendable () -> Void
 
     private static let rowsPerBatch = 1_024
+    private static let batchesAhead = 8
     /// How long a column that did not fit is not tried again.
     private static let refusal = Duration.seconds(60)
 
@@ -65,6 +69,7 @@ final class ColumnWorks: Sendable {
     init(source: any DocumentSource, due: @escaping @Sendable () -> Void) {
         self.source = source
         self.due = due
+        for _ in 0..<Self.batchesAhead { room.signal() }
     }
 
     /// Whether nothing is under way or waits for the writer.
