@@ -56,10 +56,10 @@ struct BucketState: Sendable {
 
     func records(of slots: [Slot]) -> [SlotRecord] {
         var slots = slots
-        var found: [SlotRecord] = []
-        found.reserveCapacity(slots.count)
-        slots.withUnsafeMutableBufferPointer { records.forEach(at: $0) { found.append($0) } }
-        return found
+        return [SlotRecord](unsafeUninitializedCapacity: slots.count) { found, count in
+            count = slots.count
+            slots.withUnsafeMutableBufferPointer { records.copy(at: $0, to: found) }
+        }
     }
 
     @inline(__always)  // A call would copy the state.

@@ -18,7 +18,7 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
 
     /// The chunks of an array of more; otherwise empty.
     @usableFromInline
-    var pages: ContiguousArray<ChunkPage<Element>> = []
+    var pages: ContiguousArray<PageReference<Element>> = []
 
     @usableFromInline
     var length = 0
@@ -53,7 +53,7 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
         } else {
             for first in stride(from: 0, to: chunks.count, by: ChunkShape.chunksPerPage) {
                 let end = min(first + ChunkShape.chunksPerPage, chunks.count)
-                pages.append(ChunkPage(ContiguousArray(chunks[first..<end])))
+                pages.append(PageReference(ChunkPage(ContiguousArray(chunks[first..<end]))))
             }
         }
     }
@@ -147,17 +147,12 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
             }
             return
         }
-        withUnsafeTemporaryAllocation(
-            of: UnsafeMutablePointer<UnsafeMutablePointer<Element>>.self, capacity: pages.count
-        ) { directory in
-            for (place, page) in pages.enumerated() {
-                directory.initializeElement(at: place, to: page.addresses)
-            }
+        pages.withUnsafeBufferPointer { pages in
+            guard let first = pages.baseAddress else { return }
             for index in indexes {
                 precondition(index < limit, "index out of bounds")
                 let place = Int(index)
-                let page = directory[place >> ChunkShape.pageShift]
-                let chunk = page[(place >> ChunkShape.elementShift) & ChunkShape.chunkMask]
+                let chunk = (first + (place >> ChunkShape.pageShift)).pointee.chunk(at: place)
                 body(chunk[place & ChunkShape.elementMask])
             }
         }
@@ -184,10 +179,10 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
     /// - Complexity: O(1).
     public var memoryBytes: Int {
         if let only { return Chunk<Element>.memoryBytes(capacity: only.capacity) }
-        guard let last = pages.last else { return 0 }
+        guard let last = pages.last?.page else { return 0 }
         let chunks = (pages.count - 1) * ChunkShape.chunksPerPage + last.chunks.count
         return chunks * Chunk<Element>.memoryBytes(capacity: ChunkShape.elements)
-            + (pages.count - 1) * (ChunkPage<Element>.fullBytes + 8) + last.memoryBytes + 40
+            + (pages.count - 1) * (ChunkPage<Element>.fullBytes + 16) + last.memoryBytes + 48
     }
 
     /// The start of the chunk of `index`.

@@ -45,12 +45,6 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
     @inlinable
     deinit { addresses.deallocate() }
 
-    /// The start of the chunk that holds the element of this index in the whole array.
-    @inlinable
-    func chunk(at index: Int) -> UnsafeMutablePointer<Element> {
-        addresses[(index >> ChunkShape.elementShift) & ChunkShape.chunkMask]
-    }
-
     /// The chunk, copied if another page shares it.
     @inlinable
     func writableChunk(_ place: Int) -> UnsafeMutableBufferPointer<Element> {
@@ -86,6 +80,28 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
     @inlinable
     func keepFirst(_ count: Int) {
         chunks.removeLast(chunks.count - count)
+    }
+}
+
+/// A page and where its addresses are: the way to an element counts no references.
+@usableFromInline
+struct PageReference<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+    @usableFromInline
+    var page: ChunkPage<Element>
+
+    @usableFromInline
+    let addresses: UnsafeMutablePointer<UnsafeMutablePointer<Element>>
+
+    @inlinable
+    init(_ page: ChunkPage<Element>) {
+        self.page = page
+        addresses = page.addresses
+    }
+
+    /// The start of the chunk that holds the element of this index in the whole array.
+    @inlinable
+    func chunk(at index: Int) -> UnsafeMutablePointer<Element> {
+        addresses[(index >> ChunkShape.elementShift) & ChunkShape.chunkMask]
     }
 }
 

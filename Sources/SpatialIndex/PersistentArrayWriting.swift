@@ -9,15 +9,19 @@ extension PersistentArray {
         }
         let page = index >> ChunkShape.pageShift
         makeWritable(page)
-        return pages[page].writableChunk(
+        return pages[page].page.writableChunk(
             (index >> ChunkShape.elementShift) & ChunkShape.chunkMask)
     }
 
     @inlinable
     mutating func makeWritable(_ page: Int) {
-        if !isKnownUniquelyReferenced(&pages[page]) {
-            pages[page] = ChunkPage(pages[page].chunks)
-        }
+        if !isKnownUniquelyReferenced(&pages[page].page) { replace(page) }
+    }
+
+    /// Puts a copy of a page, with room for all chunks, in its place.
+    @inlinable
+    mutating func replace(_ page: Int) {
+        pages[page] = PageReference(ChunkPage(pages[page].page.chunks))
     }
 
     @inlinable
@@ -29,7 +33,7 @@ extension PersistentArray {
         if let chunk = only {
             let full = Chunk(
                 copying: chunk, count: count, repeating: element, capacity: ChunkShape.elements)
-            pages = [ChunkPage([full])]
+            pages = [PageReference(ChunkPage([full]))]
             only = nil
         } else {
             fillOpenChunk(upTo: newCount, with: element)
@@ -69,10 +73,10 @@ extension PersistentArray {
         let shared = Chunk(repeating: element, capacity: ChunkShape.elements)
         for number in existing..<wanted {
             let place = number >> (ChunkShape.pageShift - ChunkShape.elementShift)
-            if place == pages.count { pages.append(ChunkPage([])) }
-            if pages[place].isFull { pages[place] = ChunkPage(pages[place].chunks) }
+            if place == pages.count { pages.append(PageReference(ChunkPage([]))) }
+            if pages[place].page.isFull { replace(place) }
             makeWritable(place)
-            pages[place].append(shared)
+            pages[place].page.append(shared)
         }
     }
 
@@ -84,7 +88,7 @@ extension PersistentArray {
         }
         guard only == nil else { return }
         if newCount <= ChunkShape.elements {
-            only = pages[0].chunks[0]
+            only = pages[0].page.chunks[0]
             pages = []
             return
         }
@@ -92,7 +96,7 @@ extension PersistentArray {
         let wantedPages = (wanted + ChunkShape.chunkMask) / ChunkShape.chunksPerPage
         pages.removeLast(pages.count - wantedPages)
         makeWritable(wantedPages - 1)
-        pages[wantedPages - 1].keepFirst(
+        pages[wantedPages - 1].page.keepFirst(
             wanted - (wantedPages - 1) * ChunkShape.chunksPerPage)
     }
 }

@@ -17,8 +17,8 @@ protocol Region {
 
 /// A region whose share of a node is cheap to tell.
 protocol MeasurableRegion: Region {
-    /// About which part of a node's points lie in the region, 0…1, for a node that is touched.
-    func share(of box: NodeBox) -> Double
+    /// About which part of each node's points lie in the region, 0…1, for nodes that are touched.
+    func shares(_ group: UnsafeMutableRawPointer) -> SIMD16<Float>
 }
 
 /// The points within a radius of a centre.
@@ -64,10 +64,10 @@ struct CircleRegion: MeasurableRegion {
 
     // On a sphere the area within a chord grows with its square, so the place of the limit between
     // the nearest and the farthest corner is about the share of the area.
-    func share(of box: NodeBox) -> Double {
-        let (nearest, farthest) = box.squaredChords(from: center)
-        guard farthest > nearest, limits.outside < farthest else { return 1 }
-        return Double(max(0, limits.outside - nearest) / (farthest - nearest))
+    @inline(__always)
+    func shares(_ group: UnsafeMutableRawPointer) -> SIMD16<Float> {
+        let chords = NodeChords(group, center: center)
+        return share(limits.outside - chords.nearest, of: chords.farthest - chords.nearest)
     }
 }
 
@@ -144,16 +144,29 @@ struct BoxRegion: MeasurableRegion {
         return Lanes(touched: lanes, inside: lanes)
     }
 
-    func share(of node: NodeBox) -> Double {
-        func overlap(_ low: Float, _ high: Float, _ range: ClosedRange<Double>) -> Double {
-            let length = Double(high - low)
-            let common =
-                min(Double(high), range.upperBound) - max(Double(low), range.lowerBound)
-            return length > 0 ? min(1, max(0, common / length)) : (common >= 0 ? 1 : 0)
+    @inline(__always)
+    func shares(_ group: UnsafeMutableRawPointer) -> SIMD16<Float> {
+        typealias Group = TierLayout.Group
+        func overlap(
+            _ low: SIMD16<Float>, _ high: SIMD16<Float>, _ from: Float, _ to: Float
+        ) -> SIMD16<Float> {
+            let first = low.replacing(with: from, where: low .< from)
+            let last = high.replacing(with: to, where: high .> to)
+            return share(last - first, of: high - low)
         }
-        let byLatitude = overlap(node.south, node.north, box.south...box.north)
-        let byFirst = overlap(node.west, node.east, first)
-        let bySecond = first == second ? 0 : overlap(node.west, node.east, second)
-        return byLatitude * min(1, byFirst + bySecond)
+        let byLatitude = overlap(
+            group.floats(Group.south), group.floats(Group.north), outerSouth, outerNorth)
+        let (west, east) = (group.floats(Group.west), group.floats(Group.east))
+        let byFirst = overlap(west, east, outerFirst.west, outerFirst.east)
+        if first == second { return byLatitude * byFirst }
+        return byLatitude * (byFirst + overlap(west, east, outerSecond.west, outerSecond.east))
     }
+}
+
+/// Parts of wholes, 0…1; a whole of no length lies inside or outside with all of it.
+@inline(__always)
+private func share(_ part: SIMD16<Float>, of whole: SIMD16<Float>) -> SIMD16<Float> {
+    let share = part / whole
+    let atMostOne = SIMD16<Float>(repeating: 1).replacing(with: share, where: share .< 1)
+    return atMostOne.replacing(with: 0, where: atMostOne .< 0)
 }

@@ -145,8 +145,12 @@ extension TierTree {
         budget -= 1
         let boxes = group(number, level: level)
         let lanes = region.nodes(boxes).first(childCount(ofGroup: number, level: level))
+        let shares = region.shares(boxes)
         var total = 0.0
-        for lane in 0..<16 where lanes.touched >> UInt16(lane) & 1 == 1 {
+        var rest = lanes.touched
+        while rest != 0 {
+            let lane = rest.trailingZeroBitCount
+            rest &= rest - 1
             let child = number << 4 | lane
             let size = Double(entries(below: child, level: level).count)
             if lanes.inside >> UInt16(lane) & 1 == 1 {
@@ -154,7 +158,7 @@ extension TierTree {
             } else if level > 0 && budget > 0 {
                 total += estimate(region, group: child, level: level - 1, budget: &budget)
             } else {
-                total += size * region.share(of: NodeBox(group: boxes, lane: lane))
+                total += size * Double(shares[lane])
             }
         }
         return total

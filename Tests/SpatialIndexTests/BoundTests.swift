@@ -136,3 +136,19 @@ import Testing
         #expect(heap.isEmpty)
     }
 }
+
+extension NodeBox {
+    /// Squared chords to the nearest and to the farthest corner, one box at a time.
+    func squaredChords(from center: FloatVector) -> (nearest: Float, farthest: Float) {
+        func axis(_ low: Float, _ high: Float, _ place: Float) -> (near: Float, far: Float) {
+            (max(low - place, place - high, 0), max(place - low, high - place))
+        }
+        let x = axis(lowX, highX, center.x)
+        let y = axis(lowY, highY, center.y)
+        let z = axis(lowZ, highZ, center.z)
+        return (
+            x.near * x.near + y.near * y.near + z.near * z.near,
+            x.far * x.far + y.far * y.far + z.far * z.far
+        )
+    }
+}
