@@ -69,13 +69,25 @@ struct BucketState: Sendable {
         return newest.flatMap { records[Int($0)].isAlive ? $0 : nil }
     }
 
+    private static let aimedLooks = 4
+
     /// The first slot whose object was created after a change number: where a page goes on.
     func firstSlot(createdAfter creation: ChangeNumber) -> Int {
         var (low, high) = (0, records.count)
         // Mostly asked for an object that is new.
         if high > 0, records[high - 1].creation <= creation { return high }
+        // Numbers are spread about evenly over slots: the first looks go where that would lead.
+        var looks = 0
         while low < high {
-            let middle = (low + high) / 2
+            var middle = (low + high) / 2
+            if looks < Self.aimedLooks {
+                let (first, last) = (records[low].creation, records[high - 1].creation)
+                if creation < first { return low }
+                if creation >= last { return high }
+                let share = Double(creation - first) / Double(last - first)
+                middle = low + Int(share * Double(high - low - 1))
+                looks += 1
+            }
             if records[middle].creation <= creation { low = middle + 1 } else { high = middle }
         }
         return low

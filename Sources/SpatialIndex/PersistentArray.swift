@@ -6,11 +6,11 @@
 ///     live[0] = 8                // copies one chunk; snapshot[0] is still 7
 ///
 /// Up to 256 elements are one chunk, which grows by half when it is full. More sit in chunks of 256
-/// under pages of 128 chunks under one root: the first write through a copy copies a chunk, its page
-/// and the root, which is n / 32,768 + 128 references and 256 elements.
+/// under pages of 32 chunks under one root: the first write through a copy copies a chunk, its page
+/// and the root, which is n / 8,192 + 32 references and 256 elements.
 ///
 /// - Complexity: copying and reading are O(1); a write in place is O(1), through a copy
-///   O(n / 32,768).
+///   O(n / 8,192).
 public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
     /// The one chunk of an array of 1 to 256 elements.
     @usableFromInline

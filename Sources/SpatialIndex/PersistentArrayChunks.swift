@@ -5,9 +5,9 @@ enum ChunkShape {
     @inlinable static var elementShift: Int { 8 }
     @inlinable static var elements: Int { 256 }
     @inlinable static var elementMask: Int { 255 }
-    @inlinable static var chunksPerPage: Int { 128 }
-    @inlinable static var chunkMask: Int { 127 }
-    @inlinable static var pageShift: Int { 15 }
+    @inlinable static var chunksPerPage: Int { 32 }
+    @inlinable static var chunkMask: Int { 31 }
+    @inlinable static var pageShift: Int { 13 }
 
     /// The capacity of an array's only chunk when the present one is too small: half as much again.
     @inlinable
@@ -42,6 +42,15 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
         }
     }
 
+    /// A page of the same chunks, with room for as many as a page has.
+    @inlinable
+    init(copying other: ChunkPage) {
+        chunks = other.chunks
+        capacity = other.chunks.count < 4 ? 4 : ChunkShape.chunksPerPage
+        addresses = .allocate(capacity: capacity)
+        addresses.initialize(from: other.addresses, count: chunks.count)
+    }
+
     @inlinable
     deinit { addresses.deallocate() }
 
@@ -74,7 +83,7 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable 
     /// How many bytes the page takes, besides its chunks.
     var memoryBytes: Int { 112 + (capacity + chunks.capacity) * 8 }
 
-    /// How many bytes a page of 128 chunks takes, besides them.
+    /// How many bytes a full page takes, besides them.
     static var fullBytes: Int { 112 + 2 * ChunkShape.chunksPerPage * 8 }
 
     @inlinable

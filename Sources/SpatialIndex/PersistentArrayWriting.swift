@@ -21,7 +21,7 @@ extension PersistentArray {
     /// Puts a copy of a page, with room for all chunks, in its place.
     @inlinable
     mutating func replace(_ page: Int) {
-        pages[page] = PageReference(ChunkPage(pages[page].page.chunks))
+        pages[page] = PageReference(ChunkPage(copying: pages[page].page))
     }
 
     @inlinable

@@ -4,7 +4,8 @@ extension PointIndex {
     /// Puts the slot's point there, whether it had one or not.
     ///
     /// - Complexity: O(log n) amortised; one write in 256 builds a tree of at most some 4,096
-    ///   entries. Longer merges are left to `pendingMerge` until there are more than 32 tiers.
+    ///   entries. Longer merges are left to `pendingMerge` until there are more than 32 tiers. A
+    ///   point that is there already is left alone.
     public mutating func set(_ coordinate: Coordinate, for slot: Slot) {
         let entry = Entry(slot: slot, stamp: epoch, coordinate: coordinate)
         if tiers.isEmpty {
@@ -15,6 +16,7 @@ extension PointIndex {
             count += 1
         } else {
             let stamp = currentStamp(of: slot)
+            if stamp != 0, coordinates[Int(slot)].isIdentical(to: coordinate) { return }
             stamps.set(Int(slot), epoch, fillingWith: 0)
             coordinates.set(Int(slot), coordinate, fillingWith: Self.nowhere)
             if stamp == epoch, let place = placeInDelta(slot) {
@@ -69,6 +71,14 @@ extension PointIndex {
     }
 
     static let nowhere = Coordinate(latitude: 0, longitude: 0)
+}
+
+extension Coordinate {
+    /// Whether both are the very same numbers.
+    fileprivate func isIdentical(to other: Coordinate) -> Bool {
+        latitude.bitPattern == other.latitude.bitPattern
+            && longitude.bitPattern == other.longitude.bitPattern
+    }
 }
 
 // MARK: - Epochs

@@ -46,6 +46,27 @@ import Testing
         }
     }
 
+    @Test func `a point that is set again where it is leaves no entry behind`() {
+        var random = SplitMix64(seed: 11)
+        var (index, scan) = fleet(1000, &random)
+        for _ in 0..<3 {
+            for slot in Slot(0)..<1000 { index.set(index.position(of: slot)!, for: slot) }
+        }
+        #expect(index.delta.isEmpty && index.tiers.map(\.dead) == [0])
+        index.remove(3)
+        scan.remove(3)
+        for slot in [3, 4, 1000] as [Slot] {
+            // The equator from both sides is one place in two spellings, each of which is kept.
+            for latitude in [0.0, -0.0] {
+                index.set(Coordinate(latitude: latitude, longitude: 180), for: slot)
+                #expect(index.position(of: slot)?.latitude.sign == latitude.sign)
+            }
+            scan.set(Coordinate(latitude: -0.0, longitude: 180), for: slot)
+        }
+        compare(index, scan, .cities, &random, rounds: 4, "after points were set again")
+        #expect(index.violations() == [])
+    }
+
     @Test func `without anyone to merge, tiers and memory stay bounded`() {
         var random = SplitMix64(seed: 7)
         var (index, scan) = fleet(3000, &random)
