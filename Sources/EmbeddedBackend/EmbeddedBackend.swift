@@ -45,7 +45,8 @@ public final class EmbeddedBackend: Backend {
         self.store = store
         self.engine = engine
         writer = Writer(store: store, engine: engine, limits: limits, logger: logger, now: now)
-        housekeeping = Housekeeping(store: store, writer: writer, logger: logger, now: now)
+        housekeeping = Housekeeping(
+            store: store, engine: engine, writer: writer, logger: logger, now: now)
         poke.connect(writer)
         engine.want(ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))
     }

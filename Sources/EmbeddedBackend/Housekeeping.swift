@@ -1,15 +1,17 @@
 import CGlibc
 import Dispatch
+import InMemoryEngine
 import Logging
 import ObjectStore
 
-/// What has to be done from time to time beside the writes: checkpoints, and the removal of what is
-/// not needed any more, free memory too.
+/// What has to be done from time to time beside the writes: checkpoints, the removal of what is not
+/// needed any more, free memory too, and the order of indexes at rest.
 ///
 /// `@unchecked Sendable`: `ticks` and `isFailing` are touched on `queue` only, the timer is made before
 /// anybody else has a reference.
 final class Housekeeping: @unchecked Sendable {
     private let store: ObjectStore
+    private let engine: InMemoryEngine
     private let writer: Writer
     private let logger: Logger
     private let now: @Sendable () -> Int64
@@ -21,12 +23,14 @@ final class Housekeeping: @unchecked Sendable {
 
     private static let checkpointMilliseconds = 200
     /// In checkpoints.
-    private static let (removalEvery, sweepEvery) = (5, 300)
+    private static let (secondly, sweepEvery) = (5, 300)
 
     init(
-        store: ObjectStore, writer: Writer, logger: Logger, now: @escaping @Sendable () -> Int64
+        store: ObjectStore, engine: InMemoryEngine, writer: Writer, logger: Logger,
+        now: @escaping @Sendable () -> Int64
     ) {
         self.store = store
+        self.engine = engine
         self.writer = writer
         self.logger = logger
         self.now = now
@@ -47,11 +51,12 @@ final class Housekeeping: @unchecked Sendable {
         ticks += 1
         // What connections and queries have freed is kept by malloc, in whatever thread's arena.
         if ticks % Self.sweepEvery == 0 { gb_malloc_trim() }
+        if ticks % Self.secondly == 0 { engine.mergeAtRest() }
         do throws(StoreFailure) {
             let start = ContinuousClock.now
             if try store.checkpoint() { writer.finishCheckpoint() }
             metrics.checkpointed(since: start)
-            if ticks % Self.removalEvery == 0, try store.hasExpired(at: now()) {
+            if ticks % Self.secondly == 0, try store.hasExpired(at: now()) {
                 writer.removeExpired()
             }
             if ticks % Self.sweepEvery == 1 { writer.forgetOld() }

@@ -123,6 +123,13 @@ public final class InMemoryEngine: Sendable {
         }
     }
 
+    /// Begins to put in order, beside the writer, the indexes that writes have left in peace for a
+    /// while; to be called from time to time, on any thread.
+    public func mergeAtRest(_ now: ContinuousClock.Instant = .now) {
+        let snapshot = snapshot
+        merges.startAtRest(now) { bucket, field in snapshot.bucket(bucket)?.fields[field] }
+    }
+
     /// Has columns made, as queries would have.
     public func want(_ columns: [ColumnName]) {
         for (bucket, names) in Dictionary(grouping: columns, by: \.bucket) {

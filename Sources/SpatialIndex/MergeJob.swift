@@ -52,6 +52,14 @@ extension PointIndex {
         return MergeJob(records: Array(tiers[first..<end]), stamps: stamps)
     }
 
+    /// The merge of all tiers into one: what many queries gain by and a write soon undoes, so it is
+    /// for an index that is not written any more, or not for a while. Nil when there is next to
+    /// nothing to gain.
+    public func wholeMerge() -> MergeJob? {
+        guard tiers.count > 1 || (tiers.first?.dead ?? 0) >= Limits.delta else { return nil }
+        return MergeJob(records: tiers, stamps: stamps)
+    }
+
     /// Puts a merged tier in the place of its sources, in the index that made the job or a later
     /// state of it. Points moved or removed since stay so.
     ///

@@ -94,6 +94,24 @@ import Testing
         compare(index, scan, .cities, &random, rounds: 4, "after 20,000 moves")
     }
 
+    @Test func `a merge of all tiers leaves one, and what was written meanwhile`() {
+        var random = SplitMix64(seed: 13)
+        var (index, scan) = fleet(3000, &random)
+        #expect(index.wholeMerge() == nil)
+        for _ in 0..<3000 { move(&index, &scan, size: 4000, &random) }
+        guard index.tiers.count > 1, let job = index.wholeMerge() else {
+            Issue.record("nothing to merge after 3,000 moves")
+            return
+        }
+        for _ in 0..<200 { move(&index, &scan, size: 4000, &random) }
+        let isInstalled = index.install(job.run())
+        #expect(isInstalled && index.tiers.count <= 2 && index.violations() == [])
+        compare(index, scan, .cities, &random, rounds: 4, "written meanwhile")
+        if let job = index.wholeMerge() { index.install(job.run()) }
+        #expect(index.tiers.count == 1 && index.wholeMerge() == nil)
+        compare(index, scan, .cities, &random, rounds: 4, "at rest")
+    }
+
     @Test func `a merge whose sources are gone is not installed`() {
         var random = SplitMix64(seed: 9)
         var (index, scan) = fleet(3000, &random)

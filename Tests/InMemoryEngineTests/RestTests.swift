@@ -1,0 +1,48 @@
+import Backend
+import Dispatch
+import TestSupport
+import Testing
+
+@testable import InMemoryEngine
+@testable import SpatialIndex
+
+@Suite struct RestTests {
+    /// Applies the background work that is announced within some seconds; false if none is.
+    private func install(_ engine: InMemoryEngine, _ ready: DispatchSemaphore) -> Bool {
+        guard ready.wait(timeout: .now() + 10) == .success else { return false }
+        engine.installBackgroundWork()
+        return true
+    }
+
+    @Test func `an index that is not written any more becomes one tree`() {
+        let ready = DispatchSemaphore(value: 0)
+        let engine = makeEngine { ready.signal() }
+        var random = SplitMix64(seed: 1)
+        func tiers() -> Int { engine.snapshot.bucket(shops)!.fields[location]!.tiers.count }
+        let objects: ChangeNumber = 2_600
+        for change in 1...objects {
+            engine.apply(
+                [
+                    upsert(
+                        shops, uuid(Int(change)), creation: change, change: change,
+                        at: place(&random))
+                ], upTo: change)
+        }
+        let before = tiers()
+        #expect(before > 1)
+
+        engine.mergeAtRest()
+        let isEarly = ready.wait(timeout: .now() + 0.2) == .success
+        #expect(!isEarly && tiers() == before)
+
+        engine.mergeAtRest(.now + .seconds(2))
+        let isInstalled = install(engine, ready)
+        #expect(isInstalled && tiers() == 1)
+        #expect(engine.snapshot.bucket(shops)!.fields[location]!.violations() == [])
+
+        // What is in order is left alone.
+        engine.mergeAtRest(.now + .seconds(3_600))
+        let again = ready.wait(timeout: .now() + 0.2) == .success
+        #expect(!again)
+    }
+}
