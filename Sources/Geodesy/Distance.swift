@@ -19,7 +19,12 @@ public struct Distance: Sendable, Hashable {
 
     /// The nearest whole number of micrometres; `meters` must be finite and below 9.2e12.
     public static func meters(_ meters: Double) -> Distance {
-        Distance(micrometers: Int64((meters * 1e6).rounded()))
+        let micrometers = meters * 1e6
+        // Where a half can be added without a rounding, that does what the call of a function would.
+        guard micrometers >= 0.5, micrometers < 0x1p52 else {
+            return Distance(micrometers: Int64(micrometers.rounded()))
+        }
+        return Distance(micrometers: Int64(micrometers + 0.5))
     }
 
     /// The nearest whole number of micrometres; `kilometers` must be finite and below 9.2e9.

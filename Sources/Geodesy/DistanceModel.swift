@@ -82,5 +82,15 @@ extension DistanceModel {
             case .wgs84: WGS84.distance(sphere.place, other)
             }
         }
+
+        /// The distances in metres to eight places, not yet rounded to a micrometre: of those that
+        /// `distance(to:)` measures one by one, rounded, nil where they have to be.
+        @inline(__always)
+        public func meters(
+            toLatitudes latitudes: SIMD8<Double>, longitudes: SIMD8<Double>
+        ) -> SIMD8<Double>? {
+            model == .sphere
+                ? sphere.meters(toLatitudes: latitudes, longitudes: longitudes) : nil
+        }
     }
 }

@@ -51,31 +51,6 @@ public enum Sphere {
     }
 }
 
-/// Sine and cosine up to 45° by their Taylor series, within 1.1 units of the last place: less time
-/// than a call of the C library takes, which has to reduce larger angles first.
-private enum Series {
-    static let bound = Double.pi / 4
-
-    // The first term left out is below 1e-19 of the sum.
-    @inline(__always)
-    static func sine(_ x: Double) -> Double {
-        let z = x * x
-        let high =
-            1.0 / 6_227_020_800 + z * (-1.0 / 1_307_674_368_000 + z * (1.0 / 355_687_428_096_000))
-        let low = -1.0 / 5_040 + z * (1.0 / 362_880 + z * (-1.0 / 39_916_800 + z * high))
-        return x + x * (z * (-1.0 / 6 + z * (1.0 / 120 + z * low)))
-    }
-
-    @inline(__always)
-    static func cosine(_ x: Double) -> Double {
-        let z = x * x
-        let high =
-            1.0 / 479_001_600 + z * (-1.0 / 87_178_291_200 + z * (1.0 / 20_922_789_888_000))
-        let low = -1.0 / 720 + z * (1.0 / 40_320 + z * (-1.0 / 3_628_800 + z * high))
-        return 1 - z * (0.5 - z * (1.0 / 24 + z * low))
-    }
-}
-
 extension Sphere {
     /// One end of many distances: keeps what depends on it alone.
     ///
@@ -101,18 +76,63 @@ extension Sphere {
         /// near 180°, and `1 - near` loses there what `far` keeps. So the arc sine of `near`
         /// serves up to 60°, and beyond it the arc tangent of the two, well conditioned everywhere.
         public func meters(to other: Coordinate) -> Double {
-            let half = Sphere.radiansPerDegree / 2
+            let half = Self.half
             let turn = abs(place.longitude - other.longitude)
             let apart = turn > 180 ? 360 - turn : turn
             let product = cosLatitude * Sphere.cosineOfLatitude(other.latitude)
             let latitudeSine = Sphere.sine((place.latitude - other.latitude) * half)
             let longitudeSine = Sphere.sine(apart * half)
             let near = latitudeSine * latitudeSine + product * longitudeSine * longitudeSine
+            if near <= Series.arcSineBound {
+                return 2 * Sphere.radiusMeters * Series.arcSine(ofRoot: near)
+            }
             if near <= 0.25 { return 2 * Sphere.radiusMeters * asin(near.squareRoot()) }
             let oppositeSine = sin((place.latitude + other.latitude) * half)
             let longitudeCosine = sin((180 - apart) * half)
             let far = oppositeSine * oppositeSine + product * longitudeCosine * longitudeCosine
             return 2 * Sphere.radiusMeters * atan2(near.squareRoot(), far.squareRoot())
         }
+
+        private static let half = Sphere.radiansPerDegree / 2
+
+        /// The great-circle distances in metres to eight places, each `meters(to:)`, bit for bit; nil
+        /// where one of them is farther than some 790 km, or not on the same side of the 45th
+        /// parallel.
+        ///
+        /// - Complexity: about that of two times `meters(to:)`.
+        @inline(__always)
+        public func meters(
+            toLatitudes latitudes: SIMD8<Double>, longitudes: SIMD8<Double>
+        ) -> SIMD8<Double>? {
+            let north = absolute(latitudes)
+            let nearEquator = north .<= 45
+            let cosine: SIMD8<Double>
+            if all(nearEquator) {
+                cosine = Series.cosine(north * Sphere.radiansPerDegree)
+            } else if any(nearEquator) {
+                return nil
+            } else {
+                cosine = Series.sine((90 - north) * Sphere.radiansPerDegree)
+            }
+            let turn = absolute(place.longitude - longitudes)
+            let apart = turn.replacing(with: 360 - turn, where: turn .> 180)
+            let (northSouth, eastWest) = (
+                (place.latitude - latitudes) * Self.half, apart * Self.half
+            )
+            guard all((absolute(northSouth) .<= Series.bound) .& (eastWest .<= Series.bound)) else {
+                return nil
+            }
+            let product = cosLatitude * cosine
+            let latitudeSine = Series.sine(northSouth)
+            let longitudeSine = Series.sine(eastWest)
+            let near = latitudeSine * latitudeSine + product * longitudeSine * longitudeSine
+            guard all(near .<= Series.arcSineBound) else { return nil }
+            return 2 * Sphere.radiusMeters * Series.arcSine(ofRoot: near)
+        }
     }
+}
+
+@inline(__always)
+private func absolute(_ values: SIMD8<Double>) -> SIMD8<Double> {
+    values.replacing(with: -values, where: values .< 0)
 }

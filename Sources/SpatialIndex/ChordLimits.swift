@@ -53,6 +53,13 @@ struct ChordLimits: Sendable {
         return Float(limit * limit)
     }
 
+    /// A squared chord beyond which all is surely farther, on the sphere, than all up to another.
+    static func beyond(_ chord: Float) -> Float {
+        let farthest = (Double(chord).squareRoot() + absoluteSlack) / (1 - relativeSlack)
+        let limit = (farthest + slackMeters / Sphere.radiusMeters * 2) * (1 + relativeSlack)
+        return Float((limit + absoluteSlack) * (limit + absoluteSlack)).nextUp
+    }
+
     private static let slackMeters = 2e-6
     private static let relativeSlack = 3e-7
     private static let absoluteSlack = 1.3e-7

@@ -9,7 +9,8 @@ import Geodesy
 /// `found` the points whose exact distance is known. A found point is next when every open bound
 /// lies surely beyond its distance; an open node that may hold an equally distant point is opened
 /// first, so ties come in the order of slots. Distances on the ellipsoid differ from the chords'
-/// by up to 0.6 %: there the points of a ring of that width wait in `found`.
+/// by up to 0.6 %: there the points of a ring of that width wait in `found`. Of a walk of at most
+/// sixteen points, a leaf or node that holds as many says how far it has to look.
 ///
 /// - Complexity: O((k + log n) log n) for k points on spread-out data. Beginning behind a cursor
 ///   opens the nodes that its circle cuts, and none that lie wholly nearer.
@@ -22,8 +23,12 @@ public struct NearestWalk: DistanceWalk {
     private let radiusMeters: Double
     private let after: NearestCursor?
     // Squared chords: open nothing beyond the first or up to the second.
-    private let beyond: Float
+    private var beyond: Float
     private let nearer: Float
+    /// How many points may still be asked for.
+    private var left: Int
+    /// Sixteen points that are known to be nearer are all that will be asked for.
+    private let isShort: Bool
     private let tiers: [TierRecord]
     private let delta: [Entry]
     private let stamps: PersistentArray<UInt32>
@@ -38,7 +43,7 @@ public struct NearestWalk: DistanceWalk {
 
     init(
         index: PointIndex, center: Coordinate, model: DistanceModel, radiusMeters: Double?,
-        after: NearestCursor?
+        after: NearestCursor?, atMost limit: Int?
     ) {
         self.origin = DistanceModel.Origin(center, model)
         self.model = model
@@ -50,6 +55,8 @@ public struct NearestWalk: DistanceWalk {
         // A micrometre less: points exactly at the cursor's distance may be still to come.
         self.nearer =
             after.map { ChordLimits.inside(radiusMeters: $0.distance.meters - 1e-6, model) } ?? -1
+        self.left = limit ?? .max
+        self.isShort = left <= TierLayout.fanout && after == nil && model == .sphere
         self.tiers = index.tiers
         self.delta = index.delta
         self.stamps = index.stamps
@@ -83,10 +90,12 @@ public struct NearestWalk: DistanceWalk {
     /// The next point whose slot is wanted: points that are not are dropped up to sixteen at a time,
     /// before their distances are computed.
     public mutating func next(of selection: Selection?) -> (slot: Slot, distance: Distance)? {
+        guard left > 0 else { return nil }
         while true {
             if let nearest = found.first {
                 guard let candidate = open.first, candidate.bound <= nearest.beyond else {
                     _ = found.popFirst()
+                    left -= 1
                     return (nearest.slot, Distance(micrometers: nearest.micrometers))
                 }
             }
@@ -95,7 +104,7 @@ public struct NearestWalk: DistanceWalk {
             case Open.point, Open.deltaPoint: measure(candidate)
             case Open.leaf: openLeaf(candidate, selection)
             case Open.deltaBatch: openDelta(candidate, selection)
-            default: openNodes(candidate)
+            default: openNodes(candidate, selection)
             }
         }
     }
@@ -112,8 +121,7 @@ public struct NearestWalk: DistanceWalk {
             let leaf = Leaf(base: record.tier.tree.leaf(number >> 4))
             slot = leaf.slot(number & 15)
             if record.dead != 0 && stamps[Int(slot)] != leaf.stamp(number & 15) { return }
-            place = Coordinate(
-                latitude: leaf.latitude(number & 15), longitude: leaf.longitude(number & 15))
+            place = leaf.coordinate(number & 15)
         }
         visitedPoints += 1
         let distance = origin.distance(to: place)
@@ -150,9 +158,12 @@ public struct NearestWalk: DistanceWalk {
         let number = Int(candidate.number)
         let leaf = Leaf(base: record.tier.tree.leaf(number))
         let chords = squaredChords(leaf.base, center: center)
+        let entries = record.tier.tree.entryCount(ofLeaf: number)
+        if isShort, selection == nil, record.dead == 0, entries == TierLayout.fanout {
+            narrow(to: chords.max())
+        }
         let isWanted = (chords .<= beyond) .& (chords .> nearer)
-        var rest = Lanes(touched: isWanted.bits, inside: 0)
-            .first(record.tier.tree.entryCount(ofLeaf: number)).touched
+        var rest = Lanes(touched: isWanted.bits, inside: 0).first(entries).touched
         if let selection { rest = Self.select(rest, selection) { leaf.slot($0) } }
         while rest != 0 {
             let lane = rest.trailingZeroBitCount
@@ -191,12 +202,23 @@ public struct NearestWalk: DistanceWalk {
         }
     }
 
-    private mutating func openNodes(_ candidate: Open) {
+    /// Opens nothing any more that lies surely farther than sixteen points up to this squared chord.
+    private mutating func narrow(to chord: Float) {
+        if chord < beyond { beyond = min(beyond, ChordLimits.beyond(chord)) }
+    }
+
+    private mutating func openNodes(_ candidate: Open, _ selection: Selection?) {
         visitedNodes += 1
-        let tree = tiers[Int(candidate.tier)].tier.tree
+        let record = tiers[Int(candidate.tier)]
+        let tree = record.tier.tree
         let level = Int(candidate.level)
         let number = Int(candidate.number)
         let chords = NodeChords(tree.group(number, level: level), center: center)
+        if isShort, selection == nil, record.dead == 0 {
+            // All but the last node of a level have sixteen points and more below.
+            let full = (tree.nodeCount(level: level) - 1) - number * TierLayout.fanout
+            if full >= TierLayout.fanout { narrow(to: chords.farthest.min()) }
+        }
         let isWanted = (chords.nearest .<= beyond) .& (chords.farthest .> nearer)
         var rest = Lanes(touched: isWanted.bits, inside: 0)
             .first(tree.childCount(ofGroup: number, level: level)).touched

@@ -15,9 +15,16 @@ extension PointIndex {
         _ body: (Slot, Distance) throws -> Bool
     ) rethrows {
         let circle = CircleRegion(center: center, radiusMeters: radiusMeters, model: model)
-        try search(circle) { slot, latitude, longitude in
+        let finished = try searchDelta(circle) { slot, latitude, longitude in
             let place = Coordinate(latitude: latitude, longitude: longitude)
             return try body(slot, circle.origin.distance(to: place))
+        }
+        guard finished else { return }
+        for record in tiers {
+            let finished = try record.tier.tree.search(circle, places: true) { leaf, lanes in
+                try visit(leaf, lanes, of: record, circle, body)
+            }
+            guard finished else { return }
         }
     }
 
@@ -90,8 +97,17 @@ extension PointIndex {
         to center: Coordinate, model: DistanceModel = .sphere, within radiusMeters: Double? = nil,
         after: NearestCursor? = nil
     ) -> NearestWalk {
+        nearest(to: center, model: model, within: radiusMeters, after: after, atMost: nil)
+    }
+
+    /// The same walk, which ends after so many points: of few, much less has to be looked at.
+    public func nearest(
+        to center: Coordinate, model: DistanceModel = .sphere, within radiusMeters: Double? = nil,
+        after: NearestCursor? = nil, atMost limit: Int?
+    ) -> NearestWalk {
         NearestWalk(
-            index: self, center: center, model: model, radiusMeters: radiusMeters, after: after)
+            index: self, center: center, model: model, radiusMeters: radiusMeters, after: after,
+            atMost: limit)
     }
 }
 
@@ -169,6 +185,37 @@ extension PointIndex {
                 || region.contains(latitude: latitude, longitude: longitude)
             if isIn {
                 guard try body(slot, latitude, longitude) else { return false }
+            }
+        }
+        return true
+    }
+
+    // Distances are taken eight at a time, those of points that nobody asks for among them.
+    @inline(__always)
+    private func visit(
+        _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, _ circle: CircleRegion,
+        _ body: (Slot, Distance) throws -> Bool
+    ) rethrows -> Bool {
+        for first in stride(from: 0, to: TierLayout.fanout, by: 8) {
+            var rest = lanes.touched >> UInt16(first) & 0xff
+            guard rest != 0 else { continue }
+            let meters = circle.origin.meters(
+                toLatitudes: leaf.latitudes(from: first),
+                longitudes: leaf.longitudes(from: first))
+            while rest != 0 {
+                let lane = first + rest.trailingZeroBitCount
+                rest &= rest - 1
+                let slot = leaf.slot(lane)
+                if record.dead != 0 && stamps[Int(slot)] != leaf.stamp(lane) { continue }
+                let distance =
+                    meters.map { .meters($0[lane - first]) }
+                    ?? circle.origin.distance(to: leaf.coordinate(lane))
+                let isIn =
+                    lanes.inside >> UInt16(lane) & 1 == 1
+                    || distance.isWithin(radiusMeters: circle.radiusMeters)
+                if isIn {
+                    guard try body(slot, distance) else { return false }
+                }
             }
         }
         return true

@@ -116,16 +116,16 @@ struct BoxRegion: MeasurableRegion {
 
     @inline(__always)
     func points(_ leaf: UnsafeMutableRawPointer) -> Lanes {
-        let low = half(leaf, 0)
-        let high = half(leaf, 64)
+        let low = eight(Leaf(base: leaf), from: 0)
+        let high = eight(Leaf(base: leaf), from: 8)
         let lanes = low | high << 8
         return Lanes(touched: lanes, inside: lanes)
     }
 
     @inline(__always)
-    private func half(_ leaf: UnsafeMutableRawPointer, _ offset: Int) -> UInt16 {
-        let latitude = leaf.doubles(TierLayout.Leaf.latitude + offset)
-        let longitude = leaf.doubles(TierLayout.Leaf.longitude + offset)
+    private func eight(_ leaf: Leaf, from lane: Int) -> UInt16 {
+        let latitude = leaf.latitudes(from: lane)
+        let longitude = leaf.longitudes(from: lane)
         let inFirst = (longitude .>= first.lowerBound) .& (longitude .<= first.upperBound)
         let inSecond = (longitude .>= second.lowerBound) .& (longitude .<= second.upperBound)
         let inLatitude = (latitude .>= box.south) .& (latitude .<= box.north)

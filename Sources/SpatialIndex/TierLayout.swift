@@ -1,3 +1,5 @@
+import Geodesy
+
 /// Where things lie in the memory of a packed tree.
 ///
 /// Entries are packed in leaves of 16, the boxes of sibling nodes in groups of 16, each column of a
@@ -132,6 +134,22 @@ struct Leaf {
 
     func longitude(_ lane: Int) -> Double {
         base.load(fromByteOffset: TierLayout.Leaf.longitude + lane * 8, as: Double.self)
+    }
+
+    func coordinate(_ lane: Int) -> Coordinate {
+        Coordinate(latitude: latitude(lane), longitude: longitude(lane))
+    }
+
+    /// The latitudes of eight lanes.
+    @inline(__always)
+    func latitudes(from lane: Int) -> SIMD8<Double> {
+        base.doubles(TierLayout.Leaf.latitude + lane * 8)
+    }
+
+    /// The longitudes of eight lanes.
+    @inline(__always)
+    func longitudes(from lane: Int) -> SIMD8<Double> {
+        base.doubles(TierLayout.Leaf.longitude + lane * 8)
     }
 
     func entry(_ lane: Int) -> Entry {

@@ -44,6 +44,58 @@ import Testing
         #expect(Sphere.sine(0) == 0)
     }
 
+    @Test(arguments: [1, 2] as [UInt64])
+    func `eight distances at once are the eight one by one`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var (measured, refused) = (0, 0)
+        for _ in 0..<3_000 {
+            let spread = [0, 1e-7, 0.01, 1, 5, 12].randomElement(using: &random)!
+            let center = Coordinate(
+                latitude: [0, 44.99, -45, 89.9, -90, 60].randomElement(using: &random)!,
+                longitude: [180, -180, 0, 179.999, 12.5].randomElement(using: &random)!)
+            var (latitudes, longitudes) = (SIMD8<Double>(), SIMD8<Double>())
+            for lane in 0..<8 {
+                let (north, east) = (
+                    Double.random(in: -1...1, using: &random),
+                    Double.random(in: -1...1, using: &random)
+                )
+                latitudes[lane] = min(90, max(-90, center.latitude + spread * north))
+                let longitude = center.longitude + spread * east
+                longitudes[lane] =
+                    longitude > 180
+                    ? longitude - 360 : longitude < -180 ? longitude + 360 : longitude
+            }
+            let origin = Sphere.Origin(center)
+            guard let meters = origin.meters(toLatitudes: latitudes, longitudes: longitudes)
+            else {
+                refused += 1
+                continue
+            }
+            measured += 1
+            for lane in 0..<8 {
+                let place = Coordinate(latitude: latitudes[lane], longitude: longitudes[lane])
+                #expect(
+                    meters[lane].bitPattern == origin.meters(to: place).bitPattern,
+                    "\(center) to \(place), seed \(seed)")
+            }
+        }
+        #expect(measured > 1_500 && refused > 100, "seed \(seed)")
+    }
+
+    @Test func `a length is rounded to the nearest micrometre, halves away from zero`() {
+        var random = SplitMix64(seed: 3)
+        let halves = [0, 0.5, 1.5, 2.5, 0x1p51 + 0.5, 0x1p52 - 0.5, 0x1p52 + 1, 0x1p53 - 1]
+        let lengths = (0..<1_000).map { _ in Double.random(in: 0...2.1e13, using: &random) }
+        for micrometers in halves + lengths {
+            for value in [micrometers.nextDown, micrometers, micrometers.nextUp, -micrometers] {
+                let meters = value / 1e6
+                #expect(
+                    Distance.meters(meters).micrometers == Int64((meters * 1e6).rounded()),
+                    "\(meters) m")
+            }
+        }
+    }
+
     @Test func `both spellings of the antimeridian are the same place`() {
         let east = Coordinate(latitude: 12, longitude: 180)
         let west = Coordinate(latitude: 12, longitude: -180)

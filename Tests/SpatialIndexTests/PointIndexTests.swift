@@ -180,6 +180,10 @@ private func compareCircle(
     let here = "\(context), \(radius) m of \(center), \(model)"
     let found = walk(index.nearest(to: center, model: model, within: radius, after: nil))
     #expect(found == inCircle, "\(here)")
+    for limit in [0, 1, 2 + random.below(14), 16, 17] {
+        let first = index.nearest(to: center, model: model, within: radius, atMost: limit)
+        #expect(walk(first) == Array(inCircle.prefix(limit)), "\(here), at most \(limit)")
+    }
     #expect(visited(index, radius, center, model) == inCircle, "\(here)")
     #expect(index.count(within: radius, of: center, model: model) == inCircle.count, "\(here)")
     let estimate = index.estimate(within: radius, of: center, model: model)

@@ -33,14 +33,16 @@ extension Execution {
     }
 
     /// Calls `body` with the slots that pass the filter and their distances, nearest first.
+    ///
+    /// - Parameter limit: how many are wanted at most if `body` takes all; nil when it may not.
     func walk(
-        _ clause: DistanceClause, after key: PageKey?,
+        _ clause: DistanceClause, after key: PageKey?, atMost limit: Int?,
         _ body: (Slot, Distance) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
         guard let index = state.fields[clause.field] else { return }
         var walk = index.nearest(
             to: clause.center, model: clause.model, within: clause.radiusMeters,
-            after: key.map(cursor))
+            after: key.map(cursor), atMost: limit)
         let selection = self.selection
         while let (slot, distance) = walk.next(of: selection) {
             guard try body(slot, distance) else { break }

@@ -112,7 +112,9 @@ final class Execution {
         var matches: [Match] = []
         matches.reserveCapacity(min(limit, plan.candidates))
         if case .nearest(let clause) = plan.path {
-            try walk(clause, after: key) { slot, distance throws(ServiceFailure) in
+            let takesAll = if case .all = plan.documentFilter { true } else { false }
+            try walk(clause, after: key, atMost: takesAll ? limit : nil) {
+                slot, distance throws(ServiceFailure) in
                 guard try acceptsDocument(of: slot) else { return true }
                 matched += 1
                 matches.append(Match(slot: slot, distance: distance))

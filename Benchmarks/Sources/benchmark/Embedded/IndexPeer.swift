@@ -44,7 +44,7 @@ final class IndexPeer: EmbeddedPeer {
                 }
                 return sum >= 0 ? hits : 0
             }
-        case .q2: return { Self.nearest(index, $0, $0.radiusMeters, limit: 50) { _ in true } }
+        case .q2: return { Self.nearest(index, $0, $0.radiusMeters, limit: 50) }
         case .q3:
             return { query in
                 var hits = 0
@@ -60,7 +60,7 @@ final class IndexPeer: EmbeddedPeer {
                     Self.matches($0, query, dataset)
                 }
             }
-        case .q5: return { Self.nearest(index, $0, nil, limit: 10) { _ in true } }
+        case .q5: return { Self.nearest(index, $0, nil, limit: 10) }
         case .q7:
             return { [dataset] query in
                 var slots: [Slot] = []
@@ -75,12 +75,13 @@ final class IndexPeer: EmbeddedPeer {
     @inline(__always)
     private static func nearest(
         _ index: PointIndex, _ query: PlaceQuery, _ radiusMeters: Double?, limit: Int,
-        _ matches: (Slot) -> Bool
+        _ matches: ((Slot) -> Bool)? = nil
     ) -> Int {
-        var walk = index.nearest(to: query.center.coordinate, within: radiusMeters)
+        var walk = index.nearest(
+            to: query.center.coordinate, within: radiusMeters, atMost: matches == nil ? limit : nil)
         var hits = 0
         while hits < limit, let next = walk.next() {
-            if matches(next.slot) { hits += 1 }
+            if matches?(next.slot) ?? true { hits += 1 }
         }
         return hits
     }
