@@ -48,12 +48,17 @@ struct BucketState: Sendable {
     }
     var columnBytes: Int { columns.memoryBytes }
 
+    // Inlined because a call would copy the state, and with it count many references.
+
+    @inline(__always)
     func id(of slot: Slot) -> UnsafeBufferPointer<UInt8> { ids[slot] }
 
     // Of many slots, fetched together.
 
+    @inline(__always)
     func ids(of slots: [Slot]) -> [UnsafeBufferPointer<UInt8>] { ids.ids(of: slots) }
 
+    @inline(__always)
     func records(of slots: [Slot]) -> [SlotRecord] {
         var slots = slots
         return [SlotRecord](unsafeUninitializedCapacity: slots.count) { found, count in
@@ -62,7 +67,7 @@ struct BucketState: Sendable {
         }
     }
 
-    @inline(__always)  // A call would copy the state.
+    @inline(__always)
     func slot(of id: ObjectID) -> Slot? {
         var text = id.text
         let newest = text.withUTF8 { ids.newestSlot(of: $0) }

@@ -275,9 +275,9 @@ extension InMemoryEngine {
     ) throws(ServiceFailure) -> String {
         let key = PageKey(
             sortKey: try execution.sortKey(of: match),
-            creation: execution.state.records[Int(match.slot)].creation,
+            creation: execution.box.state.records[Int(match.slot)].creation,
             id: ObjectID(
-                trusted: String(decoding: execution.state.id(of: match.slot), as: UTF8.self)))
+                trusted: String(decoding: execution.box.state.id(of: match.slot), as: UTF8.self)))
         return keys.encode(key, for: request.query, in: request.bucket)
     }
 }

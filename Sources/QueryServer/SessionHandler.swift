@@ -41,6 +41,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     /// Much is to be done, for which its turn has to come.
     private var isQueued = false
     private var hasReceived = false
+    private var isActive = false
     var patience = Patience(now: monotonicNanoseconds())
     /// TLS is agreed on, and who has to log in has.
     var hasArrived = false
@@ -82,11 +83,13 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        isActive = false
         stop?.stop()
         context.fireChannelInactive()
     }
 
     func channelActive(context: ChannelHandlerContext) {
+        isActive = true
         context.fireChannelActive()
         run()
     }
@@ -204,7 +207,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
             return  // until the client reads its answers
         } else if inputEnded {
             closeIfDone(context)
-        } else if !isReading, conversation.takesLines, channel.isWritable, channel.isActive {
+        } else if !isReading, conversation.takesLines, channel.isWritable, isActive {
             isReading = true
             context.read()
         }

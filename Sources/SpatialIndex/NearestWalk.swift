@@ -157,6 +157,7 @@ public struct NearestWalk: DistanceWalk {
         let record = tiers[Int(candidate.tier)]
         let number = Int(candidate.number)
         let leaf = Leaf(base: record.tier.tree.leaf(number))
+        record.tier.tree.fetchPlaces(ofLeaf: number)
         let chords = squaredChords(leaf.base, center: center)
         let entries = record.tier.tree.entryCount(ofLeaf: number)
         if isShort, selection == nil, record.dead == 0, entries == TierLayout.fanout {
@@ -225,6 +226,7 @@ public struct NearestWalk: DistanceWalk {
         while rest != 0 {
             let lane = rest.trailingZeroBitCount
             rest &= rest - 1
+            if level == 0 { tree.fetchChords(ofLeaf: number << 4 | lane) }
             open.insert(
                 Open(
                     bound: chords.nearest[lane], number: UInt32(number << 4 | lane),

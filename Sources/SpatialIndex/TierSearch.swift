@@ -76,18 +76,25 @@ extension TierTree {
     @inline(__always)
     private func fetch(leaf number: Int, _ isInside: Bool, _ places: Bool) {
         typealias Columns = TierLayout.Leaf
-        let base = leaf(number)
-        if !isInside {
-            for column in stride(from: Columns.x, to: Columns.latitude, by: 64) {
-                gb_prefetch(base + column)
-            }
+        if !isInside { fetchChords(ofLeaf: number) }
+        if !isInside || places { fetchPlaces(ofLeaf: number) }
+        gb_prefetch(leaf(number) + Columns.slot)
+    }
+
+    /// Asks for what the chords of a leaf's points need.
+    @inline(__always)
+    func fetchChords(ofLeaf number: Int) {
+        for column in stride(from: TierLayout.Leaf.x, to: TierLayout.Leaf.latitude, by: 64) {
+            gb_prefetch(leaf(number) + column)
         }
-        if !isInside || places {
-            for column in stride(from: Columns.latitude, to: Columns.slot, by: 64) {
-                gb_prefetch(base + column)
-            }
+    }
+
+    /// Asks for the degrees of a leaf's points.
+    @inline(__always)
+    func fetchPlaces(ofLeaf number: Int) {
+        for column in stride(from: TierLayout.Leaf.latitude, to: TierLayout.Leaf.slot, by: 64) {
+            gb_prefetch(leaf(number) + column)
         }
-        gb_prefetch(base + Columns.slot)
     }
 
     /// How many entries lie in the region, dead or alive, for a tree in which all are alive.

@@ -38,7 +38,9 @@ public enum Message: Sendable {
 }
 
 /// Lines to requests. A line that holds none becomes a request that has failed already.
-public struct RequestParser {
+///
+/// One thread at a time. A class because it is handed on for every line.
+public final class RequestParser {
     private let parser = JSONParser()
     private let limits: Limits
     private let methods: MethodTable

@@ -14,7 +14,7 @@ extension Execution {
         after key: PageKey?,
         _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        let first = key.map { state.firstSlot(createdAfter: $0.creation) } ?? 0
+        let first = key.map { box.state.firstSlot(createdAfter: $0.creation) } ?? 0
         let startsBehindKey = plan.path.isByCreation && order.isEmpty
         switch plan.path {
         case .nothing: break
@@ -39,7 +39,7 @@ extension Execution {
         _ clause: DistanceClause, after key: PageKey?, atMost limit: Int?,
         _ body: (Slot, Distance) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        guard let index = state.fields[clause.field] else { return }
+        guard let index = box.state.fields[clause.field] else { return }
         var walk = index.nearest(
             to: clause.center, model: clause.model, within: clause.radiusMeters,
             after: key.map(cursor), atMost: limit)
@@ -67,7 +67,7 @@ extension Execution {
     private func cursor(_ key: PageKey) -> NearestCursor {
         var distance = Distance.zero
         if case .distance(let found)? = key.values(of: order).first { distance = found }
-        let next = state.firstSlot(createdAfter: key.creation)
+        let next = box.state.firstSlot(createdAfter: key.creation)
         guard next > 0 else {
             return NearestCursor(
                 distance: Distance(micrometers: distance.micrometers - 1), slot: .max)
@@ -93,7 +93,7 @@ extension Execution {
         _ clause: DistanceClause, _ body: (Slot, Distance) -> Void
     ) throws(ServiceFailure) {
         var count = 0
-        state.fields[clause.field]?.visit(
+        box.state.fields[clause.field]?.visit(
             within: clause.radiusMeters ?? DistanceClause.maximumRadiusMeters,
             of: clause.center, model: clause.model
         ) { slot, distance in
@@ -142,15 +142,15 @@ extension Execution {
     private func scan(
         from first: Int, _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        let end = state.slotCount
-        let hasHoles = state.count < end
+        let end = box.state.slotCount
+        let hasHoles = box.state.count < end
         var batch = [Slot](repeating: 0, count: SlotTest.batch)
         var next = first
         while next < end {
             var count = 0
             while next < end, count < batch.count {
                 batch[count] = Slot(next)
-                count += !hasHoles || state.records[next].isAlive ? 1 : 0
+                count += !hasHoles || box.state.records[next].isAlive ? 1 : 0
                 next += 1
             }
             guard count > 0 else { continue }
@@ -163,7 +163,7 @@ extension Execution {
         _ field: FieldPath, _ descending: Bool, after key: PageKey?, _ first: Int,
         _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        guard let (index, column) = state.columns.index(field) else {
+        guard let (index, column) = box.state.columns.index(field) else {
             preconditionFailure("a plan by an order that the snapshot does not have")
         }
         // Of several keys the others decide among equal values: all of those are looked at again.
@@ -212,15 +212,15 @@ extension Execution {
         switch path {
         case .nothing: break
         case .ids(let found): slots += found
-        case .box(let field, let box): state.fields[field]?.append(in: box, to: &slots)
+        case .box(let field, let box): self.box.state.fields[field]?.append(in: box, to: &slots)
         case .polygon(let field, let polygon):
-            state.fields[field]?.append(in: polygon, to: &slots)
+            box.state.fields[field]?.append(in: polygon, to: &slots)
         case .circle(let clause):
             let radius = clause.radiusMeters ?? DistanceClause.maximumRadiusMeters
-            state.fields[clause.field]?.append(
+            box.state.fields[clause.field]?.append(
                 within: radius, of: clause.center, model: clause.model, to: &slots)
         case .lookup(let field, let range, _):
-            guard let (index, column) = state.columns.index(field) else { return }
+            guard let (index, column) = box.state.columns.index(field) else { return }
             var walk = OrderedWalk(index, column, range: range)
             while let slot = walk.next() { slots.append(slot) }
         case .union(let paths): for path in paths { collect(path, into: &slots) }

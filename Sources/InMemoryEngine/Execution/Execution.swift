@@ -12,7 +12,7 @@ import SpatialIndex
 final class Execution {
     let engine: InMemoryEngine
     let snapshot: Snapshot
-    private let box: BucketBox
+    let box: BucketBox
     let order: [OrderKey]
     let plan: Plan
     let parser: JSONParser
@@ -39,8 +39,6 @@ final class Execution {
         self.deadline = deadline
         distances = clause.distanceClauses.filter { $0.putDistanceInto != nil }
     }
-
-    var state: BucketState { box.state }
 
     /// An object of a page.
     struct Match {
@@ -83,7 +81,7 @@ final class Execution {
             return sortKey(of: match.slot, in: try view(match.slot))
         }
         var key = SortKey()
-        if let distance = match.distance, order.count == 1, ranking.rankedDistance != nil {
+        if let distance = match.distance, order.count == 1, ranking.isByDistance {
             key.append(.distance(distance), descending: false)
             return key
         }
@@ -94,11 +92,11 @@ final class Execution {
     }
 
     func distance(_ clause: DistanceClause, of slot: Slot) -> Distance? {
-        state.fields[clause.field]?.position(of: slot).map(clause.distance)
+        box.state.fields[clause.field]?.position(of: slot).map(clause.distance)
     }
 
     func document(of slot: Slot) throws(ServiceFailure) -> [UInt8] {
-        let record = state.records[Int(slot)]
+        let record = box.state.records[Int(slot)]
         return try engine.document(
             creation: record.creation, change: record.change, in: snapshot)
     }
@@ -138,7 +136,7 @@ final class Execution {
     ) throws(ServiceFailure) -> [Match] {
         let bound = key.map {
             SlotRanking.Bound(
-                values: $0.values(of: order), slot: state.firstSlot(createdAfter: $0.creation))
+                values: $0.values(of: order), slot: box.state.firstSlot(createdAfter: $0.creation))
         }
         if let measured = try measured(ranking, from: bound?.slot ?? 0, atMost: limit) {
             return measured
@@ -167,7 +165,7 @@ final class Execution {
     }
 
     private func matches(_ ranked: [Ranked], _ ranking: SlotRanking) -> [Match] {
-        let reports = ranking.rankedDistance != nil
+        let reports = ranking.isByDistance
         return ranked.map { ranked in
             Match(
                 slot: ranked.slot,
@@ -182,7 +180,7 @@ final class Execution {
     ) throws(ServiceFailure) -> [Match] {
         var best = Heap<Keyed>()
         let from = key.map {
-            (sortKey: $0.sortKey, slot: state.firstSlot(createdAfter: $0.creation))
+            (sortKey: $0.sortKey, slot: box.state.firstSlot(createdAfter: $0.creation))
         }
         try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
             let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
@@ -230,7 +228,7 @@ final class Execution {
         while first < slots.count {
             let part = slots[first..<min(first + count, slots.count)]
             let documents = try engine.documents(
-                of: part.map { state.records[Int($0)] }, in: snapshot)
+                of: part.map { box.state.records[Int($0)] }, in: snapshot)
             documentsRead += part.count
             for (slot, document) in zip(part, documents) {
                 guard try body(slot, try parsed(document)) else { return false }

@@ -48,7 +48,7 @@ struct PageWriter {
             reports.ends.append(labels.count)
             let isKnown = number == known && matches.allSatisfy { $0.distance != nil }
             let distances =
-                isKnown ? nil : Self.distances(clause, of: matches, in: execution.state)
+                isKnown ? nil : Self.distances(clause, of: matches, in: execution.box)
             reports.micrometers.reserveCapacity(matches.count * reported.count)
             for place in matches.indices {
                 let distance = distances.map { $0[place] } ?? matches[place].distance
@@ -60,9 +60,9 @@ struct PageWriter {
     }
 
     private static func distances(
-        _ clause: DistanceClause, of matches: [Execution.Match], in state: BucketState
+        _ clause: DistanceClause, of matches: [Execution.Match], in bucket: BucketBox
     ) -> [Distance?] {
-        guard let index = state.fields[clause.field] else { return matches.map { _ in nil } }
+        guard let index = bucket.state.fields[clause.field] else { return matches.map { _ in nil } }
         var slots = matches.map(\.slot)
         var places: [Coordinate?] = []
         places.reserveCapacity(slots.count)
@@ -79,7 +79,7 @@ struct PageWriter {
         if let fields {
             return try writeProjections(fields, to: &writer)
         }
-        let records = execution.state.records(of: matches.map(\.slot))
+        let records = execution.box.state.records(of: matches.map(\.slot))
         var own = [[UInt8]?](repeating: nil, count: matches.count)
         while true {
             var ends: [Int] = []
@@ -121,12 +121,12 @@ struct PageWriter {
     ) throws(ServiceFailure) -> [Int] {
         let start = writer.count
         let slots = matches.map(\.slot)
-        let ids = execution.state.ids(of: slots)
+        let ids = execution.box.state.ids(of: slots)
         let documents =
             fields.isEmpty
             ? []
             : try execution.engine.documents(
-                of: execution.state.records(of: slots), in: execution.snapshot)
+                of: execution.box.state.records(of: slots), in: execution.snapshot)
         var ends: [Int] = []
         ends.reserveCapacity(matches.count)
         for place in matches.indices {

@@ -20,27 +20,28 @@ indirect enum SlotTest: Sendable {
     /// The test of a clause on a bucket; nil where it has to look at documents.
     ///
     /// - Parameter missing: gets every field path that a column would have to have.
-    init?(_ clause: Clause, on state: BucketState, missing: inout Set<FieldPath>) {
+    init?(_ clause: Clause, on bucket: BucketBox, missing: inout Set<FieldPath>) {
         switch clause {
         case .all: self = .constant(.yes)
         case .geobox(let field, let box):
-            self = state.fields[field].map { .box(box, $0) } ?? .constant(.unknown)
+            self = bucket.state.fields[field].map { .box(box, $0) } ?? .constant(.unknown)
         case .geopolygon(let field, let polygon):
-            self = state.fields[field].map { .polygon(polygon, $0) } ?? .constant(.unknown)
+            self = bucket.state.fields[field].map { .polygon(polygon, $0) } ?? .constant(.unknown)
         case .geodistance(let clause):
-            self = state.fields[clause.field].map { .circle(clause, $0) } ?? .constant(.unknown)
+            self =
+                bucket.state.fields[clause.field].map { .circle(clause, $0) } ?? .constant(.unknown)
         case .and(let clauses):
-            guard let tests = Self.tests(clauses, on: state, &missing) else { return nil }
+            guard let tests = Self.tests(clauses, on: bucket, &missing) else { return nil }
             self = .and(tests)
         case .or(let clauses):
-            guard let tests = Self.tests(clauses, on: state, &missing) else { return nil }
+            guard let tests = Self.tests(clauses, on: bucket, &missing) else { return nil }
             self = .or(tests)
         case .not(let clause):
-            guard let test = SlotTest(clause, on: state, missing: &missing) else { return nil }
+            guard let test = SlotTest(clause, on: bucket, missing: &missing) else { return nil }
             self = .not(test)
         case .eq(let field, _), .range(let field, _), .prefix(let field, _), .isIn(let field, _),
             .hasField(let field, _), .contains(let field, _):
-            guard let column = state.columns.ready(field) else {
+            guard let column = bucket.state.columns.ready(field) else {
                 missing.insert(field)
                 return nil
             }
@@ -51,9 +52,9 @@ indirect enum SlotTest: Sendable {
 
     /// All or none; every clause is asked, so that every missing column becomes known.
     private static func tests(
-        _ clauses: [Clause], on state: BucketState, _ missing: inout Set<FieldPath>
+        _ clauses: [Clause], on bucket: BucketBox, _ missing: inout Set<FieldPath>
     ) -> [SlotTest]? {
-        let tests = clauses.map { SlotTest($0, on: state, missing: &missing) }
+        let tests = clauses.map { SlotTest($0, on: bucket, missing: &missing) }
         return tests.contains { $0 == nil } ? nil : tests.map { $0! }
     }
 

@@ -28,14 +28,14 @@ struct Planner {
         /// The share of objects for which it is true: counted, sampled or guessed.
         let share: Double
 
-        init(_ clause: Clause, _ test: SlotTest?, on state: BucketState) {
+        init(_ clause: Clause, _ test: SlotTest?, on bucket: BucketBox) {
             self.clause = clause
             self.test = test
             known = test?.knownCount
             if let known {
-                share = Double(known) / Double(max(state.slotCount, 1))
+                share = Double(known) / Double(max(bucket.state.slotCount, 1))
             } else if let test {
-                share = SlotFilter.sampledShare(of: test, state.slotCount)
+                share = SlotFilter.sampledShare(of: test, bucket.state.slotCount)
             } else {
                 share = clause.guessedShare
             }
@@ -58,18 +58,16 @@ struct Planner {
         static let base = 3.0
     }
 
-    private var state: BucketState { box.state }
-
     init(box: BucketBox, clause: Clause, order: [OrderKey], pageObjects: Int?) {
         self.box = box
         self.order = order
         self.pageObjects = pageObjects
         var missing: Set<FieldPath> = []
         conjuncts = clause.normalized.conjuncts.map { clause in
-            let test = SlotTest(clause, on: box.state, missing: &missing)
-            return Conjunct(clause, test, on: box.state)
+            let test = SlotTest(clause, on: box, missing: &missing)
+            return Conjunct(clause, test, on: box)
         }
-        ranking = SlotRanking(order, of: clause, on: box.state, missing: &missing)
+        ranking = SlotRanking(order, of: clause, on: box, missing: &missing)
         self.missing = missing
     }
 
@@ -105,9 +103,9 @@ struct Planner {
     private func options() -> [Option] {
         var options: [Option] = []
         options.reserveCapacity(2 + 2 * conjuncts.count)
-        options.append(Option(path: .scan, candidates: state.count, driver: nil))
+        options.append(Option(path: .scan, candidates: box.state.count, driver: nil))
         if let path = orderedPath() {
-            options.append(Option(path: path, candidates: state.count, driver: nil))
+            options.append(Option(path: path, candidates: box.state.count, driver: nil))
         }
         for (index, conjunct) in conjuncts.enumerated() {
             for (path, candidates) in paths(for: conjunct.clause, known: conjunct.known) {
@@ -139,13 +137,13 @@ struct Planner {
     private func paths(for conjunct: Clause, known: Int? = nil) -> [(AccessPath, Int)] {
         switch conjunct {
         case .geobox(let field, let box):
-            guard let index = state.fields[field] else { return [(.nothing, 0)] }
+            guard let index = self.box.state.fields[field] else { return [(.nothing, 0)] }
             return [(.box(field, box), known ?? index.estimate(in: box))]
         case .geopolygon(let field, let polygon):
-            guard let index = state.fields[field] else { return [(.nothing, 0)] }
+            guard let index = box.state.fields[field] else { return [(.nothing, 0)] }
             return [(.polygon(field, polygon), known ?? index.estimate(in: polygon))]
         case .geodistance(let clause):
-            guard let index = state.fields[clause.field] else { return [(.nothing, 0)] }
+            guard let index = box.state.fields[clause.field] else { return [(.nothing, 0)] }
             let candidates = known ?? index.estimate(of: clause)
             let circle = (AccessPath.circle(clause), candidates)
             guard let name = clause.putDistanceInto, order.count == 1, !order[0].descending,
@@ -171,7 +169,7 @@ struct Planner {
     private func lookup(
         _ leaf: Clause, _ field: FieldPath, _ known: Int?
     ) -> (AccessPath, Int)? {
-        guard let (index, column) = state.columns.index(field), let range = ColumnRange(leaf)
+        guard let (index, column) = box.state.columns.index(field), let range = ColumnRange(leaf)
         else { return nil }
         let candidates = known ?? OrderedWalk(index, column, range: range).count
         var isOneValue = false
@@ -182,7 +180,7 @@ struct Planner {
     /// The order of the first key's column, where that has one.
     private func orderedPath() -> AccessPath? {
         guard pageObjects != nil, ranking != nil, let first = order.first,
-            case .field(let field) = first.source, state.columns.index(field) != nil
+            case .field(let field) = first.source, box.state.columns.index(field) != nil
         else { return nil }
         return .ordered(field, descending: first.descending)
     }
@@ -205,7 +203,7 @@ struct Planner {
     private func slots(of values: [Literal]) -> [Slot] {
         let found = values.compactMap { value -> Slot? in
             guard case .string(let utf8) = value else { return nil }
-            return state.slot(of: ObjectID(trusted: String(decoding: utf8, as: UTF8.self)))
+            return box.state.slot(of: ObjectID(trusted: String(decoding: utf8, as: UTF8.self)))
         }
         return Set(found).sorted()
     }
@@ -218,7 +216,8 @@ struct Planner {
     func wantedOrders(beyond plan: Plan, gain: Double) -> Set<FieldPath> {
         var wanted: Set<FieldPath> = []
         func consider(_ field: FieldPath, _ candidates: Double) {
-            guard state.columns.ready(field) != nil, state.columns.index(field) == nil else {
+            guard box.state.columns.ready(field) != nil, box.state.columns.index(field) == nil
+            else {
                 return
             }
             if candidates * Cost.walked * gain < plan.cost { wanted.insert(field) }
@@ -232,7 +231,7 @@ struct Planner {
             case .eq(let field, _), .range(let field, _), .prefix(let field, _),
                 .isIn(let field, _):
                 guard conjunct.test != nil else { continue }
-                consider(field, conjunct.share * Double(state.count))
+                consider(field, conjunct.share * Double(box.state.count))
             default: break
             }
         }

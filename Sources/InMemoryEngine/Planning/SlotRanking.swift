@@ -41,6 +41,11 @@ struct SlotRanking: Sendable {
         if case .distance(let clause, _, descending: false) = parts.first { clause } else { nil }
     }
 
+    /// Whether there is such a clause.
+    var isByDistance: Bool {
+        if case .distance(_, _, descending: false) = parts.first { true } else { false }
+    }
+
     func rank(_ slot: Slot) -> Ranked {
         switch parts.first {
         case nil: Ranked(key: 0, slot: slot)
@@ -151,7 +156,7 @@ extension SlotRanking {
     ///
     /// - Parameter missing: gets the fields that would have to have one.
     init?(
-        _ order: [OrderKey], of clause: Clause, on state: BucketState,
+        _ order: [OrderKey], of clause: Clause, on bucket: BucketBox,
         missing: inout Set<FieldPath>
     ) {
         var parts: [Part] = []
@@ -159,7 +164,7 @@ extension SlotRanking {
         for key in order {
             switch key.source {
             case .field(let field):
-                if let column = state.columns.ready(field) {
+                if let column = bucket.state.columns.ready(field) {
                     parts.append(.column(column, descending: key.descending))
                 } else {
                     missing.insert(field)
@@ -168,7 +173,8 @@ extension SlotRanking {
                 guard let clause = distances.first(where: { $0.putDistanceInto == name })
                 else { preconditionFailure("an order by a distance that no clause puts") }
                 parts.append(
-                    .distance(clause, state.fields[clause.field], descending: key.descending))
+                    .distance(clause, bucket.state.fields[clause.field], descending: key.descending)
+                )
             }
         }
         guard parts.count == order.count else { return nil }
