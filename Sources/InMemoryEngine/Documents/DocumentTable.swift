@@ -35,8 +35,14 @@ final class DocumentTable: @unchecked Sendable {
     init(capacityBytes: Int) {
         self.capacityBytes = capacityBytes
         mask = 15
-        cells = .allocate(capacity: 16)
-        cells.initialize(repeating: Cell(), count: 16)
+        cells = Self.freeCells(16)
+    }
+
+    /// Memory for so many cells, none of them in two lines.
+    private static func freeCells(_ count: Int) -> UnsafeMutablePointer<Cell> {
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: count * MemoryLayout<Cell>.stride, alignment: 64)
+        return memory.initializeMemory(as: Cell.self, repeating: Cell(), count: count)
     }
 
     deinit {
@@ -140,8 +146,7 @@ final class DocumentTable: @unchecked Sendable {
     private func grow() {
         let (old, oldCount) = (cells, mask + 1)
         mask = oldCount * 2 - 1
-        cells = .allocate(capacity: oldCount * 2)
-        cells.initialize(repeating: Cell(), count: oldCount * 2)
+        cells = Self.freeCells(oldCount * 2)
         for cell in 0..<oldCount where old[cell].creation != 0 { place(old[cell]) }
         old.deallocate()
         hand = 0

@@ -54,28 +54,35 @@ extension [Ranked] {
     /// Below so many the counting of a radix sort does not pay.
     private static let few = 32
 
-    /// Sorts by slot alone: a radix sort, a byte at a time from the lowest.
+    /// Bits of a digit: what fits a page's hundreds of entries, and a million slots in three.
+    private static let digitBits = Slot(7)
+
+    /// Sorts by slot alone: a radix sort, a digit at a time from the lowest.
     mutating func sortBySlot() {
         guard count > Self.few else { return sort { $0.slot < $1.slot } }
         let highest = reduce(0) { $0 | $1.slot }
         let count = count
+        let digits = 1 << Int(Self.digitBits)
+        let lowest = Slot(digits - 1)
         withUnsafeMutableBufferPointer { own in
             withUnsafeTemporaryAllocation(of: Ranked.self, capacity: count) { other in
-                withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
+                withUnsafeTemporaryAllocation(of: Int32.self, capacity: digits) { places in
                     var (from, to) = (own, other)
                     var shift = Slot(0)
                     while shift < 32, highest >> shift != 0 {
                         places.initialize(repeating: 0)
-                        for entry in from { places[Int(entry.slot >> shift & 255)] += 1 }
-                        var next = 0
-                        for byte in 0..<256 { (places[byte], next) = (next, next + places[byte]) }
+                        for entry in from { places[Int(entry.slot >> shift & lowest)] += 1 }
+                        var next: Int32 = 0
+                        for digit in 0..<digits {
+                            (places[digit], next) = (next, next + places[digit])
+                        }
                         for entry in from {
-                            let byte = Int(entry.slot >> shift & 255)
-                            to[places[byte]] = entry
-                            places[byte] += 1
+                            let digit = Int(entry.slot >> shift & lowest)
+                            to[Int(places[digit])] = entry
+                            places[digit] += 1
                         }
                         swap(&from, &to)
-                        shift += 8
+                        shift += Self.digitBits
                     }
                     if from.baseAddress != own.baseAddress { _ = own.update(from: from) }
                 }
