@@ -138,9 +138,8 @@ struct BucketState: Sendable {
     }
 
     private mutating func append(_ id: ObjectID) {
-        let records = records
         var text = id.text
-        text.withUTF8 { ids.append($0) { records[Int($0)].isAlive } }
+        text.withUTF8 { text in ids.append(text) { records[Int($0)].isAlive } }
     }
 
     mutating func delete(created creation: ChangeNumber) {
