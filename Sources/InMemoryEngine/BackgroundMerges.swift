@@ -30,14 +30,11 @@ final class BackgroundMerges: Sendable {
 
     init(ready: @escaping @Sendable () -> Void) { self.ready = ready }
 
-    /// Starts the merge that an index, just written, is due, unless one of it is under way.
+    /// Starts the merge that an index, just written, is due.
     func start(_ index: PointIndex, field: FieldPath, bucket: BucketName) {
         let place = Place(bucket: bucket, field: field)
-        let isRunning = state.withLock { state in
-            state.scattered[place] = index.wholeMerge() == nil ? nil : .now
-            return state.running.contains(place)
-        }
-        if !isRunning, let job = index.pendingMerge() { run(job, for: place) }
+        state.withLock { $0.scattered[place] = index.wholeMerge() == nil ? nil : .now }
+        if let job = index.pendingMerge() { run(job, for: place) }
     }
 
     /// An index at rest is merged when it has not been written for this long for each of its points:
@@ -50,20 +47,21 @@ final class BackgroundMerges: Sendable {
     func startAtRest(
         _ now: ContinuousClock.Instant, _ index: (BucketName, FieldPath) -> PointIndex?
     ) {
-        let scattered = state.withLock { state in
-            state.scattered.filter { !state.running.contains($0.key) }
-        }
-        for (place, written) in scattered {
+        for (place, written) in state.withLock({ $0.scattered }) {
             let job = index(place.bucket, place.field)?.wholeMerge()
             let rest = max(Self.rest.shortest, Self.rest.eachPoint * (job?.entryCount ?? 0))
             guard now - written >= rest else { continue }
-            state.withLock { $0.scattered[place] = nil }
+            state.withLock { state in
+                // Unless it has been written since.
+                if state.scattered[place] == written { state.scattered[place] = nil }
+            }
             if let job { run(job, for: place) }
         }
     }
 
+    /// Runs a merge, unless one of the same index is under way.
     private func run(_ job: MergeJob, for place: Place) {
-        state.withLock { _ = $0.running.insert(place) }
+        guard state.withLock({ $0.running.insert(place).inserted }) else { return }
         queue.async { [self] in
             let merged = job.run()
             state.withLock {
