@@ -96,10 +96,8 @@ extension Sphere {
         private static let half = Sphere.radiansPerDegree / 2
 
         /// The great-circle distances in metres to eight places, each `meters(to:)`, bit for bit; nil
-        /// where one of them is farther than some 790 km, or not on the same side of the 45th
+        /// where one of them is farther than some 797 km, or not on the same side of the 45th
         /// parallel.
-        ///
-        /// - Complexity: about that of two times `meters(to:)`.
         @inline(__always)
         public func meters(
             toLatitudes latitudes: SIMD8<Double>, longitudes: SIMD8<Double>

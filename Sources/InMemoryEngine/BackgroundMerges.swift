@@ -17,10 +17,16 @@ final class BackgroundMerges: Sendable {
         let field: FieldPath
     }
 
+    private struct Scattered: Equatable {
+        let epoch: UInt32
+        /// When it was first seen in this epoch: since then little has been written.
+        let since: ContinuousClock.Instant
+    }
+
     private struct State {
         var running: Set<Place> = []
-        /// When indexes that a merge of all tiers would do good were last written.
-        var scattered: [Place: ContinuousClock.Instant] = [:]
+        /// Indexes that a merge of all tiers would do good.
+        var scattered: [Place: Scattered] = [:]
         var finished: [Finished] = []
     }
 
@@ -33,12 +39,18 @@ final class BackgroundMerges: Sendable {
     /// Starts the merge that an index, just written, is due.
     func start(_ index: PointIndex, field: FieldPath, bucket: BucketName) {
         let place = Place(bucket: bucket, field: field)
-        state.withLock { $0.scattered[place] = index.wholeMerge() == nil ? nil : .now }
+        state.withLock { state in
+            if index.wholeMerge() == nil {
+                state.scattered[place] = nil
+            } else if state.scattered[place]?.epoch != index.epoch {
+                state.scattered[place] = Scattered(epoch: index.epoch, since: .now)
+            }
+        }
         if let job = index.pendingMerge() { run(job, for: place) }
     }
 
-    /// An index at rest is merged when it has not been written for this long for each of its points:
-    /// some twenty times what the merge takes, so that writes now and then cost little more.
+    /// An index at rest is merged when hardly any of its points has been written for this long: some
+    /// twenty times what the merge takes, so that writes now and then cost little more.
     private static let rest = (shortest: Duration.seconds(1), eachPoint: Duration.microseconds(5))
 
     /// Starts the merges of all tiers of the indexes that are at rest at some instant.
@@ -47,13 +59,13 @@ final class BackgroundMerges: Sendable {
     func startAtRest(
         _ now: ContinuousClock.Instant, _ index: (BucketName, FieldPath) -> PointIndex?
     ) {
-        for (place, written) in state.withLock({ $0.scattered }) {
+        for (place, seen) in state.withLock({ $0.scattered }) {
             let job = index(place.bucket, place.field)?.wholeMerge()
             let rest = max(Self.rest.shortest, Self.rest.eachPoint * (job?.entryCount ?? 0))
-            guard now - written >= rest else { continue }
+            guard now - seen.since >= rest else { continue }
             state.withLock { state in
                 // Unless it has been written since.
-                if state.scattered[place] == written { state.scattered[place] = nil }
+                if state.scattered[place] == seen { state.scattered[place] = nil }
             }
             if let job { run(job, for: place) }
         }

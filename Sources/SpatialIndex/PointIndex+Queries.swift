@@ -100,7 +100,8 @@ extension PointIndex {
         nearest(to: center, model: model, within: radiusMeters, after: after, atMost: nil)
     }
 
-    /// The same walk, which ends after so many points: of few, much less has to be looked at.
+    /// The same walk, which ends after so many points: of few, much less has to be looked at. It is
+    /// asked either with a selection every time or never.
     public func nearest(
         to center: Coordinate, model: DistanceModel = .sphere, within radiusMeters: Double? = nil,
         after: NearestCursor? = nil, atMost limit: Int?

@@ -29,8 +29,8 @@ public struct PointIndex: PointSet {
     /// The entries of the current epoch: all live, one a slot.
     var delta: [Entry] = []
 
-    /// The stamp of the delta's entries; never 0.
-    var epoch: UInt32
+    /// The stamp of the delta's entries, never 0; it changes when enough has been written to fill it.
+    public internal(set) var epoch: UInt32
 
     /// The current stamp of each slot, 0 for none; empty while there are no tiers.
     var stamps = PersistentArray<UInt32>()
