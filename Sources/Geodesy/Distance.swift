@@ -5,7 +5,7 @@
 ///
 /// Distances are rounded to the micrometre once, where they are computed. What is tested against
 /// a radius, sorted by and reported is this one value, so no two answers can disagree about it.
-public struct Distance: Sendable, Hashable {
+public struct Distance: BitwiseCopyable, Sendable, Hashable {
     /// The length in micrometres.
     public let micrometers: Int64
 

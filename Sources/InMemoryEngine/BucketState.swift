@@ -1,4 +1,5 @@
 import Backend
+import CGlibc
 import Geodesy
 import JSONText
 import Objects
@@ -57,6 +58,14 @@ struct BucketState: Sendable {
 
     @inline(__always)
     func ids(of slots: [Slot]) -> [UnsafeBufferPointer<UInt8>] { ids.ids(of: slots) }
+
+    @inline(__always)
+    func prefetchIDs(of slots: UnsafeBufferPointer<Slot>) { ids.prefetch(slots) }
+
+    @inline(__always)
+    func prefetchRecords(of slots: UnsafeBufferPointer<Slot>) {
+        records.forEachAddress(at: slots) { gb_prefetch($0) }
+    }
 
     @inline(__always)
     func records(of slots: [Slot]) -> [SlotRecord] {

@@ -5,7 +5,8 @@ import SpatialIndex
 /// shares what was there before.
 ///
 /// Ids sit in blocks of 256, one behind the other, with the offset of each: the ids' own bytes and
-/// some two bytes each. A full block is cut to what it needs.
+/// some two bytes each. A full block is cut to what it needs: without offsets if its ids are as long
+/// as one another, as those that the service makes are.
 ///
 /// - Note: Writers are in turn: of several copies one at a time appends. Readers of copies need no
 ///   lock, as they never look behind their own count.
@@ -29,28 +30,20 @@ struct IDList: Sendable {
         return block.id(Int(slot & 255))
     }
 
-    /// The ids of some slots, each valid as long as this list or a copy of it.
-    ///
-    /// They lie far apart, so each step of the way is asked for, for all of them, before it is
-    /// taken.
+    /// The ids of some slots, each valid as long as this list or a copy of it: asked for, for all of
+    /// them, before the first is read, as they lie far apart.
     func ids(of slots: [Slot]) -> [Bytes] {
-        if contents.isEmpty { return slots.map { self[$0] } }
-        return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: slots.count) { blocks in
-            for (place, slot) in slots.enumerated() {
-                precondition(slot < count, "slot \(slot) of \(count)")
-                blocks.initializeElement(at: place, to: slot >> 8)
-            }
-            var found: [IDBlock.Contents] = []
-            found.reserveCapacity(slots.count)
-            contents.forEach(at: blocks) {
-                $0.prefetch(Int(slots[found.count] & 255))
-                found.append($0)
-            }
-            return zip(found, slots).map { contents, slot in
-                let id = contents.id(Int(slot & 255))
-                gb_prefetch(id.baseAddress)
-                return id
-            }
+        slots.map { slot in
+            let id = self[slot]
+            id.prefetchEnds()
+            return id
+        }
+    }
+
+    /// Asks for where the ids of some slots are, which takes `ids(of:)` a while to come by.
+    func prefetch(_ slots: UnsafeBufferPointer<Slot>) {
+        for slot in slots where !contents.isEmpty {
+            contents[Int(slot >> 8)].prefetch(Int(slot & 255))
         }
     }
 
@@ -69,15 +62,13 @@ struct IDList: Sendable {
         let last = pages[page].count - 1
         if !pages[page][last].append(id, at: place) {
             let bytes = pages[page][last].bytes(of: place)
-            replace(
-                page, last, keeping: place, ids: min(256, place + max(1, place / 2)),
+            let larger = IDBlock(
+                pages[page][last], keeping: place, ids: min(256, place + max(1, place / 2)),
                 bytes: bytes + max(id.count, bytes / 2))
+            replace(page, last, larger)
             _ = pages[page][last].append(id, at: place)
         }
-        if place == 255 {
-            replace(
-                page, last, keeping: 256, ids: 256, bytes: pages[page][last].bytes(of: 256))
-        }
+        if place == 255 { replace(page, last, pages[page][last].packed) }
         count += 1
     }
 
@@ -86,24 +77,22 @@ struct IDList: Sendable {
         let (page, place) = (count >> 15, count & 255)
         guard place > 0 else { return }
         let last = pages[page].count - 1
+        let block = pages[page][last]
         replace(
-            page, last, keeping: place, ids: place, bytes: pages[page][last].bytes(of: place))
+            page, last,
+            IDBlock(block, keeping: place, ids: place, bytes: block.bytes(of: place)))
     }
 
-    /// Puts a block of another size, with the same first ids, in the place of one.
-    private mutating func replace(
-        _ page: Int, _ block: Int, keeping kept: Int, ids: Int, bytes: Int
-    ) {
-        let old = pages[page][block]
-        let fresh = IDBlock(ids: ids, bytes: bytes)
-        fresh.copy(old, ids: kept)
+    /// Puts a block with the same ids in the place of the last one.
+    private mutating func replace(_ page: Int, _ block: Int, _ fresh: IDBlock) {
+        blockBytes += fresh.memoryBytes - pages[page][block].memoryBytes
         pages[page][block] = fresh
         if !contents.isEmpty { contents[contents.count - 1] = fresh.contents }
-        blockBytes += fresh.memoryBytes - old.memoryBytes
     }
 }
 
-/// Up to 256 ids: the offsets at which they start and the last one ends, then their bytes.
+/// Up to 256 ids: the offsets at which they start and the last one ends, then their bytes. Ids as long
+/// as one another, in a full block, need no offsets.
 ///
 /// `@unchecked Sendable`: what is before `count` is never written again. A list appends only behind
 /// the end that it and the block agree on, one writer at a time.
@@ -116,6 +105,8 @@ private final class IDBlock: @unchecked Sendable {
     /// What a block holds, valid as long as the block.
     struct Contents: BitwiseCopyable, @unchecked Sendable {
         fileprivate let memory: UnsafeMutableRawPointer
+        /// The length of each id, if they are as long as one another and stand there alone; else 0.
+        fileprivate let length: Int
 
         /// How far behind the beginning an id starts, and the one before it ends.
         fileprivate func start(_ place: Int) -> Int {
@@ -123,21 +114,53 @@ private final class IDBlock: @unchecked Sendable {
         }
 
         func id(_ place: Int) -> IDList.Bytes {
-            let start = start(place)
+            let start = length > 0 ? place * length : start(place)
             return IDList.Bytes(
                 start: (memory + start).assumingMemoryBound(to: UInt8.self),
-                count: self.start(place + 1) - start)
+                count: length > 0 ? length : self.start(place + 1) - start)
         }
 
-        func prefetch(_ place: Int) { gb_prefetch(memory + place * 2) }
+        /// Asks for what `id` looks at: the id itself, or where it is.
+        func prefetch(_ place: Int) {
+            if length > 0 { id(place).prefetchEnds() } else { gb_prefetch(memory + place * 2) }
+        }
     }
 
     init(ids: Int, bytes: Int) {
         idCapacity = ids
         byteCapacity = bytes
         contents = Contents(
-            memory: .allocate(byteCount: Self.directoryBytes(ids) + bytes, alignment: 2))
+            memory: .allocate(byteCount: Self.directoryBytes(ids) + bytes, alignment: 2),
+            length: 0)
         setStart(0, Self.directoryBytes(ids))
+    }
+
+    /// A block with other room and the first ids of another.
+    convenience init(_ other: IDBlock, keeping kept: Int, ids: Int, bytes: Int) {
+        self.init(ids: ids, bytes: bytes)
+        let shift = Self.directoryBytes(ids) - Self.directoryBytes(other.idCapacity)
+        for place in 0...kept { setStart(place, other.contents.start(place) + shift) }
+        (contents.memory + contents.start(0)).copyMemory(
+            from: other.contents.memory + other.contents.start(0), byteCount: other.bytes(of: kept))
+        count = kept
+    }
+
+    /// A block of the ids of a full one, which are as long as one another.
+    private init(_ full: IDBlock, length: Int) {
+        (idCapacity, byteCapacity, count) = (0, full.count * length, full.count)
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 2)
+        memory.copyMemory(
+            from: full.contents.memory + full.contents.start(0), byteCount: byteCapacity)
+        contents = Contents(memory: memory, length: length)
+    }
+
+    /// The ids of a full block in no more memory than they need.
+    var packed: IDBlock {
+        let length = contents.id(0).count
+        let areAlike = (0..<count).allSatisfy { contents.id($0).count == length }
+        return areAlike
+            ? IDBlock(self, length: length)
+            : IDBlock(self, keeping: count, ids: count, bytes: bytes(of: count))
     }
 
     deinit { contents.memory.deallocate() }
@@ -149,7 +172,9 @@ private final class IDBlock: @unchecked Sendable {
     }
 
     /// With what malloc keeps beside both allocations.
-    var memoryBytes: Int { 72 + Self.directoryBytes(idCapacity) + byteCapacity }
+    var memoryBytes: Int {
+        72 + (contents.length > 0 ? 0 : Self.directoryBytes(idCapacity)) + byteCapacity
+    }
 
     /// How many bytes the first ids take.
     func bytes(of ids: Int) -> Int { contents.start(ids) - Self.directoryBytes(idCapacity) }
@@ -166,13 +191,12 @@ private final class IDBlock: @unchecked Sendable {
         count += 1
         return true
     }
+}
 
-    /// Takes over the first ids of another block.
-    func copy(_ other: IDBlock, ids: Int) {
-        let shift = Self.directoryBytes(idCapacity) - Self.directoryBytes(other.idCapacity)
-        for place in 0...ids { setStart(place, other.contents.start(place) + shift) }
-        (contents.memory + contents.start(0)).copyMemory(
-            from: other.contents.memory + other.contents.start(0), byteCount: other.bytes(of: ids))
-        count = ids
+extension IDList.Bytes {
+    /// Asks for the lines of memory that a short text begins and ends in.
+    fileprivate func prefetchEnds() {
+        gb_prefetch(baseAddress)
+        gb_prefetch(baseAddress.map { $0 + count - 1 })
     }
 }

@@ -72,8 +72,8 @@ extension InMemoryEngine {
         let start = ContinuousClock.now
         let (execution, objects) = try parsers.withParser { parser throws(ServiceFailure) in
             let execution = Execution(
-                engine: self, snapshot: snapshot, box: box, clause: query.clause,
-                order: query.order, plan: plan, parser: parser, effort: .any, deadline: deadline)
+                engine: self, snapshot: snapshot, box: box, query: query, plan: plan,
+                parser: parser, effort: .any, deadline: deadline)
             let page = try execution.page(
                 after: key, objects: pageObjects(query))
             return (execution, page.matches.count)

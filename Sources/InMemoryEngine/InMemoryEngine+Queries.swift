@@ -76,8 +76,8 @@ extension InMemoryEngine {
         return try parsers.withParser { [prepared] parser throws(ServiceFailure) in
             let execution = Execution(
                 engine: self, snapshot: prepared.snapshot, box: prepared.planner.box,
-                clause: query.clause, order: query.order, plan: prepared.plan, parser: parser,
-                effort: effort, deadline: deadline)
+                query: query, plan: prepared.plan, parser: parser, effort: effort,
+                deadline: deadline)
             let page = try execution.page(after: key, objects: pageObjects(query))
             return try write(page, execution, request, into: &writer)
         }
@@ -240,8 +240,7 @@ extension InMemoryEngine {
         try parsers.withParser { parser throws(ServiceFailure) in
             let execution = Execution(
                 engine: self, snapshot: prepared.snapshot, box: prepared.planner.box,
-                clause: clause,
-                order: [], plan: prepared.plan, parser: parser, effort: effort,
+                query: Query(clause: clause), plan: prepared.plan, parser: parser, effort: effort,
                 deadline: deadline)
             try execution.forEachMatch(body)
         }

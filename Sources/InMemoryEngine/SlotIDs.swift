@@ -20,7 +20,12 @@ struct SlotIDs: Sendable {
     subscript(slot: Slot) -> Bytes { list[slot] }
 
     /// The ids of some slots, fetched together.
+    @inline(__always)
     func ids(of slots: [Slot]) -> [Bytes] { list.ids(of: slots) }
+
+    /// Asks for what `ids(of:)` will need.
+    @inline(__always)
+    func prefetch(_ slots: UnsafeBufferPointer<Slot>) { list.prefetch(slots) }
 
     /// The newest slot that has an id. Without a table it may have been removed.
     func newestSlot(of id: Bytes) -> Slot? {

@@ -55,60 +55,34 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     // MARK: Bytes
 
+    /// Appends what `body` writes.
+    ///
+    /// - Parameter most: the bytes that there has to be room for.
+    @inlinable
+    @inline(__always)
+    public mutating func write(atMost most: Int, _ body: (inout JSONCursor) -> Void) {
+        if capacity - used < most { grow(by: most) }
+        var cursor = JSONCursor(base + used)
+        body(&cursor)
+        used = cursor.at - base
+        precondition(used <= capacity, "more was written than there was room for")
+    }
+
     @inlinable
     public mutating func raw(_ text: StaticString) {
-        append(text.utf8Start, text.utf8CodeUnitCount)
+        write(atMost: text.utf8CodeUnitCount) { $0.raw(text) }
     }
 
     @inlinable
     public mutating func raw(_ text: UnsafeBufferPointer<UInt8>) {
-        if let start = text.baseAddress { append(start, text.count) }
+        write(atMost: text.count) { $0.raw(text) }
     }
 
     @inlinable
     public mutating func raw(_ text: [UInt8]) { text.withUnsafeBufferPointer { raw($0) } }
 
     @inlinable
-    public mutating func raw(_ text: ArraySlice<UInt8>) { text.withUnsafeBufferPointer { raw($0) } }
-
-    @inlinable
-    public mutating func byte(_ byte: UInt8) {
-        room(for: 1).pointee = byte
-        used += 1
-    }
-
-    /// Where the next bytes go, with room for so many.
-    @inlinable
-    mutating func room(for more: Int) -> UnsafeMutablePointer<UInt8> {
-        if capacity - used < more { grow(by: more) }
-        return base + used
-    }
-
-    // Short texts, most of what is written, are copied without a call: two halves that overlap.
-    @inlinable
-    mutating func append(_ start: UnsafePointer<UInt8>, _ length: Int) {
-        let (from, to) = (UnsafeRawPointer(start), UnsafeMutableRawPointer(room(for: length)))
-        switch length {
-        case 16...32: Self.copyEnds(SIMD2<UInt64>.self, from, to, length)
-        case 8..<16: Self.copyEnds(UInt64.self, from, to, length)
-        case 4..<8: Self.copyEnds(UInt32.self, from, to, length)
-        case 2..<4: Self.copyEnds(UInt16.self, from, to, length)
-        default: to.copyMemory(from: from, byteCount: length)
-        }
-        used += length
-    }
-
-    /// Copies from one through two times as many bytes as a word has: the first and the last word.
-    @inlinable
-    @inline(__always)
-    static func copyEnds<Word: BitwiseCopyable>(
-        _: Word.Type, _ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer, _ length: Int
-    ) {
-        let last = length - MemoryLayout<Word>.size
-        let words = (from.loadUnaligned(as: Word.self), (from + last).loadUnaligned(as: Word.self))
-        to.storeBytes(of: words.0, as: Word.self)
-        (to + last).storeBytes(of: words.1, as: Word.self)
-    }
+    public mutating func byte(_ byte: UInt8) { write(atMost: 1) { $0.byte(byte) } }
 
     @inline(never)
     @usableFromInline
@@ -180,21 +154,13 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     // MARK: Numbers
 
-    @inlinable
     public mutating func integer(_ value: some FixedWidthInteger) {
-        if value < 0 { byte(UInt8(ascii: "-")) }
-        digits(UInt64(value.magnitude))
+        write(atMost: JSONCursor.numberBytes) { $0.integer(value) }
     }
 
     /// Millionths in decimal notation: 3_519_661_461 is `3519.661461`, 2_000_000 is `2.0`.
     public mutating func millionths(_ value: Int64) {
-        if value < 0 { byte(UInt8(ascii: "-")) }
-        let (whole, fraction) = value.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
-        digits(whole)
-        byte(UInt8(ascii: "."))
-        // The last six of the eight digits; zeros at the end, in the word's highest bytes, go.
-        let digits = Self.eightDigits(fraction) >> 16
-        store(digits, max(1, 8 - digits.leadingZeroBitCount / 8))
+        write(atMost: JSONCursor.numberBytes) { $0.millionths(value) }
     }
 
     /// A finite binary64 in the shortest spelling that reads back as the same value.
@@ -210,39 +176,6 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
         case .unsigned(let unsigned): self.integer(unsigned)
         case .decimal(let decimal): self.double(decimal)
         }
-    }
-
-    @usableFromInline
-    mutating func digits(_ value: UInt64) {
-        let (high, low) = value.quotientAndRemainder(dividingBy: 100_000_000)
-        let digits = Self.eightDigits(low)
-        guard high == 0 else {
-            self.digits(high)
-            return store(digits, 8)
-        }
-        // Zeros at the beginning, in the word's lowest bytes, go; one digit stays.
-        let zeros = min(7, digits.trailingZeroBitCount / 8)
-        store(digits >> (8 * UInt64(zeros)), 8 - zeros)
-    }
-
-    /// Appends the first of eight digits, each the value of a byte, the lowest byte first.
-    private mutating func store(_ digits: UInt64, _ length: Int) {
-        let text = (digits | 0x3030_3030_3030_3030).littleEndian
-        UnsafeMutableRawPointer(room(for: 8)).storeBytes(of: text, as: UInt64.self)
-        used += length
-    }
-
-    /// The eight digits of a number below 10^8, each in a byte, the first in the lowest.
-    ///
-    /// Halves are split side by side in one word: four digits, two, one. The products replace
-    /// divisions: `x * 10486 >> 20` is `x / 100` below 10^4, `x * 103 >> 10` is `x / 10` below 100.
-    private static func eightDigits(_ value: UInt64) -> UInt64 {
-        let (first, second) = value.quotientAndRemainder(dividingBy: 10_000)
-        let fours = first | second << 32
-        let hundreds = (fours * 10_486) >> 20 & 0x7f_0000_007f
-        let twos = hundreds | (fours - 100 * hundreds) << 16
-        let tens = (twos * 103) >> 10 & 0xf_000f_000f_000f
-        return tens | (twos - 10 * tens) << 8
     }
 }
 

@@ -59,7 +59,7 @@ public struct ObjectMetadata: Sendable, Hashable {
             writer.integer(expires)
         }
         if text.count > 2 { writer.byte(UInt8(ascii: ",")) }
-        writer.raw(text.dropFirst())
+        text.withUnsafeBufferPointer { writer.raw(UnsafeBufferPointer(rebasing: $0.dropFirst())) }
         return writer.bytes
     }
 }

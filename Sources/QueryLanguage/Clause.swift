@@ -60,14 +60,16 @@ public indirect enum Clause: Sendable, Hashable {
 }
 
 /// `geodistance`: within a distance of a centre.
-public struct DistanceClause: Sendable, Hashable {
-    public var field: FieldPath
+///
+/// A class because it is handed on much and holds much: copies would count many references.
+public final class DistanceClause: Sendable {
+    public let field: FieldPath
     /// The centre and the model.
     public let origin: DistanceModel.Origin
     /// Nil: everywhere.
-    public var radiusMeters: Double?
+    public let radiusMeters: Double?
     /// The name under which the distance is reported in `_calculated`.
-    public var putDistanceInto: String?
+    public let putDistanceInto: String?
 
     /// Half the circumference, and the largest radius.
     public static let maximumRadiusMeters = 20_015_115.0
@@ -83,6 +85,21 @@ public struct DistanceClause: Sendable, Hashable {
         origin = DistanceModel.Origin(center, model)
         self.radiusMeters = radiusMeters
         self.putDistanceInto = putDistanceInto
+    }
+}
+
+extension DistanceClause: Hashable {
+    public static func == (a: DistanceClause, b: DistanceClause) -> Bool {
+        a === b
+            || a.field == b.field && a.origin == b.origin && a.radiusMeters == b.radiusMeters
+                && a.putDistanceInto == b.putDistanceInto
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(field)
+        hasher.combine(origin)
+        hasher.combine(radiusMeters)
+        hasher.combine(putDistanceInto)
     }
 }
 

@@ -6,7 +6,7 @@ import Objects
 struct ClauseParser {
     let limits: Limits
     private var nodes = 0
-    private var distanceNames: Set<String> = []
+    private var distanceNames: [String] = []
     private var polygons: PolygonParser
 
     init(limits: Limits) {
@@ -227,17 +227,18 @@ struct ClauseParser {
         let center = try Self.point(&members, "center")
         var meters: Double?
         if let value = members.optional("radius") { meters = try radius(value, members) }
-        var clause = DistanceClause(
-            field: field, center: center, radiusMeters: meters, model: try model(&members))
-        if let name = try members.optionalString("putDistanceInto") {
+        let model = try model(&members)
+        let name = try members.optionalString("putDistanceInto")
+        if let name {
             try QueryParser.checkResultName(name, at: "putDistanceInto")
-            guard distanceNames.insert(name).inserted else {
+            guard !distanceNames.contains(name) else {
                 throw members.failure(
                     "putDistanceInto", "\(quoted(name)) is used by another clause already")
             }
-            clause.putDistanceInto = name
+            distanceNames.append(name)
         }
-        return clause
+        return DistanceClause(
+            field: field, center: center, radiusMeters: meters, model: model, putDistanceInto: name)
     }
 
     private func model(_ members: inout MemberReader) throws(ServiceFailure) -> DistanceModel {

@@ -131,7 +131,7 @@ struct Conversation {
         {
             guard takesWrites else { return nil }
             if let failure = refusal(request) {
-                request.call = .failure(failure)
+                request = request.refused(failure)
                 wasRefused = true
             } else {
                 writesUnderWay += 1
@@ -142,7 +142,7 @@ struct Conversation {
         if wasRefused {
             wasRefused = false
         } else if let failure = refusal(request) {
-            request.call = .failure(failure)
+            request = request.refused(failure)
         }
         readUnderWay = true
         return .read(request)

@@ -22,7 +22,7 @@ extension SessionHandler {
             var request = request
             let waited = (monotonicNanoseconds() - begin) / 1_000_000
             if waited > limits.queueMilliseconds {
-                request.call = .failure(.overloaded(milliseconds: Int(waited)))
+                request = request.refused(.overloaded(milliseconds: Int(waited)))
             }
             var writer = JSONWriter()
             _ = dispatcher.answer(

@@ -103,7 +103,6 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
             if TLSRecord.beginsHandshake(bytes) { return refuseTLS(context) }
         }
         bytes.withUnsafeReadableBytes { conversation.append($0) }
-        run()
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {

@@ -34,13 +34,15 @@ public struct LinearScan: PointSet {
 
     public func visit(
         within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere,
-        _ body: (Slot, Distance) throws -> Bool
-    ) rethrows {
+        _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Bool
+    ) {
         for (slot, coordinate) in points {
             let distance = model.distance(center, coordinate)
-            if distance.isWithin(radiusMeters: radiusMeters) {
-                guard try body(slot, distance) else { return }
+            guard distance.isWithin(radiusMeters: radiusMeters) else { continue }
+            let isWanted = withUnsafePointer(to: MeasuredPoint(distance: distance, slot: slot)) {
+                body(UnsafeBufferPointer(start: $0, count: 1))
             }
+            guard isWanted else { return }
         }
     }
 
@@ -70,12 +72,11 @@ public struct LinearScan: PointSet {
 
     public func nearest(
         to center: Coordinate, model: DistanceModel = .sphere, within radiusMeters: Double?,
-        after: NearestCursor?
+        after: MeasuredPoint?
     ) -> SortedWalk {
-        var found: [NearestCursor] = []
-        visit(within: radiusMeters ?? .infinity, of: center, model: model) { slot, distance in
-            let place = NearestCursor(distance: distance, slot: slot)
-            if after.map({ $0 < place }) ?? true { found.append(place) }
+        var found: [MeasuredPoint] = []
+        visit(within: radiusMeters ?? .infinity, of: center, model: model) { points in
+            found += points.filter { point in after.map { $0 < point } ?? true }
             return true
         }
         return SortedWalk(remaining: found.sorted(by: >))
@@ -85,7 +86,7 @@ public struct LinearScan: PointSet {
 /// The walk of a `LinearScan`: everything sorted beforehand.
 public struct SortedWalk: DistanceWalk {
     /// What is still to come, the next one last.
-    fileprivate var remaining: [NearestCursor]
+    fileprivate var remaining: [MeasuredPoint]
 
     public mutating func next() -> (slot: Slot, distance: Distance)? {
         remaining.popLast().map { ($0.slot, $0.distance) }

@@ -21,7 +21,7 @@ public struct NearestWalk: DistanceWalk {
     private let model: DistanceModel
     private let center: FloatVector
     private let radiusMeters: Double
-    private let after: NearestCursor?
+    private let after: MeasuredPoint?
     // Squared chords: open nothing beyond the first or up to the second.
     private var beyond: Float
     private let nearer: Float
@@ -43,7 +43,7 @@ public struct NearestWalk: DistanceWalk {
 
     init(
         index: PointIndex, center: Coordinate, model: DistanceModel, radiusMeters: Double?,
-        after: NearestCursor?, atMost limit: Int?
+        after: MeasuredPoint?, atMost limit: Int?
     ) {
         self.origin = DistanceModel.Origin(center, model)
         self.model = model
@@ -126,7 +126,7 @@ public struct NearestWalk: DistanceWalk {
         visitedPoints += 1
         let distance = origin.distance(to: place)
         guard distance.isWithin(radiusMeters: radiusMeters) else { return }
-        if let after, NearestCursor(distance: distance, slot: slot) <= after { return }
+        if let after, MeasuredPoint(distance: distance, slot: slot) <= after { return }
         found.insert(
             Found(
                 micrometers: distance.micrometers, slot: slot,

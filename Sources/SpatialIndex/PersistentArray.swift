@@ -139,11 +139,20 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
     public func forEach(
         at indexes: UnsafeMutableBufferPointer<UInt32>, _ body: (Element) -> Void
     ) {
+        forEachAddress(at: UnsafeBufferPointer(indexes)) { body($0.pointee) }
+    }
+
+    /// Calls `body` with where the elements at some indexes are as long as the array, in their order;
+    /// the elements themselves are not looked at.
+    @inlinable
+    public func forEachAddress(
+        at indexes: UnsafeBufferPointer<UInt32>, _ body: (UnsafePointer<Element>) -> Void
+    ) {
         let limit = UInt32(count)
         if let only {
             for index in indexes {
                 precondition(index < limit, "index out of bounds")
-                body(only.elements[Int(index)])
+                body(only.elements + Int(index))
             }
             return
         }
@@ -153,7 +162,7 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
                 precondition(index < limit, "index out of bounds")
                 let place = Int(index)
                 let chunk = (first + (place >> ChunkShape.pageShift)).pointee.chunk(at: place)
-                body(chunk[place & ChunkShape.elementMask])
+                body(chunk + (place & ChunkShape.elementMask))
             }
         }
     }

@@ -8,23 +8,28 @@ extension PointIndex {
         }
     }
 
-    /// Calls `body` for each point within the radius, in no particular order, until it returns
-    /// false.
+    /// Calls `body` with the points within the radius, up to sixteen at a time and in no particular
+    /// order, until it returns false.
     public func visit(
         within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere,
-        _ body: (Slot, Distance) throws -> Bool
-    ) rethrows {
+        _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Bool
+    ) {
         let circle = CircleRegion(center: center, radiusMeters: radiusMeters, model: model)
-        let finished = try searchDelta(circle) { slot, latitude, longitude in
+        let finished = searchDelta(circle) { slot, latitude, longitude in
             let place = Coordinate(latitude: latitude, longitude: longitude)
-            return try body(slot, circle.origin.distance(to: place))
+            let point = MeasuredPoint(distance: circle.origin.distance(to: place), slot: slot)
+            return withUnsafePointer(to: point) { body(UnsafeBufferPointer(start: $0, count: 1)) }
         }
         guard finished else { return }
-        for record in tiers {
-            let finished = try record.tier.tree.search(circle, places: true) { leaf, lanes in
-                try visit(leaf, lanes, of: record, circle, body)
+        withUnsafeTemporaryAllocation(of: MeasuredPoint.self, capacity: TierLayout.fanout) {
+            points in
+            for record in tiers {
+                let finished = record.tier.tree.search(circle, places: true) { leaf, lanes in
+                    let count = measure(leaf, lanes, of: record, circle, to: points)
+                    return count == 0 || body(UnsafeBufferPointer(rebasing: points[..<count]))
+                }
+                guard finished else { return }
             }
-            guard finished else { return }
         }
     }
 
@@ -95,7 +100,7 @@ extension PointIndex {
     /// right behind `after`.
     public func nearest(
         to center: Coordinate, model: DistanceModel = .sphere, within radiusMeters: Double? = nil,
-        after: NearestCursor? = nil
+        after: MeasuredPoint? = nil
     ) -> NearestWalk {
         nearest(to: center, model: model, within: radiusMeters, after: after, atMost: nil)
     }
@@ -104,7 +109,7 @@ extension PointIndex {
     /// asked either with a selection every time or never.
     public func nearest(
         to center: Coordinate, model: DistanceModel = .sphere, within radiusMeters: Double? = nil,
-        after: NearestCursor? = nil, atMost limit: Int?
+        after: MeasuredPoint? = nil, atMost limit: Int?
     ) -> NearestWalk {
         NearestWalk(
             index: self, center: center, model: model, radiusMeters: radiusMeters, after: after,
@@ -191,12 +196,17 @@ extension PointIndex {
         return true
     }
 
-    // Distances are taken eight at a time, those of points that nobody asks for among them.
+    /// Puts a leaf's points of a circle into `points`.
+    ///
+    /// Distances are taken eight at a time, those of points that nobody asks for among them.
+    ///
+    /// - Returns: how many they are.
     @inline(__always)
-    private func visit(
+    private func measure(
         _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, _ circle: CircleRegion,
-        _ body: (Slot, Distance) throws -> Bool
-    ) rethrows -> Bool {
+        to points: UnsafeMutableBufferPointer<MeasuredPoint>
+    ) -> Int {
+        var count = 0
         for first in stride(from: 0, to: TierLayout.fanout, by: 8) {
             var rest = lanes.touched >> UInt16(first) & 0xff
             guard rest != 0 else { continue }
@@ -215,11 +225,13 @@ extension PointIndex {
                     lanes.inside >> UInt16(lane) & 1 == 1
                     || distance.isWithin(radiusMeters: circle.radiusMeters)
                 if isIn {
-                    guard try body(slot, distance) else { return false }
+                    points.initializeElement(
+                        at: count, to: MeasuredPoint(distance: distance, slot: slot))
+                    count += 1
                 }
             }
         }
-        return true
+        return count
     }
 
     // Leaves that lie inside as a whole are copied as a whole.

@@ -3,22 +3,19 @@ import Geodesy
 /// The dense number a bucket gives to a version of an object.
 public typealias Slot = UInt32
 
-/// Where a nearest-first walk stopped: everything at or before this pair has been seen.
-public struct NearestCursor: Sendable, Hashable, Comparable {
-    /// The distance of the last point seen.
+/// A point and its distance from a centre. In a nearest-first walk it is a place as well: everything
+/// at or before this pair has been seen.
+public struct MeasuredPoint: BitwiseCopyable, Sendable, Hashable, Comparable {
     public let distance: Distance
-
-    /// The slot of the last point seen.
     public let slot: Slot
 
-    /// The place in the walk right behind the point of this distance and slot.
     public init(distance: Distance, slot: Slot) {
         self.distance = distance
         self.slot = slot
     }
 
     /// By distance, then by slot: the order of a walk.
-    public static func < (a: NearestCursor, b: NearestCursor) -> Bool {
+    public static func < (a: MeasuredPoint, b: MeasuredPoint) -> Bool {
         (a.distance, a.slot) < (b.distance, b.slot)
     }
 }
@@ -59,11 +56,11 @@ public protocol PointSet: Sendable {
     /// Calls `body` for each point in the box, in no particular order, until it returns false.
     func visit(in box: GeoBox, _ body: (Slot, Coordinate) throws -> Bool) rethrows
 
-    /// Calls `body` for each point within the radius, in no particular order, until it returns
-    /// false.
+    /// Calls `body` with the points within the radius, some at a time and in no particular order,
+    /// until it returns false.
     func visit(
         within radiusMeters: Double, of center: Coordinate, model: DistanceModel,
-        _ body: (Slot, Distance) throws -> Bool) rethrows
+        _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Bool)
 
     /// Calls `body` for each point in the polygon, in no particular order, until it returns false.
     func visit(in polygon: GeoPolygon, _ body: (Slot, Coordinate) throws -> Bool) rethrows
@@ -81,6 +78,6 @@ public protocol PointSet: Sendable {
     /// right behind `after`.
     func nearest(
         to center: Coordinate, model: DistanceModel, within radiusMeters: Double?,
-        after: NearestCursor?
+        after: MeasuredPoint?
     ) -> Walk
 }

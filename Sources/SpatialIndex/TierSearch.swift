@@ -152,7 +152,7 @@ extension TierTree {
         budget -= 1
         let boxes = group(number, level: level)
         let lanes = region.nodes(boxes).first(childCount(ofGroup: number, level: level))
-        let shares = region.shares(boxes)
+        lazy var shares = region.shares(boxes)
         var total = 0.0
         var rest = lanes.touched
         while rest != 0 {

@@ -3,20 +3,27 @@ import Objects
 import QueryLanguage
 
 /// One request of a line.
-public struct Request: Sendable {
+///
+/// A class because it is handed on much and holds much: copies would count many references.
+public final class Request: Sendable {
     /// The id's JSON as it came; nil for a notification, which is not answered.
-    public var id: [UInt8]?
+    public let id: [UInt8]?
     /// The method's name, where there is one to count it under.
-    public var method: MethodName?
-    public var call: Result<MethodCall, RPCFailure>
+    public let method: MethodName?
+    public let call: Result<MethodCall, RPCFailure>
     /// What its client calls a write, so that a repeat is recognised.
-    public var key: RequestKey?
+    public let key: RequestKey?
 
     static let nullID = Array("null".utf8)
 
     /// What could not be read as a request, answered under a null id or the one that was found.
-    public init(failed failure: RPCFailure, id: [UInt8]? = nil) {
+    public convenience init(failed failure: RPCFailure, id: [UInt8]? = nil) {
         self.init(id: id ?? Self.nullID, method: nil, call: .failure(failure))
+    }
+
+    /// The same request, which has failed before it was begun.
+    public func refused(_ failure: RPCFailure) -> Request {
+        Request(id: id, method: method, call: .failure(failure), key: key)
     }
 
     init(

@@ -65,19 +65,19 @@ struct ClauseOptions: ParsableArguments {
             if within != nil { throw ValidationError("--within needs --near") }
             return nil
         }
-        var clause = DistanceClause(
-            field: FieldPath(field), center: try usage("--near") { try parseCoordinate(near) },
-            putDistanceInto: Self.distanceName)
-        if let within {
+        let center = try usage("--near") { try parseCoordinate(near) }
+        let radiusMeters = try within.map { within in
             let meters = try usage("--within") { try Length.parse(within) }
             guard meters > 0, meters <= DistanceClause.maximumRadiusMeters else {
                 throw ValidationError(
                     "--within: \(within) is outside 0...\(Int(DistanceClause.maximumRadiusMeters)) m"
                 )
             }
-            clause.radiusMeters = meters
+            return meters
         }
-        return clause
+        return DistanceClause(
+            field: FieldPath(field), center: center, radiusMeters: radiusMeters,
+            putDistanceInto: Self.distanceName)
     }
 
     private func parse(_ text: String) throws -> Clause {

@@ -97,4 +97,29 @@ import Testing
             }
         }
     }
+
+    @Test func `ids as long as one another need no offsets, block by block`() {
+        func id(_ number: Int) -> [UInt8] {
+            // One block of five is not of one length.
+            let text = String(number + 100_000)
+            return Array((number == 3 * 256 + 17 ? text + "-longer" : text).utf8)
+        }
+        var (list, copies): (IDList, [IDList]) = (IDList(), [])
+        for number in 0..<5 * 256 + 100 {
+            id(number).withUnsafeBufferPointer { list.append($0) }
+            if number % 200 == 199 { copies.append(list) }
+        }
+        list.trim()
+        for list in copies + [list] {
+            let slots = (0..<Slot(list.count)).shuffled()
+            slots.withUnsafeBufferPointer { list.prefetch($0) }
+            for (slot, found) in zip(slots, list.ids(of: slots)) {
+                #expect(found.elementsEqual(id(Int(slot))))
+                #expect(list[slot].elementsEqual(id(Int(slot))))
+            }
+        }
+        let own = (0..<list.count).reduce(0) { $0 + id($1).count }
+        // The offsets of 256 and of 100 ids, and what seven blocks and their table take besides.
+        #expect(list.memoryBytes - own < 2 * 358 + 7 * 80 + 200)
+    }
 }

@@ -184,9 +184,9 @@ import Testing
         let (index, _) = fleet(5000, &random)
         let center = Coordinate(latitude: 35.68, longitude: 139.69)
         var whole = index.nearest(to: center)
-        var cursor: NearestCursor?
+        var cursor: MeasuredPoint?
         for _ in 0..<900 {
-            cursor = whole.next().map { NearestCursor(distance: $0.distance, slot: $0.slot) }
+            cursor = whole.next().map { MeasuredPoint(distance: $0.distance, slot: $0.slot) }
         }
         var page = index.nearest(to: center, after: cursor)
         for _ in 0..<10 { _ = page.next() }

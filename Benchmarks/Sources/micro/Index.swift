@@ -11,7 +11,7 @@ func measureIndex() {
     measure("index: circle, 100 hits with distances") { number in
         let query = circles[number % circles.count]
         index.visit(within: query.radiusMeters, of: query.center.coordinate) {
-            sum += $1.meters
+            for point in $0 { sum += point.distance.meters }
             return true
         }
     }

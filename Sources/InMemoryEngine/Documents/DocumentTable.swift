@@ -157,9 +157,9 @@ extension DocumentCache.Document {
     /// Asks for the first lines of a document.
     func prefetch() {
         guard let base = baseAddress else { return }
-        for offset in stride(from: 0, to: Swift.min(count, 512), by: 64) {
-            gb_prefetch(base + offset)
-        }
+        let first = Swift.min(count, 512)
+        for offset in stride(from: 0, to: first, by: 64) { gb_prefetch(base + offset) }
+        gb_prefetch(base + first - 1)
     }
 }
 

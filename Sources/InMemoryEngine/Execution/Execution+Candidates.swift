@@ -64,15 +64,15 @@ extension Execution {
     }
 
     /// The place in a nearest-first walk behind the object a page key names.
-    private func cursor(_ key: PageKey) -> NearestCursor {
+    private func cursor(_ key: PageKey) -> MeasuredPoint {
         var distance = Distance.zero
         if case .distance(let found)? = key.values(of: order).first { distance = found }
         let next = box.state.firstSlot(createdAfter: key.creation)
         guard next > 0 else {
-            return NearestCursor(
+            return MeasuredPoint(
                 distance: Distance(micrometers: distance.micrometers - 1), slot: .max)
         }
-        return NearestCursor(distance: distance, slot: Slot(next - 1))
+        return MeasuredPoint(distance: distance, slot: Slot(next - 1))
     }
 
     // MARK: Circles that measure
@@ -88,17 +88,17 @@ extension Execution {
         return clause
     }
 
-    /// Calls `body` with every point of a circle and its distance.
+    /// Calls `body` with every point of a circle and its distance, some at a time.
     private func forEachMeasured(
-        _ clause: DistanceClause, _ body: (Slot, Distance) -> Void
+        _ clause: DistanceClause, _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Void
     ) throws(ServiceFailure) {
         var count = 0
         box.state.fields[clause.field]?.visit(
             within: clause.radiusMeters ?? DistanceClause.maximumRadiusMeters,
             of: clause.center, model: clause.model
-        ) { slot, distance in
-            count += 1
-            body(slot, distance)
+        ) { points in
+            count += points.count
+            body(points)
             return true
         }
         noteMatches(count)
@@ -115,11 +115,10 @@ extension Execution {
         else { return nil }
         var found: [Ranked] = []
         found.reserveCapacity(plan.candidates + plan.candidates / 4)
-        try forEachMeasured(clause) { slot, distance in
-            if slot >= first {
-                found.append(Ranked(key: UInt64(distance.micrometers), slot: slot))
-            }
+        try forEachMeasured(clause) { points in
+            for point in points where point.slot >= first { found.append(Ranked(point)) }
         }
+        found.map(\.slot).withUnsafeBufferPointer { prefetch($0) }
         found.sortBySlot()
         return found.prefix(limit).map {
             Match(slot: $0.slot, distance: Distance(micrometers: Int64($0.key)))
@@ -133,8 +132,8 @@ extension Execution {
         guard let clause = lonelyCircle, ranking.parts.count == 1,
             ranking.rankedDistance == clause
         else { return false }
-        try forEachMeasured(clause) { slot, distance in
-            best.insert(Ranked(key: UInt64(distance.micrometers), slot: slot))
+        try forEachMeasured(clause) { points in
+            for point in points { best.insert(Ranked(point)) }
         }
         return true
     }

@@ -17,6 +17,8 @@ final class Execution {
     let plan: Plan
     let parser: JSONParser
     let distances: [DistanceClause]
+    /// Whether the page is made from documents, or from ids alone.
+    private let wantsDocuments: Bool
     let effort: Effort
     let deadline: ContinuousClock.Instant
 
@@ -25,19 +27,19 @@ final class Execution {
     private(set) var matched = 0
 
     init(
-        engine: InMemoryEngine, snapshot: Snapshot, box: BucketBox, clause: Clause,
-        order: [OrderKey], plan: Plan, parser: JSONParser, effort: Effort,
-        deadline: ContinuousClock.Instant
+        engine: InMemoryEngine, snapshot: Snapshot, box: BucketBox, query: Query, plan: Plan,
+        parser: JSONParser, effort: Effort, deadline: ContinuousClock.Instant
     ) {
         self.engine = engine
         self.snapshot = snapshot
         self.box = box
-        self.order = order
+        order = query.order
         self.plan = plan
         self.parser = parser
         self.effort = effort
         self.deadline = deadline
-        distances = clause.distanceClauses.filter { $0.putDistanceInto != nil }
+        distances = query.clause.distanceClauses.filter { $0.putDistanceInto != nil }
+        wantsDocuments = query.fields?.isEmpty != true
     }
 
     /// An object of a page.
@@ -89,6 +91,17 @@ final class Execution {
             key.append(value, descending: part.descending)
         }
         return key
+    }
+
+    /// Asks for what the page will be made from, of objects of which most are wanted.
+    ///
+    /// It lies far apart in memory, and comes while they are put in order.
+    func prefetch(_ slots: UnsafeBufferPointer<Slot>) {
+        if wantsDocuments {
+            box.state.prefetchRecords(of: slots)
+        } else {
+            box.state.prefetchIDs(of: slots)
+        }
     }
 
     func distance(_ clause: DistanceClause, of slot: Slot) -> Distance? {
@@ -150,6 +163,9 @@ final class Execution {
             let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
             if case .all = plan.documentFilter {
                 matched += passed.count
+                if ranking.parts.isEmpty, plan.candidates < 4 * limit {
+                    prefetch(UnsafeBufferPointer(passed))
+                }
                 best.insert(contentsOf: passed)
             } else {
                 _ = try forEachAccepted(passed) {

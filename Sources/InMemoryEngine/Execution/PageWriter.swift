@@ -1,9 +1,7 @@
 import Backend
-import Geodesy
 import JSONText
 import Objects
 import QueryLanguage
-import SpatialIndex
 
 /// Writes the objects of a page: stored bytes spliced in, distances and projections made.
 ///
@@ -14,19 +12,7 @@ struct PageWriter {
     private let matches: [Execution.Match]
     private let limit: Int
     private let fields: Set<[UInt8]>?
-    private let reports: Reports
-
-    /// The distances that `_calculated` tells.
-    private struct Reports {
-        /// The names, each as the first member begins: `,"_calculated":{"d":`.
-        var labels: [UInt8] = []
-        /// Where each label ends.
-        var ends: [Int] = []
-        /// What begins a label.
-        static let opening: StaticString = ",\"_calculated\":{"
-        /// Micrometres, match by match, of each label; negative where there is none.
-        var micrometers: [Int64] = []
-    }
+    private let reports: DistanceReports
 
     /// - Parameter limit: bytes after which no other object is begun.
     init(_ execution: Execution, _ query: Query, _ matches: [Execution.Match], limit: Int) {
@@ -34,42 +20,7 @@ struct PageWriter {
         self.matches = matches
         self.limit = limit
         fields = query.fields.map(Set.init)
-        let reported = execution.distances
-        var known = reported.count == 1 ? 0 : nil
-        if case .distance(let name)? = query.order.first?.source {
-            known = reported.firstIndex { $0.putDistanceInto == name }
-        }
-        var reports = Reports()
-        var labels = JSONWriter()
-        for (number, clause) in reported.enumerated() {
-            labels.raw(Reports.opening)
-            labels.string(clause.putDistanceInto!)
-            labels.byte(UInt8(ascii: ":"))
-            reports.ends.append(labels.count)
-            let isKnown = number == known && matches.allSatisfy { $0.distance != nil }
-            let distances =
-                isKnown ? nil : Self.distances(clause, of: matches, in: execution.box)
-            reports.micrometers.reserveCapacity(matches.count * reported.count)
-            for place in matches.indices {
-                let distance = distances.map { $0[place] } ?? matches[place].distance
-                reports.micrometers.append(distance?.micrometers ?? -1)
-            }
-        }
-        reports.labels = labels.bytes
-        self.reports = reports
-    }
-
-    private static func distances(
-        _ clause: DistanceClause, of matches: [Execution.Match], in bucket: BucketBox
-    ) -> [Distance?] {
-        guard let index = bucket.state.fields[clause.field] else { return matches.map { _ in nil } }
-        var slots = matches.map(\.slot)
-        var places: [Coordinate?] = []
-        places.reserveCapacity(slots.count)
-        slots.withUnsafeMutableBufferPointer {
-            index.forEachPosition(of: $0) { places.append($0) }
-        }
-        return places.map { $0.map(clause.distance) }
+        reports = DistanceReports(execution, query, matches)
     }
 
     /// Appends the objects, with commas between them, until they pass the limit.
@@ -98,49 +49,59 @@ struct PageWriter {
     private func splice(
         _ cached: [DocumentCache.Document?], _ own: [[UInt8]?], to writer: inout JSONWriter
     ) -> [Int] {
-        let start = writer.count
-        var ends: [Int] = []
-        ends.reserveCapacity(matches.count)
-        for place in matches.indices {
-            if place > 0 { writer.byte(UInt8(ascii: ",")) }
+        writeEach(to: &writer) { place, writer in
             if let document = cached[place] {
-                writer.raw(DocumentCache.Document(rebasing: document.dropLast()))
+                splice(document, place, to: &writer)
             } else {
-                writer.raw(own[place]!.dropLast())
+                own[place]!.withUnsafeBufferPointer { splice($0, place, to: &writer) }
             }
-            finish(place, to: &writer)
-            ends.append(writer.count)
-            if writer.count - start > limit { break }
         }
-        return ends
+    }
+
+    private func splice(
+        _ document: DocumentCache.Document, _ place: Int, to writer: inout JSONWriter
+    ) {
+        writer.write(atMost: document.count + reports.roomBytes) { cursor in
+            cursor.raw(DocumentCache.Document(rebasing: document.dropLast()))
+            reports.writeEnd(of: place, to: &cursor)
+        }
     }
 
     /// `_id` and the named members.
     private func writeProjections(
         _ fields: Set<[UInt8]>, to writer: inout JSONWriter
     ) throws(ServiceFailure) -> [Int] {
-        let start = writer.count
         let slots = matches.map(\.slot)
         let ids = execution.box.state.ids(of: slots)
-        let documents =
-            fields.isEmpty
-            ? []
-            : try execution.engine.documents(
-                of: execution.box.state.records(of: slots), in: execution.snapshot)
-        var ends: [Int] = []
-        ends.reserveCapacity(matches.count)
-        for place in matches.indices {
-            if place > 0 { writer.byte(UInt8(ascii: ",")) }
-            // An id has no character that JSON would escape.
-            writer.raw("{\"_id\":\"")
-            writer.raw(ids[place])
-            writer.byte(UInt8(ascii: "\""))
-            if !fields.isEmpty { try writeMembers(fields, of: documents[place], to: &writer) }
-            finish(place, to: &writer)
-            ends.append(writer.count)
-            if writer.count - start > limit { break }
+        guard !fields.isEmpty else {
+            return writeEach(to: &writer) { place, writer in
+                let room = Self.idBytes + ids[place].count + reports.roomBytes
+                writer.write(atMost: room) { cursor in
+                    Self.write(ids[place], to: &cursor)
+                    reports.writeEnd(of: place, to: &cursor)
+                }
+            }
         }
-        return ends
+        let documents = try execution.engine.documents(
+            of: execution.box.state.records(of: slots), in: execution.snapshot)
+        return try writeEach(to: &writer) { place, writer throws(ServiceFailure) in
+            writer.write(atMost: Self.idBytes + ids[place].count) {
+                Self.write(ids[place], to: &$0)
+            }
+            try writeMembers(fields, of: documents[place], to: &writer)
+            writer.write(atMost: reports.roomBytes) { reports.writeEnd(of: place, to: &$0) }
+        }
+    }
+
+    /// What stands around an id.
+    private static let idBytes = 9
+
+    /// Begins an object with its id, which has no character that JSON would escape.
+    @inline(__always)
+    private static func write(_ id: IDList.Bytes, to cursor: inout JSONCursor) {
+        cursor.raw("{\"_id\":\"")
+        cursor.raw(id)
+        cursor.byte(UInt8(ascii: "\""))
     }
 
     private func writeMembers(
@@ -158,23 +119,23 @@ struct PageWriter {
         }
     }
 
-    /// The distances, where there are any, and the closing brace.
-    private func finish(_ place: Int, to writer: inout JSONWriter) {
-        var (isFirst, start) = (true, 0)
-        for number in 0..<reports.ends.count {
-            let micrometers = reports.micrometers[number * matches.count + place]
-            let label = start..<reports.ends[number]
-            start = label.upperBound
-            guard micrometers >= 0 else { continue }
-            if isFirst {
-                writer.raw(reports.labels[label])
-            } else {
-                writer.byte(UInt8(ascii: ","))
-                writer.raw(reports.labels[label.dropFirst(Reports.opening.utf8CodeUnitCount)])
-            }
-            isFirst = false
-            writer.millionths(micrometers)
+    /// Has each object written by `body`, with commas between them, until they pass the limit.
+    ///
+    /// - Returns: where each ends.
+    @inline(__always)
+    private func writeEach<Failure: Error>(
+        to writer: inout JSONWriter,
+        _ body: (_ place: Int, _ writer: inout JSONWriter) throws(Failure) -> Void
+    ) throws(Failure) -> [Int] {
+        let start = writer.count
+        var ends: [Int] = []
+        ends.reserveCapacity(matches.count)
+        for place in matches.indices {
+            if place > 0 { writer.byte(UInt8(ascii: ",")) }
+            try body(place, &writer)
+            ends.append(writer.count)
+            if writer.count - start > limit { break }
         }
-        writer.raw(isFirst ? "}" : "}}")
+        return ends
     }
 }

@@ -9,6 +9,13 @@ struct Ranked: BitwiseCopyable, Sendable {
     var slot: Slot
 }
 
+extension Ranked {
+    /// A point by its distance.
+    init(_ point: MeasuredPoint) {
+        self.init(key: UInt64(point.distance.micrometers), slot: point.slot)
+    }
+}
+
 /// An order over slots whose values are all in memory: columns and points.
 ///
 /// Without parts it is the order of creation.

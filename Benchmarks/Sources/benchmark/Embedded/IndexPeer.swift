@@ -38,8 +38,8 @@ final class IndexPeer: EmbeddedPeer {
                 var hits = 0
                 var sum = 0.0
                 index.visit(within: query.radiusMeters, of: query.center.coordinate) {
-                    hits += 1
-                    sum += $1.meters
+                    hits += $0.count
+                    for point in $0 { sum += point.distance.meters }
                     return true
                 }
                 return sum >= 0 ? hits : 0

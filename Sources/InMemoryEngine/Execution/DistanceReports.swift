@@ -1,0 +1,85 @@
+import Geodesy
+import JSONText
+import QueryLanguage
+import SpatialIndex
+
+/// How the objects of a page end: with the distances that `_calculated` tells, if any, and the
+/// closing brace.
+struct DistanceReports {
+    /// The names, each as the first member begins: `,"_calculated":{"d":`.
+    private var labels: [UInt8] = []
+    /// Where each label ends.
+    private var ends: [Int] = []
+    /// Micrometres, match by match, of each label; negative where there is none.
+    private var micrometers: [Int64] = []
+    private let matches: Int
+    /// The room that the end of an object has to have.
+    let roomBytes: Int
+
+    /// What begins a label.
+    private static let opening: StaticString = ",\"_calculated\":{"
+
+    init(_ execution: Execution, _ query: Query, _ matches: [Execution.Match]) {
+        let reported = execution.distances
+        var known = reported.count == 1 ? 0 : nil
+        if case .distance(let name)? = query.order.first?.source {
+            known = reported.firstIndex { $0.putDistanceInto == name }
+        }
+        self.matches = matches.count
+        var labels = JSONWriter()
+        micrometers.reserveCapacity(matches.count * reported.count)
+        for (number, clause) in reported.enumerated() {
+            labels.raw(Self.opening)
+            labels.string(clause.putDistanceInto!)
+            labels.byte(UInt8(ascii: ":"))
+            ends.append(labels.count)
+            let isKnown = number == known && matches.allSatisfy { $0.distance != nil }
+            let distances =
+                isKnown ? nil : Self.distances(clause, of: matches, in: execution.box)
+            for place in matches.indices {
+                let distance = distances.map { $0[place] } ?? matches[place].distance
+                micrometers.append(distance?.micrometers ?? -1)
+            }
+        }
+        self.labels = labels.bytes
+        roomBytes = labels.count + ends.count * JSONCursor.numberBytes + 2
+    }
+
+    private static func distances(
+        _ clause: DistanceClause, of matches: [Execution.Match], in bucket: BucketBox
+    ) -> [Distance?] {
+        guard let index = bucket.state.fields[clause.field] else { return matches.map { _ in nil } }
+        var slots = matches.map(\.slot)
+        var places: [Coordinate?] = []
+        places.reserveCapacity(slots.count)
+        slots.withUnsafeMutableBufferPointer {
+            index.forEachPosition(of: $0) { places.append($0) }
+        }
+        return places.map { $0.map(clause.distance) }
+    }
+
+    /// Writes the end of a match's object, the closing brace included.
+    @inline(__always)
+    func writeEnd(of match: Int, to cursor: inout JSONCursor) {
+        var (isFirst, start) = (true, 0)
+        for number in 0..<ends.count {
+            let micrometers = micrometers[number * matches + match]
+            let label = start..<ends[number]
+            start = label.upperBound
+            guard micrometers >= 0 else { continue }
+            labels.withUnsafeBufferPointer { labels in
+                // Of a label that is not the first, a comma and the name.
+                var text = UnsafeBufferPointer(rebasing: labels[label])
+                if !isFirst {
+                    cursor.byte(UInt8(ascii: ","))
+                    text = UnsafeBufferPointer(
+                        rebasing: text.dropFirst(Self.opening.utf8CodeUnitCount))
+                }
+                cursor.raw(text)
+            }
+            isFirst = false
+            cursor.millionths(micrometers)
+        }
+        cursor.raw(isFirst ? "}" : "}}")
+    }
+}
