@@ -183,7 +183,7 @@ public final class InMemoryEngine: Sendable {
     func documents(
         of records: [BucketState.SlotRecord], in snapshot: Snapshot
     ) throws(ServiceFailure) -> [[UInt8]] {
-        var found = records.map { cache.document(creation: $0.creation, change: $0.change) }
+        var found = cache.withDocuments(of: records) { $0.map { $0.map { Array($0) } } }
         let missing = found.indices.filter { found[$0] == nil }
         if !missing.isEmpty {
             let stored = try source.documents(creations: missing.map { records[$0].creation })

@@ -1,21 +1,36 @@
 import Backend
+import Glibc
 
 /// Documents as clients read them, in memory up to a number of bytes.
 ///
-/// Sixteen tables with a lock each, which readers share.
-final class DocumentCache: Sendable {
-    private let shards: [DocumentTable]
+/// Sixteen tables, of which a growing one moves a sixteenth of the documents, under one lock that
+/// readers share: a page needs them all.
+///
+/// `@unchecked Sendable`: the tables are read under the shared and changed under the exclusive lock.
+final class DocumentCache: @unchecked Sendable {
+    private let lock = ReadWriteLock()
+    private let tables: UnsafeMutablePointer<DocumentTable>
+    private static let tableCount = 16
 
     /// A document in the cache, valid as long as the lock under which it was found.
     typealias Document = UnsafeBufferPointer<UInt8>
 
     init(capacityBytes: Int) {
-        shards = (0..<16).map { _ in DocumentTable(capacityBytes: capacityBytes / 16) }
+        tables = .allocate(capacity: Self.tableCount)
+        for number in 0..<Self.tableCount {
+            (tables + number).initialize(
+                to: DocumentTable(capacityBytes: capacityBytes / Self.tableCount))
+        }
+    }
+
+    deinit {
+        tables.deinitialize(count: Self.tableCount)
+        tables.deallocate()
     }
 
     /// A copy of the document that a change wrote, if it is here.
     func document(creation: ChangeNumber, change: ChangeNumber) -> [UInt8]? {
-        shard(creation).reading { $0.find(creation, change).map { Array($0) } }
+        lock.reading { table(creation).pointee.find(creation, change).map { Array($0) } }
     }
 
     /// Calls `body` with the documents of some records, nil for those that are not here, all of them
@@ -26,24 +41,36 @@ final class DocumentCache: Sendable {
     func withDocuments<Result>(
         of records: [BucketState.SlotRecord], _ body: ([Document?]) -> Result
     ) -> Result {
-        for shard in shards { shard.lock.lockForReading() }
-        defer { for shard in shards { shard.lock.unlock() } }
-        for record in records { shard(record.creation).prefetch(record.creation) }
-        let found = records.map { record -> Document? in
-            let document = shard(record.creation).find(record.creation, record.change)
-            document?.prefetch()
-            return document
+        lock.reading {
+            for record in records { table(record.creation).pointee.prefetch(record.creation) }
+            let found = records.map { record -> Document? in
+                let document = table(record.creation).pointee.find(record.creation, record.change)
+                document?.prefetch()
+                return document
+            }
+            return body(found)
         }
-        return body(found)
     }
 
     func put(_ document: [UInt8], creation: ChangeNumber, change: ChangeNumber) {
-        shard(creation).put(document, creation, change)
+        // Copied before the lock is taken, which holds up every reader.
+        guard let text = malloc(max(document.count, 1)) else { return }
+        memcpy(text, document, document.count)
+        let copy = Document(
+            start: text.assumingMemoryBound(to: UInt8.self), count: document.count)
+        let isTaken = lock.writing { table(creation).pointee.take(copy, creation, change) }
+        if !isTaken { free(text) }
     }
 
-    func remove(creation: ChangeNumber) { shard(creation).remove(creation) }
+    func remove(creation: ChangeNumber) {
+        lock.writing { table(creation).pointee.remove(creation) }
+    }
 
-    var bytes: Int { shards.reduce(0) { $0 + $1.reading { $0.bytes } } }
+    var bytes: Int {
+        lock.reading { (0..<Self.tableCount).reduce(0) { $0 + tables[$1].bytes } }
+    }
 
-    private func shard(_ creation: ChangeNumber) -> DocumentTable { shards[Int(creation & 15)] }
+    private func table(_ creation: ChangeNumber) -> UnsafeMutablePointer<DocumentTable> {
+        tables + Int(truncatingIfNeeded: creation) & (Self.tableCount - 1)
+    }
 }

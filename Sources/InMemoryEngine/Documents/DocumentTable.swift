@@ -2,16 +2,14 @@ import Backend
 import CGlibc
 import Glibc
 
-/// One shard of the document cache: a hash table by the changes that created the objects, open
+/// A part of the document cache: a hash table by the changes that created the objects, open
 /// addressing with linear probing.
 ///
 /// When it is full a hand goes round its cells and gives up what has not been read since it last
 /// came by (the clock, or second-chance, rule).
 ///
-/// `@unchecked Sendable`: everything is read under the shared and changed under the exclusive lock,
-/// but for the mark that a document has been read, a byte that readers set and nobody relies on.
-final class DocumentTable: @unchecked Sendable {
-    let lock = ReadWriteLock()
+/// Readers may share it, though they mark what has been read: a byte that nobody relies on.
+struct DocumentTable: ~Copyable {
     private let capacityBytes: Int
     private var cells: UnsafeMutablePointer<Cell>
     private var mask: Int
@@ -50,15 +48,15 @@ final class DocumentTable: @unchecked Sendable {
         cells.deallocate()
     }
 
-    func reading<Result>(_ body: (DocumentTable) -> Result) -> Result {
-        lock.lockForReading()
-        defer { lock.unlock() }
-        return body(self)
+    // MARK: Reading
+
+    /// Asks for the cell in which an object's document should be, and for the next one, in which it is
+    /// when that is taken: every second cell is the last of its line of memory.
+    func prefetch(_ creation: ChangeNumber) {
+        let home = cells + home(creation)
+        gb_prefetch(home)
+        gb_prefetch(home + 1)
     }
-
-    // MARK: Under the shared lock
-
-    func prefetch(_ creation: ChangeNumber) { gb_prefetch(cells + home(creation)) }
 
     func find(_ creation: ChangeNumber, _ change: ChangeNumber) -> DocumentCache.Document? {
         guard let cell = cell(of: creation), cells[cell].change == change else { return nil }
@@ -81,31 +79,35 @@ final class DocumentTable: @unchecked Sendable {
 
     // MARK: Writing
 
-    func put(_ document: [UInt8], _ creation: ChangeNumber, _ change: ChangeNumber) {
+    /// Takes over a document in memory of malloc, unless it is too large or not the latest.
+    ///
+    /// - Returns: whether it did.
+    mutating func take(
+        _ document: DocumentCache.Document, _ creation: ChangeNumber, _ change: ChangeNumber
+    ) -> Bool {
         let size = document.count + Self.overheadBytes
-        guard size <= capacityBytes else { return remove(creation) }
-        lock.lockForWriting()
-        defer { lock.unlock() }
+        guard size <= capacityBytes else {
+            remove(creation)
+            return false
+        }
         if let old = cell(of: creation) {
             // A slow reader must not put back what a writer has replaced.
-            guard cells[old].change < change else { return }
+            guard cells[old].change < change else { return false }
             clear(old)
         }
         if (count + 1) * 4 > (mask + 1) * 3 { grow() }
         while bytes + size > capacityBytes { evictOne() }
-        guard let text = malloc(max(document.count, 1)) else { return }
-        memcpy(text, document, document.count)
         place(
             Cell(
                 creation: creation, change: change,
-                text: text.assumingMemoryBound(to: UInt8.self), length: UInt32(document.count)))
+                text: UnsafeMutablePointer(mutating: document.baseAddress),
+                length: UInt32(document.count)))
         count += 1
         bytes += size
+        return true
     }
 
-    func remove(_ creation: ChangeNumber) {
-        lock.lockForWriting()
-        defer { lock.unlock() }
+    mutating func remove(_ creation: ChangeNumber) {
         if let cell = cell(of: creation) { clear(cell) }
     }
 
@@ -116,7 +118,7 @@ final class DocumentTable: @unchecked Sendable {
     }
 
     /// Frees a cell, and closes the gap so that every other is still found from its home.
-    private func clear(_ cell: Int) {
+    private mutating func clear(_ cell: Int) {
         count -= 1
         bytes -= Int(cells[cell].length) + Self.overheadBytes
         free(cells[cell].text)
@@ -133,7 +135,7 @@ final class DocumentTable: @unchecked Sendable {
         cells[gap] = Cell()
     }
 
-    private func evictOne() {
+    private mutating func evictOne() {
         while true {
             if cells[hand].creation != 0 {
                 if !cells[hand].wasRead { return clear(hand) }
@@ -143,7 +145,7 @@ final class DocumentTable: @unchecked Sendable {
         }
     }
 
-    private func grow() {
+    private mutating func grow() {
         let (old, oldCount) = (cells, mask + 1)
         mask = oldCount * 2 - 1
         cells = Self.freeCells(oldCount * 2)
@@ -176,9 +178,15 @@ final class ReadWriteLock: @unchecked Sendable {
         lock.deallocate()
     }
 
-    func lockForReading() { precondition(pthread_rwlock_rdlock(lock) == 0) }
+    func reading<Result>(_ body: () -> Result) -> Result {
+        precondition(pthread_rwlock_rdlock(lock) == 0)
+        defer { pthread_rwlock_unlock(lock) }
+        return body()
+    }
 
-    func lockForWriting() { precondition(pthread_rwlock_wrlock(lock) == 0) }
-
-    func unlock() { pthread_rwlock_unlock(lock) }
+    func writing<Result>(_ body: () -> Result) -> Result {
+        precondition(pthread_rwlock_wrlock(lock) == 0)
+        defer { pthread_rwlock_unlock(lock) }
+        return body()
+    }
 }

@@ -31,7 +31,7 @@ struct PageWriter {
             return try writeProjections(fields, to: &writer)
         }
         let records = execution.box.state.records(of: matches.map(\.slot))
-        var own = [[UInt8]?](repeating: nil, count: matches.count)
+        var own: [Int: [UInt8]] = [:]  // of places whose documents are not in the cache
         while true {
             var ends: [Int] = []
             let missing = execution.engine.cache.withDocuments(of: records) { cached in
@@ -47,7 +47,7 @@ struct PageWriter {
     }
 
     private func splice(
-        _ cached: [DocumentCache.Document?], _ own: [[UInt8]?], to writer: inout JSONWriter
+        _ cached: [DocumentCache.Document?], _ own: [Int: [UInt8]], to writer: inout JSONWriter
     ) -> [Int] {
         writeEach(to: &writer) { place, writer in
             if let document = cached[place] {
