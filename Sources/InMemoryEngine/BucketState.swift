@@ -69,6 +69,8 @@ struct BucketState: Sendable {
 
     @inline(__always)
     func records(of slots: [Slot]) -> [SlotRecord] {
+        // The array without elements is one for all threads: its count is not to be written.
+        guard !slots.isEmpty else { return [] }
         var slots = slots
         return [SlotRecord](unsafeUninitializedCapacity: slots.count) { found, count in
             count = slots.count

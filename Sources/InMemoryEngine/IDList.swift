@@ -42,7 +42,8 @@ struct IDList: Sendable {
 
     /// Asks for where the ids of some slots are, which takes `ids(of:)` a while to come by.
     func prefetch(_ slots: UnsafeBufferPointer<Slot>) {
-        for slot in slots where !contents.isEmpty {
+        guard !contents.isEmpty else { return }
+        for slot in slots {
             contents[Int(slot >> 8)].prefetch(Int(slot & 255))
         }
     }

@@ -6,7 +6,7 @@ import Objects
 struct ClauseParser {
     let limits: Limits
     private var nodes = 0
-    private var distanceNames: [String] = []
+    private var distanceNames: Set<String> = []
     private var polygons: PolygonParser
 
     init(limits: Limits) {
@@ -231,11 +231,10 @@ struct ClauseParser {
         let name = try members.optionalString("putDistanceInto")
         if let name {
             try QueryParser.checkResultName(name, at: "putDistanceInto")
-            guard !distanceNames.contains(name) else {
+            guard distanceNames.insert(name).inserted else {
                 throw members.failure(
                     "putDistanceInto", "\(quoted(name)) is used by another clause already")
             }
-            distanceNames.append(name)
         }
         return DistanceClause(
             field: field, center: center, radiusMeters: meters, model: model, putDistanceInto: name)

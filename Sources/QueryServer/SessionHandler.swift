@@ -95,7 +95,6 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        isReading = false
         if isClosing { return }  // too late; it is read so that closing does not cut the answers
         let bytes = unwrapInboundIn(data)
         if !hasReceived {

@@ -41,11 +41,13 @@ func measureWriter() {
     measure("writer: 100 ids and distances", count: 5_000) { number in
         writer.removeAll()
         for (hit, id) in ids.enumerated() {
-            writer.raw("{\"_id\":")
-            writer.string(id)
-            writer.raw(",\"_calculated\":{\"d\":")
-            writer.millionths(Int64(hit) * 1_234_567 + Int64(number))
-            writer.raw("}},")
+            writer.write(atMost: id.count + 40 + JSONCursor.numberBytes) { cursor in
+                cursor.raw("{\"_id\":\"")
+                id.withUnsafeBufferPointer { cursor.raw($0) }
+                cursor.raw("\",\"_calculated\":{\"d\":")
+                cursor.millionths(Int64(hit) * 1_234_567 + Int64(number))
+                cursor.raw("}},")
+            }
         }
     }
     measure("writer: 100 documents of about 200 bytes", count: 5_000) { _ in

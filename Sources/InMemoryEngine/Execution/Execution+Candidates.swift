@@ -105,13 +105,17 @@ extension Execution {
         try self.count(count)
     }
 
+    /// Whether the order is that of creation and about all that are found are wanted.
+    func wantsAboutAll(_ ranking: SlotRanking, _ limit: Int) -> Bool {
+        ranking.parts.isEmpty && plan.candidates < 4 * limit
+    }
+
     /// The matches in the order of creation with the only distance that is reported, if about all
     /// that are found are wanted.
     func measured(
         _ ranking: SlotRanking, from first: Int, atMost limit: Int
     ) throws(ServiceFailure) -> [Match]? {
-        guard ranking.parts.isEmpty, let clause = lonelyCircle, distances == [clause],
-            plan.candidates < 4 * limit
+        guard wantsAboutAll(ranking, limit), let clause = lonelyCircle, distances == [clause]
         else { return nil }
         var found: [Ranked] = []
         found.reserveCapacity(plan.candidates + plan.candidates / 4)

@@ -163,7 +163,7 @@ final class Execution {
             let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
             if case .all = plan.documentFilter {
                 matched += passed.count
-                if ranking.parts.isEmpty, plan.candidates < 4 * limit {
+                if wantsAboutAll(ranking, limit) {
                     prefetch(UnsafeBufferPointer(passed))
                 }
                 best.insert(contentsOf: passed)
