@@ -21,6 +21,9 @@ final class WriteSession {
     private let isAllSuperseded: Bool
     private var buckets: [BucketName: Int64] = [:]
     private var geoFields: GeoFieldBudget
+    /// Objects that this transaction has changed, by the changes that created them: what the engine has
+    /// of them is not what they are now.
+    private var changed: Set<ChangeNumber> = []
     private let patchParser = JSONParser()
     private let targetParser = JSONParser()
 
@@ -65,8 +68,8 @@ final class WriteSession {
         case .patch(let bucket, let id, let patch, let version, let expiry):
             return .stored([try self.patch(id, patch, version, expiry, in: bucket)])
         case .delete(let bucket, let id, let version):
-            let row = try existing(id, in: bucket, version: version)
-            try delete([row.creation], in: bucket)
+            let present = try existing(id, in: bucket, version: version)
+            try delete([present.creation], in: bucket)
             return .deleted(1)
         case .deleteBucket(let bucket): return .deleted(try deleteBucket(bucket))
         case .deleteWhere(let bucket, let clause):
@@ -96,10 +99,10 @@ final class WriteSession {
     private func put(
         _ object: PutObject, _ number: Int64, in bucket: BucketName
     ) throws -> ObjectMetadata {
-        let creation = object.id.flatMap { engine.creation(of: $0, in: bucket) }
-        if creation == nil, let made = try insert(object, number, in: bucket) { return made }
-        if let id = object.id, let row = try find(id, creation, number, in: bucket) {
-            return try replace(row, object.document, expires: object.expires, in: bucket)
+        let known = object.id.flatMap { engine.changes(of: $0, in: bucket) }
+        if known == nil, let made = try insert(object, number, in: bucket) { return made }
+        if let id = object.id, let present = try find(id, known, number, in: bucket) {
+            return try replace(present, object.document, expires: object.expires, in: bucket)
         }
         // There is none, or none any more; an id of our own making is another each time.
         while true {
@@ -125,27 +128,29 @@ final class WriteSession {
     private func check(
         _ condition: WriteCondition, on id: ObjectID?, in bucket: BucketName
     ) throws {
-        let row = try id.flatMap { try find($0, in: bucket) }
+        let present = try id.flatMap { try find($0, in: bucket) }
         switch condition {
         case .none: break
         case .absent:
-            if let row {
+            if let present {
                 throw ServiceFailure(
-                    .alreadyExists, "there is an object \"\(row.metadata.id.text)\" already",
+                    .alreadyExists, "there is an object \"\(present.metadata.id.text)\" already",
                     at: "id")
             }
         case .version(let version):
-            guard let row else {
+            guard let present else {
                 throw ServiceFailure.noObject(id ?? ObjectID(trusted: ""), in: bucket)
             }
-            try checkVersion(row, version)
+            try checkVersion(of: present, version)
         }
     }
 
-    private func checkVersion(_ row: StoredRow, _ version: Int64?) throws(ServiceFailure) {
-        guard let version, row.metadata.version != version else { return }
+    private func checkVersion(
+        of present: PresentObject, _ version: Int64?
+    ) throws(ServiceFailure) {
+        guard let version, present.metadata.version != version else { return }
         throw ServiceFailure(
-            .versionIsStale, "the object has version \(row.metadata.version), not \(version)",
+            .versionIsStale, "the object has version \(present.metadata.version), not \(version)",
             at: "ifVersion")
     }
 
@@ -153,62 +158,79 @@ final class WriteSession {
         _ id: ObjectID, _ patch: [UInt8], _ version: Int64?, _ expiry: Expiry,
         in bucket: BucketName
     ) throws -> ObjectMetadata {
-        let row = try existing(id, in: bucket, version: version)
+        let present = try existing(id, in: bucket, version: version)
         let merged = MergePatch.apply(
-            try patchParser.parse(patch), to: try targetParser.parse(row.text))
+            try patchParser.parse(patch), to: try targetParser.parse(present.document))
         let document = try WrittenDocument(
             try targetParser.parse(merged), at: "object", limits: limits)
         try geoFields.take([document.points], in: bucket) { _ in "object" }
         return try replace(
-            row, document, expires: expiry.applied(to: row.metadata.expires), in: bucket)
+            present, document, expires: expiry.applied(to: present.metadata.expires), in: bucket)
     }
 
     private func existing(
         _ id: ObjectID, in bucket: BucketName, version: Int64?
-    ) throws -> StoredRow {
-        guard let row = try find(id, in: bucket) else {
+    ) throws -> PresentObject {
+        guard let present = try find(id, in: bucket) else {
             throw ServiceFailure.noObject(id, in: bucket)
         }
-        try checkVersion(row, version)
-        return row
+        try checkVersion(of: present, version)
+        return present
     }
 
-    private func find(_ id: ObjectID, in bucket: BucketName) throws -> StoredRow? {
+    private func find(_ id: ObjectID, in bucket: BucketName) throws -> PresentObject? {
         guard let number = try number(of: bucket) else { return nil }
-        return try find(id, engine.creation(of: id, in: bucket), number, in: bucket)
+        return try find(id, engine.changes(of: id, in: bucket), number, in: bucket)
     }
+
+    /// What the engine knows of an object: it is asked because that is fast, but not of what this very
+    /// transaction did.
+    private typealias Known = (creation: ChangeNumber, latest: ChangeNumber)
 
     /// An object that is there; one that has expired is removed now, so that its id is free.
-    ///
-    /// - Parameter creation: what the engine knows: it is asked because that is fast, but not of what
-    ///   this very transaction did.
     private func find(
-        _ id: ObjectID, _ creation: ChangeNumber?, _ number: Int64, in bucket: BucketName
-    ) throws -> StoredRow? {
-        let known = try creation.flatMap(transaction.find(creation:))
-        guard let row = try known ?? transaction.find(id, in: number) else { return nil }
-        guard let time = row.metadata.expires, time <= now else { return row }
-        try delete([row.creation], in: bucket)
+        _ id: ObjectID, _ known: Known?, _ number: Int64, in bucket: BucketName
+    ) throws -> PresentObject? {
+        let found =
+            try known.flatMap(find) ?? transaction.find(id, in: number).map(PresentObject.init)
+        guard let found else { return nil }
+        guard let time = found.metadata.expires, time <= now else { return found }
+        try delete([found.creation], in: bucket)
         return nil
     }
 
+    /// An object that the engine knows, from memory if it is there as it is now.
+    private func find(_ known: Known) throws -> PresentObject? {
+        if !changed.contains(known.creation),
+            let document = engine.cachedDocument(creation: known.creation, change: known.latest),
+            let present = PresentObject(
+                creation: known.creation, change: known.latest, document: document, targetParser)
+        {
+            return present
+        }
+        return try transaction.find(creation: known.creation).map(PresentObject.init)
+    }
+
     private func replace(
-        _ row: StoredRow, _ document: WrittenDocument, expires: Int64?, in bucket: BucketName
+        _ present: PresentObject, _ document: WrittenDocument, expires: Int64?,
+        in bucket: BucketName
     ) throws -> ObjectMetadata {
-        var metadata = row.metadata
+        var metadata = present.metadata
         metadata.version += 1
         metadata.modified = max(now, metadata.modified)
         metadata.expires = expires
         let change = nextChange()
-        engine.supersede(row.document, change: row.change)
+        changed.insert(present.creation)
+        engine.supersede(present.document, change: present.change)
         try transaction.update(
-            creation: row.creation, metadata, document, change: change,
-            expiringBefore: row.metadata.expires)
-        record(metadata, document, bucket, creation: row.creation, change: change)
+            creation: present.creation, metadata, document, change: change,
+            expiringBefore: present.metadata.expires)
+        record(metadata, document, bucket, creation: present.creation, change: change)
         return metadata
     }
 
     private func delete(_ creations: [ChangeNumber], in bucket: BucketName) throws {
+        changed.formUnion(creations)
         for creation in creations {
             let id: ObjectID?
             if isAllSuperseded {

@@ -35,12 +35,21 @@ extension InMemoryEngine {
         Set(snapshot.bucket(bucket)?.fields.keys.map(\.self) ?? [])
     }
 
-    /// The change that created an object, one that has expired too, as of the last change applied.
-    public func creation(of id: ObjectID, in bucket: BucketName) -> ChangeNumber? {
+    /// The change that created an object, one that has expired too, and the latest one, as of the last
+    /// changes published.
+    public func changes(
+        of id: ObjectID, in bucket: BucketName
+    ) -> (creation: ChangeNumber, latest: ChangeNumber)? {
         guard let box = snapshot.buckets[bucket], let slot = box.state.slot(of: id) else {
             return nil
         }
-        return box.state.records[Int(slot)].creation
+        let record = box.state.records[Int(slot)]
+        return (record.creation, record.change)
+    }
+
+    /// The document that a change wrote, as clients read it, if it is in memory.
+    public func cachedDocument(creation: ChangeNumber, change: ChangeNumber) -> [UInt8]? {
+        cache.document(creation: creation, change: change)
     }
 
     /// The document of an object as clients read it, or nil when there is no such object.

@@ -9,7 +9,7 @@ public enum MergePatch {
     /// left out.
     ///
     /// - Parameters:
-    ///   - target: a stored document; nil stands for an empty one.
+    ///   - target: a document as it is stored or read; nil stands for an empty one.
     ///   - patch: a JSON object whose first-level names have been checked.
     public static func apply(_ patch: JSONView, to target: JSONView?) -> [UInt8] {
         var writer = JSONWriter(reserving: patch.text.count + (target?.text.count ?? 0))

@@ -27,6 +27,18 @@ public struct ObjectMetadata: Sendable, Hashable {
         self.expires = expires
     }
 
+    /// The predefined fields of an object as clients read it; nil where one that all have is missing.
+    public init?(_ object: JSONView) {
+        let number = { object[$0]?.number?.exactInt.map(Int64.init) }
+        guard let id = object["_id"]?.string, let created = number("_created"),
+            let modified = number("_modified"), let version = number("_version")
+        else { return nil }
+        self.init(
+            id: ObjectID(trusted: id), created: created, modified: modified, version: version,
+            owner: object["_owner"]?.string, dataType: object["_dataType"]?.string,
+            expires: number("_expiresAt"))
+    }
+
     /// Appends id, times and version as members of an object: what a write is answered with.
     public func write(to writer: inout JSONWriter) {
         writer.key("_id")

@@ -1,0 +1,87 @@
+import Backend
+import JSONText
+import Objects
+import Synchronization
+import TestSupport
+import Testing
+
+/// Writes that wait together become one transaction: each has to see what those before it did, of
+/// which nothing has been published yet.
+@Suite struct GroupTests {
+    private static let id = ObjectID(trusted: "a")
+
+    @Test(arguments: [0, 256 * 1_048_576])
+    func `writes of one transaction see each other`(cacheBytes: Int) async throws {
+        try await withTemporaryFolder { folder in
+            var limits = Limits()
+            limits.documentCacheBytes = cacheBytes
+            try await withBackend(path: folder + "/store.sqlite", limits: limits) { face in
+                let bucket = try BucketName("one")
+                func put(_ text: String, _ condition: WriteCondition) -> Write {
+                    let document = WrittenDocument(text: Array(text.utf8), points: [])
+                    let object = PutObject(
+                        id: Self.id, document: document, owner: "o\"w", dataType: "d\\t")
+                    return .put(bucket: bucket, object: object, condition: condition)
+                }
+                _ = await Self.answers(to: [put(#"{"n":1}"#, .none)], of: face.backend)
+                let commits = face.backend.statistics().commits
+                // What keeps the writer busy while the others gather.
+                let others = (0..<2_000).map { number in
+                    PutObject(
+                        id: ObjectID(trusted: "\(number)"),
+                        document: WrittenDocument(text: [123, 125], points: []))
+                }
+                let writes: [Write] = [
+                    .putMany(bucket: try BucketName("other"), objects: others),
+                    put(#"{"n":2}"#, .version(1)),
+                    .patch(
+                        bucket: bucket, id: Self.id, patch: Array(#"{"m":3}"#.utf8), ifVersion: 2,
+                        expiry: .unchanged),
+                    put(#"{"n":4}"#, .version(2)),
+                    .delete(bucket: bucket, id: Self.id, ifVersion: 3),
+                    put(#"{"n":5}"#, .version(3)),
+                    put(#"{"n":6}"#, .absent),
+                    put(#"{"n":7}"#, .none),
+                    put(#"{"n":8}"#, .absent),
+                    .patch(
+                        bucket: bucket, id: Self.id, patch: Array(#"{"m":9}"#.utf8), ifVersion: nil,
+                        expiry: .unchanged),
+                ]
+                let answers = await Self.answers(to: writes, of: face.backend)
+                #expect(
+                    answers.dropFirst() == [
+                        "2", "3", "versionIsStale", "deleted 1", "objectNotFound", "1", "2",
+                        "alreadyExists", "3",
+                    ])
+                #expect(face.backend.statistics().commits < commits + writes.count)
+                var writer = JSONWriter()
+                try face.backend.get(Self.id, in: bucket, into: &writer)
+                let text = String(decoding: writer.bytes, as: UTF8.self)
+                #expect(text.hasSuffix(#""_owner":"o\"w","_dataType":"d\\t","n":7,"m":9}"#))
+            }
+        }
+    }
+
+    /// The version that each left, how many it deleted, or why it was refused.
+    private static func answers(to writes: [Write], of backend: any Backend) async -> [String] {
+        let answers = Mutex<[String]>([])
+        await withCheckedContinuation { continuation in
+            for write in writes {
+                backend.submit(write) { result in
+                    let text =
+                        switch result {
+                        case .success(.stored(let metadata)): "\(metadata[0].version)"
+                        case .success(.deleted(let count)): "deleted \(count)"
+                        case .failure(let failure): "\(failure.reason)"
+                        }
+                    let count = answers.withLock {
+                        $0.append(text)
+                        return $0.count
+                    }
+                    if count == writes.count { continuation.resume() }
+                }
+            }
+        }
+        return answers.withLock { $0 }
+    }
+}
