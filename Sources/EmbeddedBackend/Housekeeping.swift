@@ -48,6 +48,7 @@ final class Housekeeping: @unchecked Sendable {
     }
 
     private func tick() {
+        Precedence.giveWayToReaders()
         ticks += 1
         // What connections and queries have freed is kept by malloc, in whatever thread's arena.
         if ticks % Self.sweepEvery == 0 { gb_malloc_trim() }

@@ -27,11 +27,6 @@ final class Writer: Sendable {
     private let logger: Logger
     private let now: @Sendable () -> Int64
     private let queue = DispatchQueue(label: "geobucket.writer", qos: .utility)
-    /// Readers need a processor for microseconds, those who write wait for the disk anyway: Linux gives
-    /// the writer's thread less of a processor that others want, and all of one that is idle. At 3
-    /// readers beside a full load of writes keep half of their rate alone, at 10 the writes a quarter
-    /// of theirs.
-    private static let niceness: Int32 = 7
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
     private let committed = Atomic(0)
@@ -105,7 +100,7 @@ final class Writer: Sendable {
     /// Commits one group; what else waits for the writer gets its turn before the next.
     private func run() {
         guard let group = nextGroup() else { return }
-        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+        Precedence.giveWayToReaders()
         commit(group)
         queue.async { self.run() }
     }

@@ -4,14 +4,26 @@ import GRDB
 ///
 /// Passive ones of a connection of their own never make a writer wait, but while writes come all the
 /// time the log's end is never quite reached, so the log is never begun anew and grows. Above
-/// `logBytes` the writer therefore does the last bit itself.
+/// `logBytes` the writer therefore does the last bit itself: a bit, because the rest has not only been
+/// written but synced, which SQLite does not do before the end is reached.
 extension ObjectStore {
+    /// Rounds in which a long log is caught up with: each takes as long as what was written during
+    /// the one before.
+    private static let rounds = 3
+
     /// Takes committed pages into the file, beside writers and readers.
     ///
     /// - Returns: whether the log has grown so long that the writer should call `finishCheckpoint`.
     public func checkpoint() throws(StoreFailure) -> Bool {
         do {
-            return try checkpoints.inDatabase(Self.checkpoint) > logBytes
+            return try checkpoints.inDatabase { db in
+                guard try Self.checkpoint(db) > logBytes else { return false }
+                for _ in 0..<Self.rounds {
+                    try lock.syncFile()
+                    _ = try Self.checkpoint(db)
+                }
+                return true
+            }
         } catch {
             throw StoreFailure(error, path: path)
         }

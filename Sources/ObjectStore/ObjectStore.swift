@@ -19,7 +19,7 @@ public final class ObjectStore: Sendable {
     let pool: DatabasePool
     let checkpoints: DatabaseQueue
     let logBytes: Int
-    private let lock: StoreLock
+    let lock: StoreLock
 
     /// What a write survives once it has been answered.
     public enum Durability: String, Sendable, CaseIterable {
@@ -50,7 +50,9 @@ public final class ObjectStore: Sendable {
                 try db.execute(sql: synchronous)
                 try db.execute(sql: "PRAGMA cache_size = -65536")
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
-                try db.execute(sql: "PRAGMA journal_size_limit = \(logBytes)")
+                // Room for what is written while a long log is caught up with: a log that is made
+                // shorter each time costs each transaction after it a longer file.
+                try db.execute(sql: "PRAGMA journal_size_limit = \(2 * logBytes)")
             }
             pool = try DatabasePool(path: path, configuration: configuration)
             // GRDB turns the writer's syncing down when it turns the log on.

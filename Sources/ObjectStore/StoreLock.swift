@@ -1,3 +1,4 @@
+import CGlibc
 import Glibc
 import Synchronization
 
@@ -30,6 +31,25 @@ final class StoreLock: Sendable {
                 Glibc.close($0)
             }
             $0 = -1
+        }
+    }
+
+    private static let sliceBytes = 1 << 20
+
+    /// Returns when what was written to the file is on the disk.
+    ///
+    /// A slice at a time: all at once would keep the disk busy for so long that whoever syncs the log
+    /// meanwhile waits for it.
+    func syncFile() throws(StoreFailure) {
+        let file = descriptor.withLock { $0 }
+        var status = stat()
+        var isDone = fstat(file, &status) == 0
+        for offset in stride(from: 0, to: Int(status.st_size), by: Self.sliceBytes) where isDone {
+            // Where there are no slices, the sync does it all.
+            isDone = gb_write_back(file, offset, Self.sliceBytes) == 0 || errno == ENOSYS
+        }
+        guard isDone, fdatasync(file) == 0 else {
+            throw .failed("the file cannot be synced: \(String(cString: strerror(errno)))")
         }
     }
 
