@@ -2,14 +2,25 @@ import CSQLite
 import Dispatch
 import Foundation
 import Histogram
+import Synchronization
 import SyntheticData
 import Workloads
 
 /// Durable updates as SQLite alone does them, on a store of GeoBucket's that no service has open: one
-/// prepared UPDATE by the index of ids, groups of a given size, the same write-ahead settings.
+/// prepared UPDATE by the index of ids, groups of a given size, the log synced with each.
 struct RawUpdates {
+    /// How the log gets into the file.
+    enum LogPolicy {
+        /// Every 200 ms beside the updates, and to its end between two of them when it is longer than
+        /// the service lets it become.
+        case asService
+        /// As SQLite does it of itself: by the update that makes it longer than 1,000 pages.
+        case bySQLite
+    }
+
     let path: String
     let objects: Int
+    let log: LogPolicy
 
     /// - Returns: updates a second; milliseconds of a group.
     func run(
@@ -17,8 +28,9 @@ struct RawUpdates {
     ) throws -> (perSecond: Double, p50: Double, p99: Double) {
         let database = try Self.open(path)
         defer { sqlite3_close_v2(database) }
-        let checkpoints = try Checkpoints(path)
-        defer { checkpoints.stop() }
+        let checkpoints = log == .asService ? try Checkpoints(path) : nil
+        defer { checkpoints?.stop() }
+        if log == .bySQLite { sqlite3_wal_autocheckpoint(database, 1_000) }
         let update = try Self.prepare(
             database,
             "UPDATE object SET change = :change, version = version + 1, document = :document "
@@ -26,6 +38,7 @@ struct RawUpdates {
         update.bind(GeoBucketServer.bucket, ":bucket")
         let begin = try Self.prepare(database, "BEGIN IMMEDIATE")
         let commit = try Self.prepare(database, "COMMIT")
+        let checkpoint = try Self.prepare(database, "PRAGMA wal_checkpoint(PASSIVE)")
         var random = SplitMix64(seed: 7)
         let documents = (0..<10_000).map { _ in
             let object = random.below(objects)
@@ -46,6 +59,7 @@ struct RawUpdates {
                 done += 1
             }
             try Self.run(commit)
+            if checkpoints?.isLogLong == true { try Self.run(checkpoint) }
             groups.record(now() - groupStart)
         }
         let elapsed = Double(now() - start) / 1e9
@@ -81,10 +95,18 @@ struct RawUpdates {
         return SQLiteStatement(statement)
     }
 
-    /// A passive checkpoint every 200 ms on a connection of its own, as the service has it.
+    /// A passive checkpoint every 200 ms on a connection of its own.
     private final class Checkpoints {
         private let timer: any DispatchSourceTimer
         private let queue = DispatchQueue(label: "checkpoints")
+        private let isLong = Atomic(false)
+
+        /// Whether the log has grown so long that the writer should begin it anew; told once.
+        var isLogLong: Bool {
+            isLong.load(ordering: .relaxed) && isLong.exchange(false, ordering: .relaxed)
+        }
+
+        private static let logPages: Int32 = 64 * 1_048_576 / 4_096
 
         init(_ path: String) throws {
             let database = try RawUpdates.open(path)
@@ -92,8 +114,11 @@ struct RawUpdates {
             timer.schedule(deadline: .now() + 0.2, repeating: 0.2)
             // Used on the queue alone.
             nonisolated(unsafe) let handle = database
-            timer.setEventHandler {
-                sqlite3_exec(handle, "PRAGMA wal_checkpoint(PASSIVE)", nil, nil, nil)
+            timer.setEventHandler { [weak self] in
+                var (logged, written): (Int32, Int32) = (0, 0)
+                sqlite3_wal_checkpoint_v2(
+                    handle, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &written)
+                if logged > Self.logPages { self?.isLong.store(true, ordering: .relaxed) }
             }
             timer.setCancelHandler { sqlite3_close_v2(handle) }
             timer.resume()
