@@ -17,7 +17,10 @@ extension ObjectStore {
     public func checkpoint() throws(StoreFailure) -> Bool {
         do {
             return try checkpoints.inDatabase { db in
-                guard try Self.checkpoint(db) > logBytes else { return false }
+                let (log, taken) = try Self.checkpoint(db)
+                // Nothing new since the last time: nobody writes, or a reader needs the log.
+                let isNew = takenBytes.exchange(taken, ordering: .relaxed) != taken
+                guard isNew, log > logBytes else { return false }
                 for _ in 0..<Self.rounds {
                     try lock.syncFile()
                     _ = try Self.checkpoint(db)
@@ -39,10 +42,10 @@ extension ObjectStore {
         }
     }
 
-    /// - Returns: bytes of the log.
-    private static func checkpoint(_ db: Database) throws -> Int {
+    /// - Returns: bytes of the log, and how many from its beginning on are in the file.
+    private static func checkpoint(_ db: Database) throws -> (log: Int, taken: Int) {
         let row = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(PASSIVE)")
-        let pages: Int = row?["log"] ?? 0
-        return max(pages, 0) * 4_096
+        let pages: (log: Int, taken: Int) = (row?["log"] ?? 0, row?["checkpointed"] ?? 0)
+        return (max(pages.log, 0) * 4_096, max(pages.taken, 0) * 4_096)
     }
 }

@@ -3,6 +3,7 @@ import GRDB
 import GRDBSQLite
 import Geodesy
 import Objects
+import Synchronization
 
 /// The objects on disk: one SQLite file, the one truth that everything in memory derives from.
 ///
@@ -20,6 +21,8 @@ public final class ObjectStore: Sendable {
     let checkpoints: DatabaseQueue
     let logBytes: Int
     let lock: StoreLock
+    /// What the last checkpoint had found, or put, into the file.
+    let takenBytes = Atomic(0)
 
     /// What a write survives once it has been answered.
     public enum Durability: String, Sendable, CaseIterable {
