@@ -22,7 +22,8 @@ final class WriteSession {
     private var buckets: [BucketName: Int64] = [:]
     private var geoFields: GeoFieldBudget
     /// Objects that this transaction has changed, by the changes that created them: what the engine has
-    /// of them is not what they are now.
+    /// of them is not what they are now. Not kept, and nothing is taken from memory, where many are
+    /// deleted.
     private var changed: Set<ChangeNumber> = []
     private let patchParser = JSONParser()
     private let targetParser = JSONParser()
@@ -201,7 +202,7 @@ final class WriteSession {
 
     /// An object that the engine knows, from memory if it is there as it is now.
     private func find(_ known: Known) throws -> PresentObject? {
-        if !changed.contains(known.creation),
+        if !isAllSuperseded, !changed.contains(known.creation),
             let document = engine.cachedDocument(creation: known.creation, change: known.latest),
             let present = PresentObject(
                 creation: known.creation, change: known.latest, document: document, targetParser)
@@ -230,7 +231,7 @@ final class WriteSession {
     }
 
     private func delete(_ creations: [ChangeNumber], in bucket: BucketName) throws {
-        changed.formUnion(creations)
+        if !isAllSuperseded { changed.formUnion(creations) }
         for creation in creations {
             let id: ObjectID?
             if isAllSuperseded {

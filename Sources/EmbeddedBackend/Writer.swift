@@ -1,6 +1,5 @@
 import Backend
 import Dispatch
-import Glibc
 import InMemoryEngine
 import Logging
 import ObjectStore
