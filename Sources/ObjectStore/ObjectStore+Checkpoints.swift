@@ -13,7 +13,8 @@ extension ObjectStore {
 
     /// Takes committed pages into the file, beside writers and readers.
     ///
-    /// - Returns: whether the log has grown so long that the writer should call `finishCheckpoint`.
+    /// - Returns: whether the log has grown so long that the writer should call `finishCheckpoint`; false
+    ///   where that would do nothing more.
     public func checkpoint() throws(StoreFailure) -> Bool {
         do {
             return try checkpoints.inDatabase { db in

@@ -21,7 +21,7 @@ public final class ObjectStore: Sendable {
     let checkpoints: DatabaseQueue
     let logBytes: Int
     let lock: StoreLock
-    /// What the last checkpoint had found, or put, into the file.
+    /// How much of the log was in the file after the last checkpoint: another value is news.
     let takenBytes = Atomic(0)
 
     /// What a write survives once it has been answered.

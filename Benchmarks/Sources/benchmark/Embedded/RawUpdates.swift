@@ -2,6 +2,7 @@ import CSQLite
 import Dispatch
 import Foundation
 import Histogram
+import Objects
 import Synchronization
 import SyntheticData
 import Workloads
@@ -106,7 +107,7 @@ struct RawUpdates {
             isLong.load(ordering: .relaxed) && isLong.exchange(false, ordering: .relaxed)
         }
 
-        private static let logPages: Int32 = 64 * 1_048_576 / 4_096
+        private static let logPages: Int32 = Int32(Limits().logBytes / 4_096)
 
         init(_ path: String) throws {
             let database = try RawUpdates.open(path)

@@ -5,7 +5,7 @@ import Workloads
 
 /// Writes alone: loading in bulk, durable updates of single objects beside raw SQLite, reads under both.
 struct WriteRun {
-    /// One of the two sides of the comparison.
+    /// One side of the comparison.
     struct Updates {
         var perSecond: [Double] = []
         var p50: [Double] = []

@@ -1,0 +1,39 @@
+import Foundation
+import Objects
+import TestSupport
+import Testing
+
+/// "The log is begun anew as soon as no read needs it."
+@Suite struct CheckpointTests {
+    @Test func `a log is begun anew while writes go on`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            var limits = Limits()
+            limits.logBytes = 1 << 18
+            try await withBackend(path: path, limits: limits) { face in
+                let pad = String(repeating: "x", count: 2_000)
+                let begin = ContinuousClock.now
+                var number = 0
+                repeat {
+                    let object = #"{"number":\#(number),"pad":"\#(pad)"}"#
+                    try await face.value(
+                        "object.put",
+                        #"{"bucket":"log","id":"object-\#(number)","object":\#(object)}"#)
+                    number += 1
+                } while try Self.restarts(of: path) < 3
+                    && ContinuousClock.now - begin < .seconds(60)
+                #expect(try Self.restarts(of: path) >= 3)
+            }
+        }
+    }
+
+    /// How often the log has been begun anew: its header's fourth number, which SQLite counts up.
+    ///
+    /// - Reference: SQLite's "Database File Format", section 4.1.
+    private static func restarts(of path: String) throws -> Int {
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path + "-wal"))
+        defer { try? file.close() }
+        let header = try file.read(upToCount: 16) ?? Data()
+        return header.count < 16 ? 0 : header.suffix(4).reduce(0) { $0 << 8 | Int($1) }
+    }
+}
