@@ -1,35 +1,30 @@
+import Backend
 import InMemoryEngine
 import Objects
 
 /// At how many field paths each bucket holds GeoPoints: each path has an index of its own.
-///
-/// Knows the buckets that the writes of one transaction touch; a path that one of them frees counts
-/// until the next.
 struct GeoFieldBudget {
-    private var fields: [BucketName: Set<FieldPath>] = [:]
-    private let engine: InMemoryEngine
-    private let limit: Int
+    let limit: Int
 
-    init(engine: InMemoryEngine, limit: Int) {
-        self.engine = engine
-        self.limit = limit
-    }
-
-    /// Counts the paths of the points of documents that are about to be written, if there is room for
-    /// all.
+    /// Refuses documents that are about to be written if there is no room for all paths of their points.
     ///
-    /// - Parameter path: where the document of this place stands in the request.
-    mutating func take(
-        _ documents: some Sequence<[FieldPoint]>, in bucket: BucketName, at path: (Int) -> String
+    /// - Parameters:
+    ///   - successor: what the bucket is before them.
+    ///   - path: where the document of this place stands in the request.
+    func check(
+        _ documents: some Sequence<[FieldPoint]>, in bucket: BucketName, of successor: Successor,
+        at path: (Int) -> String
     ) throws(ServiceFailure) {
-        var taken = fields[bucket] ?? engine.geoFields(of: bucket)
+        var new: Set<FieldPath> = []
         // Mostly the same path again and again.
         var last: FieldPath?
         for (place, points) in documents.enumerated() {
             for point in points where point.field != last {
                 last = point.field
-                guard taken.insert(point.field).inserted else { continue }
-                guard taken.count <= limit else {
+                guard !successor.hasGeoPoints(at: point.field, in: bucket),
+                    new.insert(point.field).inserted
+                else { continue }
+                guard successor.geoFieldCount(of: bucket) + new.count <= limit else {
                     throw ServiceFailure(
                         .invalidInputData,
                         "the bucket has GeoPoints at \(limit) field paths, as many as may be",
@@ -37,6 +32,5 @@ struct GeoFieldBudget {
                 }
             }
         }
-        fields[bucket] = taken
     }
 }

@@ -10,7 +10,8 @@ import QueryLanguage
 /// A write that is refused has changed nothing: what can be refused is found before the first row
 /// is written. A failure of the store ends the whole transaction.
 final class WriteSession {
-    private(set) var changes: [Change] = []
+    /// What the engine is to become.
+    let successor: Successor
     private(set) var lastChange: ChangeNumber
 
     private let transaction: StoreTransaction
@@ -20,13 +21,9 @@ final class WriteSession {
     /// The engine has all documents as they were: those that are deleted need not be handed to it.
     private let isAllSuperseded: Bool
     private var buckets: [BucketName: Int64] = [:]
-    private var geoFields: GeoFieldBudget
-    /// Objects that this transaction has changed, by the changes that created them: what the engine has
-    /// of them is not what they are now. Not kept, and nothing is taken from memory, where many are
-    /// deleted.
-    private var changed: Set<ChangeNumber> = []
+    private let geoFields: GeoFieldBudget
     private let patchParser = JSONParser()
-    private let targetParser = JSONParser()
+    private let parser = JSONParser()
 
     init(
         transaction: StoreTransaction, engine: InMemoryEngine, limits: Limits, now: Int64,
@@ -36,7 +33,8 @@ final class WriteSession {
         self.engine = engine
         self.limits = limits
         self.now = now
-        geoFields = GeoFieldBudget(engine: engine, limit: limits.geoFields)
+        geoFields = GeoFieldBudget(limit: limits.geoFields)
+        successor = engine.successor()
         self.isAllSuperseded = isAllSuperseded
         lastChange = transaction.lastChange
     }
@@ -60,11 +58,13 @@ final class WriteSession {
         switch write {
         case .put(let bucket, let object, let condition):
             if condition != .none { try check(condition, on: object.id, in: bucket) }
-            try geoFields.take([object.document.points], in: bucket) { _ in "object" }
+            try geoFields.check([object.document.points], in: bucket, of: successor) { _ in
+                "object"
+            }
             return .stored(try put([object], in: bucket))
         case .putMany(let bucket, let objects):
             let points = objects.indices.lazy.map { objects[$0].document.points }
-            try geoFields.take(points, in: bucket) { "objects[\($0)]" }
+            try geoFields.check(points, in: bucket, of: successor) { "objects[\($0)]" }
             return .stored(try put(objects, in: bucket))
         case .patch(let bucket, let id, let patch, let version, let expiry):
             return .stored([try self.patch(id, patch, version, expiry, in: bucket)])
@@ -95,33 +95,17 @@ final class WriteSession {
         return try objects.map { try put($0, number, in: bucket) }
     }
 
-    /// An id that the engine does not know is new but for what this very transaction made, which the
-    /// insertion tells: new objects are not looked for.
     private func put(
         _ object: PutObject, _ number: Int64, in bucket: BucketName
     ) throws -> ObjectMetadata {
-        let known = object.id.flatMap { engine.changes(of: $0, in: bucket) }
-        if known == nil, let made = try insert(object, number, in: bucket) { return made }
-        if let id = object.id, let present = try find(id, known, number, in: bucket) {
+        if let id = object.id, let present = try find(id, in: bucket) {
             return try replace(present, object.document, expires: object.expires, in: bucket)
         }
-        // There is none, or none any more; an id of our own making is another each time.
-        while true {
-            if let made = try insert(object, number, in: bucket) { return made }
-        }
-    }
-
-    /// Nil where there is an object of this id.
-    private func insert(
-        _ object: PutObject, _ number: Int64, in bucket: BucketName
-    ) throws -> ObjectMetadata? {
         let metadata = ObjectMetadata(
-            id: object.id ?? .new(at: now), created: now, modified: now, version: 1,
-            owner: object.owner, dataType: object.dataType, expires: object.expires)
+            id: object.id ?? newID(in: bucket), created: now, modified: now,
+            version: 1, owner: object.owner, dataType: object.dataType, expires: object.expires)
         let change = nextChange()
-        guard try transaction.insert(metadata, object.document, in: number, change: change) else {
-            return nil
-        }
+        try transaction.insert(metadata, object.document, in: number, change: change)
         record(metadata, object.document, bucket, creation: change, change: change)
         return metadata
     }
@@ -161,10 +145,10 @@ final class WriteSession {
     ) throws -> ObjectMetadata {
         let present = try existing(id, in: bucket, version: version)
         let merged = MergePatch.apply(
-            try patchParser.parse(patch), to: try targetParser.parse(present.document))
+            try patchParser.parse(patch), to: try parser.parse(present.document))
         let document = try WrittenDocument(
-            try targetParser.parse(merged), at: "object", limits: limits)
-        try geoFields.take([document.points], in: bucket) { _ in "object" }
+            try parser.parse(merged), at: "object", limits: limits)
+        try geoFields.check([document.points], in: bucket, of: successor) { _ in "object" }
         return try replace(
             present, document, expires: expiry.applied(to: present.metadata.expires), in: bucket)
     }
@@ -179,37 +163,35 @@ final class WriteSession {
         return present
     }
 
-    private func find(_ id: ObjectID, in bucket: BucketName) throws -> PresentObject? {
-        guard let number = try number(of: bucket) else { return nil }
-        return try find(id, engine.changes(of: id, in: bucket), number, in: bucket)
-    }
-
-    /// What the engine knows of an object: it is asked because that is fast, but not of what this very
-    /// transaction did.
-    private typealias Known = (creation: ChangeNumber, latest: ChangeNumber)
-
     /// An object that is there; one that has expired is removed now, so that its id is free.
-    private func find(
-        _ id: ObjectID, _ known: Known?, _ number: Int64, in bucket: BucketName
-    ) throws -> PresentObject? {
-        let found =
-            try known.flatMap(find) ?? transaction.find(id, in: number).map(PresentObject.init)
-        guard let found else { return nil }
+    private func find(_ id: ObjectID, in bucket: BucketName) throws -> PresentObject? {
+        guard let (creation, latest) = successor.changes(of: id, in: bucket),
+            let found = try present(creation, latest)
+        else { return nil }
         guard let time = found.metadata.expires, time <= now else { return found }
         try delete([found.creation], in: bucket)
         return nil
     }
 
-    /// An object that the engine knows, from memory if it is there as it is now.
-    private func find(_ known: Known) throws -> PresentObject? {
-        if !isAllSuperseded, !changed.contains(known.creation),
-            let document = engine.cachedDocument(creation: known.creation, change: known.latest),
+    /// An object as it is now: from memory, unless this very transaction has changed it.
+    private func present(
+        _ creation: ChangeNumber, _ latest: ChangeNumber
+    ) throws -> PresentObject? {
+        if let document = engine.cachedDocument(creation: creation, change: latest),
             let present = PresentObject(
-                creation: known.creation, change: known.latest, document: document, targetParser)
+                creation: creation, change: latest, document: document, parser)
         {
             return present
         }
-        return try transaction.find(creation: known.creation).map(PresentObject.init)
+        return try transaction.find(creation: creation).map(PresentObject.init)
+    }
+
+    /// An id that no object of the bucket has.
+    private func newID(in bucket: BucketName) -> ObjectID {
+        while true {
+            let id = ObjectID.new(at: now)
+            if successor.changes(of: id, in: bucket) == nil { return id }
+        }
     }
 
     private func replace(
@@ -221,7 +203,6 @@ final class WriteSession {
         metadata.modified = max(now, metadata.modified)
         metadata.expires = expires
         let change = nextChange()
-        changed.insert(present.creation)
         engine.supersede(present.document, change: present.change)
         try transaction.update(
             creation: present.creation, metadata, document, change: change,
@@ -231,7 +212,6 @@ final class WriteSession {
     }
 
     private func delete(_ creations: [ChangeNumber], in bucket: BucketName) throws {
-        if !isAllSuperseded { changed.formUnion(creations) }
         for creation in creations {
             let id: ObjectID?
             if isAllSuperseded {
@@ -245,7 +225,7 @@ final class WriteSession {
             try transaction.delete(
                 creation: creation, id: id, in: bucket, change: nextChange(), now: now)
         }
-        if !creations.isEmpty { changes.append(.delete(bucket: bucket, creations: creations)) }
+        if !creations.isEmpty { successor.delete(creations, in: bucket) }
     }
 
     private func deleteBucket(_ bucket: BucketName) throws -> Int {
@@ -258,7 +238,7 @@ final class WriteSession {
         try delete(creations, in: bucket)
         try transaction.deleteBucket(number)
         buckets[bucket] = nil
-        changes.append(.deleteBucket(bucket))
+        successor.deleteBucket(bucket)
         return creations.count - expired
     }
 
@@ -266,12 +246,11 @@ final class WriteSession {
         _ metadata: ObjectMetadata, _ document: WrittenDocument, _ bucket: BucketName,
         creation: ChangeNumber, change: ChangeNumber
     ) {
-        changes.append(
-            .upsert(
-                ObjectChange(
-                    bucket: bucket, id: metadata.id, creation: creation, change: change,
-                    points: document.points, expires: metadata.expires),
-                document: metadata.document(around: document.text)))
+        successor.upsert(
+            ObjectChange(
+                bucket: bucket, id: metadata.id, creation: creation, change: change,
+                points: document.points, expires: metadata.expires),
+            metadata.document(around: document.text), parser)
     }
 
     private func nextChange() -> ChangeNumber {

@@ -171,7 +171,9 @@ final class Writer: Sendable {
             return (try body(session), session, ContinuousClock.now)
         }
         metrics.synced(since: written)
-        if !session.changes.isEmpty { engine.apply(session.changes, upTo: session.lastChange) }
+        if !session.successor.isUnchanged {
+            engine.publish(session.successor, upTo: session.lastChange)
+        }
         return result
     }
 

@@ -81,8 +81,8 @@ struct BucketState: Sendable {
     @inline(__always)
     func slot(of id: ObjectID) -> Slot? {
         var text = id.text
-        let newest = text.withUTF8 { ids.newestSlot(of: $0) }
-        return newest.flatMap { records[Int($0)].isAlive ? $0 : nil }
+        guard let newest = text.withUTF8({ ids.newestSlot(of: $0) }) else { return nil }
+        return records[Int(newest)].isAlive ? newest : nil
     }
 
     private static let aimedLooks = 4

@@ -30,23 +30,6 @@ extension InMemoryEngine {
             .sorted { $0.bucket < $1.bucket }
     }
 
-    /// The field paths at which a bucket holds GeoPoints.
-    public func geoFields(of bucket: BucketName) -> Set<FieldPath> {
-        Set(snapshot.bucket(bucket)?.fields.keys.map(\.self) ?? [])
-    }
-
-    /// The change that created an object, one that has expired too, and the latest one, as of the last
-    /// changes published.
-    public func changes(
-        of id: ObjectID, in bucket: BucketName
-    ) -> (creation: ChangeNumber, latest: ChangeNumber)? {
-        guard let box = snapshot.buckets[bucket], let slot = box.state.slot(of: id) else {
-            return nil
-        }
-        let record = box.state.records[Int(slot)]
-        return (record.creation, record.change)
-    }
-
     /// The document that a change wrote, as clients read it, if it is in memory.
     public func cachedDocument(creation: ChangeNumber, change: ChangeNumber) -> [UInt8]? {
         cache.document(creation: creation, change: change)

@@ -83,38 +83,32 @@ public final class InMemoryEngine: Sendable {
         snapshot.superseded.keepAll(present)
     }
 
+    /// The next state, to be changed by the transaction under way.
+    public func successor() -> Successor { Successor(snapshot) }
+
     /// Makes committed changes visible, all at once.
-    public func apply(_ changes: [Change], upTo change: ChangeNumber) {
-        var next = Successor(snapshot)
-        parsers.withParser { parser in
-            var rest = changes[...]
-            while let change = rest.first {
-                switch change {
-                case .upsert:
-                    rest = next.upsert(rest, parser) { object, document in
-                        cache.put(document, creation: object.creation, change: object.change)
-                    }
-                    continue
-                case .delete(let bucket, let creations):
-                    next.delete(creations, in: bucket)
-                    for creation in creations { cache.remove(creation: creation) }
-                case .deleteBucket(let name):
-                    next.deleteBucket(name, cache: cache)
-                    works.forget(name)
-                }
-                rest.removeFirst()
+    ///
+    /// - Parameter successor: of the present state.
+    public func publish(_ successor: Successor, upTo change: ChangeNumber) {
+        for place in successor.changes.indices {
+            switch successor.changes[place] {
+            case .upsert(let object, let document):
+                cache.put(document, creation: object.creation, change: object.change)
+            case .delete(_, let creations):
+                for creation in creations { cache.remove(creation: creation) }
+            case .deleteBucket(let name): works.forget(name)
             }
         }
-        next.dropWornColumns(works)
-        compactions.note(changes)
-        finish(next, change: change)
+        compactions.note(successor.changes)
+        successor.dropWornColumns(works)
+        finish(successor, change: change)
     }
 
     /// Puts in place what was made beside the writer: merged tiers, renumbered buckets, columns and
     /// their orders.
     public func installBackgroundWork() {
         let snapshot = snapshot
-        var next = Successor(snapshot)
+        let next = Successor(snapshot)
         let begun = next.take(works)
         next.evictColumns(works, over: limits.memoryBytes)
         finish(next, change: snapshot.change)
@@ -143,14 +137,12 @@ public final class InMemoryEngine: Sendable {
     /// Whether no columns are being made beside the writer.
     public var isSettled: Bool { works.isIdle }
 
-    private func finish(_ successor: Successor, change: ChangeNumber) {
-        var next = successor
+    private func finish(_ next: Successor, change: ChangeNumber) {
         next.install(merges.finished())
         next.install(compactions.finished(), works)
         let published = next.snapshot(change: change)
         publish(published)
-        for name in next.touched.keys {
-            guard let state = published.bucket(name) else { continue }
+        for (name, state) in next.touched {
             if state.isSparse { compactions.start(state, of: name) }
             for (field, index) in state.fields { merges.start(index, field: field, bucket: name) }
         }

@@ -4,11 +4,18 @@ import JSONText
 import Objects
 import SpatialIndex
 
-/// The next snapshot in the making.
-struct Successor {
+/// The next snapshot in the making: what its one owner, a transaction, has changed so far. Nobody else
+/// sees it before `InMemoryEngine.publish`; dropped, it has never been.
+public final class Successor {
+    /// What has been applied, in this order.
+    private(set) var changes: [Change] = []
     private let base: Snapshot
     private(set) var buckets: TreeDictionary<BucketName, BucketBox>
-    private(set) var touched: [BucketName: BucketState] = [:]
+    /// The buckets that have been changed, but for the open one.
+    private var closed: [BucketName: BucketState] = [:]
+    /// The bucket that is being worked on, out of the tables, so that it is written in place.
+    private var openName: BucketName?
+    private var open = BucketState()
     /// Of the buckets that are not touched.
     private var totals: Snapshot.Totals
 
@@ -18,47 +25,70 @@ struct Successor {
         totals = base.totals
     }
 
-    /// Does the upserts with which some changes begin, as far as they are of one bucket.
-    ///
-    /// - Parameter done: is called with each.
-    /// - Returns: the changes behind them.
-    mutating func upsert(
-        _ changes: ArraySlice<Change>, _ parser: JSONParser,
-        _ done: (ObjectChange, _ document: [UInt8]) -> Void
-    ) -> ArraySlice<Change> {
-        guard let bucket = changes.first?.bucket else { return changes }
-        var rest = changes
-        modify(bucket) { state in
-            while case .upsert(let object, let document)? = rest.first, object.bucket == bucket {
-                state.upsert(object, document, parser)
-                done(object, document)
-                rest.removeFirst()
-            }
-        }
-        return rest
-    }
+    // MARK: For the transaction
 
-    mutating func delete(_ creations: [ChangeNumber], in bucket: BucketName) {
-        modify(bucket) { state in
-            for creation in creations { state.delete(created: creation) }
+    public var isUnchanged: Bool { changes.isEmpty }
+
+    /// The change that created an object, one that has expired too, and the latest one.
+    public func changes(
+        of id: ObjectID, in bucket: BucketName
+    ) -> (creation: ChangeNumber, latest: ChangeNumber)? {
+        guard exists(bucket) else { return nil }
+        return modify(bucket) { state in
+            guard let slot = state.slot(of: id) else { return nil }
+            let record = state.records[Int(slot)]
+            return (record.creation, record.change)
         }
     }
 
-    mutating func deleteBucket(_ name: BucketName, cache: DocumentCache) {
-        guard let state = take(name) else { return }
-        for slot in 0..<state.slotCount where state.records[slot].isAlive {
-            cache.remove(creation: state.records[slot].creation)
-        }
+    /// How many field paths of a bucket hold GeoPoints.
+    public func geoFieldCount(of bucket: BucketName) -> Int {
+        guard exists(bucket) else { return 0 }
+        work(on: bucket)
+        return open.fields.count
+    }
+
+    public func hasGeoPoints(at field: FieldPath, in bucket: BucketName) -> Bool {
+        guard exists(bucket) else { return false }
+        work(on: bucket)
+        return open.fields[field] != nil
+    }
+
+    /// - Parameter parser: reads the document again where the bucket has columns.
+    public func upsert(_ object: ObjectChange, _ document: [UInt8], _ parser: JSONParser) {
+        work(on: object.bucket)
+        open.upsert(object, document, parser)
+        changes.append(.upsert(object, document: document))
+    }
+
+    public func delete(_ creations: [ChangeNumber], in bucket: BucketName) {
+        work(on: bucket)
+        for creation in creations { open.delete(created: creation) }
+        changes.append(.delete(bucket: bucket, creations: creations))
+    }
+
+    /// Deletes a bucket whose objects have been deleted.
+    public func deleteBucket(_ name: BucketName) {
+        _ = take(name)
         buckets[name] = nil
+        changes.append(.deleteBucket(name))
     }
 
-    mutating func install(_ merges: [BackgroundMerges.Finished]) {
-        for merge in merges where touched[merge.bucket] != nil || buckets[merge.bucket] != nil {
+    // MARK: For the engine
+
+    /// The buckets that have been changed.
+    var touched: [BucketName: BucketState] {
+        close()
+        return closed
+    }
+
+    func install(_ merges: [BackgroundMerges.Finished]) {
+        for merge in merges where exists(merge.bucket) {
             modify(merge.bucket) { _ = $0.install(merge.tier, in: merge.field) }
         }
     }
 
-    mutating func install(_ compactions: [Compactions.Finished], _ works: ColumnWorks) {
+    func install(_ compactions: [Compactions.Finished], _ works: ColumnWorks) {
         for compaction in compactions {
             modify(compaction.bucket) { $0.renumber(as: compaction.state) }
             works.forgetOrders(of: compaction.bucket)
@@ -79,15 +109,39 @@ struct Successor {
 
     /// Changes a bucket in place. Its totals are counted once, when the snapshot is made: counting costs
     /// more than many a change.
-    mutating func modify(_ name: BucketName, _ body: (inout BucketState) -> Void) {
-        // By places: to ask for the keys or the value would hold a copy while it is changed.
-        if touched.index(forKey: name) == nil { touched[name] = take(name) ?? BucketState() }
-        body(&touched.values[touched.index(forKey: name)!])
+    func modify<Result>(_ name: BucketName, _ body: (inout BucketState) -> Result) -> Result {
+        work(on: name)
+        return body(&open)
+    }
+
+    func exists(_ name: BucketName) -> Bool {
+        openName == name || closed[name] != nil || buckets[name] != nil
+    }
+
+    /// The state of a bucket as far as it has come.
+    func state(of name: BucketName) -> BucketState? {
+        openName == name ? open : closed[name] ?? buckets[name]?.state
+    }
+
+    /// Opens a bucket, a new one if need be.
+    private func work(on name: BucketName) {
+        guard openName != name else { return }
+        close()
+        open = take(name) ?? BucketState()
+        openName = name
+    }
+
+    private func close() {
+        guard let name = openName else { return }
+        closed[name] = open
+        open = BucketState()
+        openName = nil
     }
 
     /// Moves a bucket's state out, so that it is written in place, and out of the totals.
-    private mutating func take(_ name: BucketName) -> BucketState? {
-        if let state = touched.removeValue(forKey: name) { return state }
+    private func take(_ name: BucketName) -> BucketState? {
+        close()
+        if let state = closed.removeValue(forKey: name) { return state }
         guard let state = buckets[name]?.state else { return nil }
         totals.subtract(state, named: name)
         return state

@@ -5,7 +5,7 @@ import GRDBSQLite
 /// that every read or write runs.
 ///
 /// Valid while GRDB's access to the connection lasts. Values are bound, never pasted; texts and
-/// blobs are copied by SQLite when bound.
+/// blobs are copied by SQLite when bound, but for those of `run(blob:text:)`.
 struct SQLStatement {
     private let statement: Statement
     private var handle: OpaquePointer { statement.sqliteStatement }
@@ -47,23 +47,32 @@ struct SQLStatement {
 
     @discardableResult
     func bind(_ column: Int32, blob: [UInt8]?) -> SQLStatement {
-        guard let blob, !blob.isEmpty else {
-            sqlite3_bind_null(handle, column)
-            return self
-        }
-        blob.withUnsafeBytes {
-            _ = sqlite3_bind_blob(handle, column, $0.baseAddress, Int32($0.count), Self.transient)
-        }
+        (blob ?? []).withUnsafeBytes { bindBlob(column, $0) }
         return self
     }
 
-    private func bindText(_ column: Int32, _ text: UnsafeBufferPointer<UInt8>) {
+    /// Nothing to copy binds NULL.
+    private func bindBlob(
+        _ column: Int32, _ blob: UnsafeRawBufferPointer,
+        _ destructor: sqlite3_destructor_type? = Self.transient
+    ) {
+        if blob.isEmpty {
+            sqlite3_bind_null(handle, column)
+        } else {
+            sqlite3_bind_blob(handle, column, blob.baseAddress, Int32(blob.count), destructor)
+        }
+    }
+
+    private func bindText(
+        _ column: Int32, _ text: UnsafeBufferPointer<UInt8>,
+        _ destructor: sqlite3_destructor_type? = Self.transient
+    ) {
         guard !text.isEmpty else {  // a nil address would bind NULL
             sqlite3_bind_text(handle, column, "", 0, Self.transient)
             return
         }
         text.withMemoryRebound(to: CChar.self) {
-            _ = sqlite3_bind_text(handle, column, $0.baseAddress, Int32($0.count), Self.transient)
+            _ = sqlite3_bind_text(handle, column, $0.baseAddress, Int32($0.count), destructor)
         }
     }
 
@@ -81,6 +90,20 @@ struct SQLStatement {
 
     /// Runs a statement that has no rows to give.
     func run() throws { while try step() {} }
+
+    /// Runs a statement that has no rows to give, with a blob and a text that SQLite reads where they
+    /// are: what is large is not copied.
+    func run(
+        blob: (column: Int32, bytes: [UInt8]), text: (column: Int32, bytes: [UInt8])
+    ) throws {
+        try blob.bytes.withUnsafeBytes { blobBytes in
+            try text.bytes.withUnsafeBufferPointer { textBytes in
+                bindBlob(blob.column, blobBytes, nil)
+                bindText(text.column, textBytes, nil)
+                try run()
+            }
+        }
+    }
 
     /// The first row's value, if there is a row.
     func first<Value>(_ value: (SQLStatement) -> Value) throws -> Value? {

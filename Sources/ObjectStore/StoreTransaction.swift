@@ -9,9 +9,10 @@ public final class StoreTransaction {
     public private(set) var lastChange: ChangeNumber
     private let firstChange: ChangeNumber
     private var fieldNumbers: [FieldPath: UInt32] = [:]
+    /// Mostly the same one again and again.
+    private var lastField: (path: FieldPath, number: UInt32)?
     /// The statements of every write, so that they are looked up once a transaction.
     private var finding: SQLStatement?
-    private var rereading: SQLStatement?
     private var inserting: SQLStatement?
     private var updating: SQLStatement?
 
@@ -48,34 +49,24 @@ public final class StoreTransaction {
         return db.lastInsertedRowID
     }
 
-    public func find(_ id: ObjectID, in bucket: Int64) throws -> StoredRow? {
-        let sql = "SELECT \(StoredRow.columns) FROM object WHERE bucket = ?1 AND id = ?2"
-        let statement = try finding ?? SQLStatement(db, sql)
-        finding = statement
-        return try statement.bind(1, bucket).bind(2, id.text).first(StoredRow.init)
-    }
-
     /// The object that a change created.
     public func find(creation: ChangeNumber) throws -> StoredRow? {
         let statement =
-            try rereading
+            try finding
             ?? SQLStatement(db, "SELECT \(StoredRow.columns) FROM object WHERE creation = ?1")
-        rereading = statement
+        finding = statement
         return try statement.bind(1, Int64(creation)).first(StoredRow.init)
     }
 
-    /// Inserts an object unless there is one of this id.
-    ///
-    /// - Returns: whether it was inserted.
+    /// Inserts an object; that there is none of this id is for the caller to know.
     public func insert(
         _ metadata: ObjectMetadata, _ document: WrittenDocument, in bucket: Int64,
         change: ChangeNumber
-    ) throws -> Bool {
+    ) throws {
         let sql = """
             INSERT INTO object (creation, bucket, id, change, version, created, modified, owner,
                 data_type, points, document)
             VALUES (?1, ?2, ?3, ?1, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-            ON CONFLICT (bucket, id) DO NOTHING
             """
         let statement = try inserting ?? SQLStatement(db, sql)
         inserting = statement
@@ -83,10 +74,8 @@ public final class StoreTransaction {
             .bind(1, Int64(change)).bind(2, bucket).bind(3, metadata.id.text)
             .bind(4, metadata.version).bind(5, metadata.created).bind(6, metadata.modified)
             .bind(7, metadata.owner).bind(8, metadata.dataType)
-            .bind(9, blob: try encode(document.points)).bind(10, text: document.text).run()
-        guard db.changesCount > 0 else { return false }
+            .run(blob: (9, try encode(document.points)), text: (10, document.text))
         if let time = metadata.expires { try setExpiry(of: change, to: time) }
-        return true
     }
 
     /// - Parameter former: when the object would have expired.
@@ -102,8 +91,8 @@ public final class StoreTransaction {
         updating = statement
         try statement
             .bind(1, Int64(creation)).bind(2, Int64(change)).bind(3, metadata.version)
-            .bind(4, metadata.modified).bind(5, blob: try encode(document.points))
-            .bind(6, text: document.text).run()
+            .bind(4, metadata.modified)
+            .run(blob: (5, try encode(document.points)), text: (6, document.text))
         if metadata.expires != former { try setExpiry(of: creation, to: metadata.expires) }
     }
 
@@ -203,7 +192,11 @@ public final class StoreTransaction {
     }
 
     private func fieldNumber(of field: FieldPath) throws -> UInt32 {
-        if let known = fieldNumbers[field] { return known }
+        if let lastField, lastField.path == field { return lastField.number }
+        if let known = fieldNumbers[field] {
+            lastField = (field, known)
+            return known
+        }
         let stored = try SQLStatement(db, "SELECT number FROM geo_field WHERE path = ?1")
             .bind(1, text: field.utf8).first { UInt32($0.int(0)) }
         var number = stored

@@ -23,7 +23,7 @@ import Testing
                         id: Self.id, document: document, owner: "o\"w", dataType: "d\\t")
                     return .put(bucket: bucket, object: object, condition: condition)
                 }
-                _ = await Self.answers(to: [put(#"{"n":1}"#, .none)], of: face.backend)
+                _ = await face.backend.outcomes(of: [put(#"{"n":1}"#, .none)])
                 let commits = face.backend.statistics().commits
                 // What keeps the writer busy while the others gather.
                 let others = (0..<2_000).map { number in
@@ -47,11 +47,11 @@ import Testing
                         bucket: bucket, id: Self.id, patch: Array(#"{"m":9}"#.utf8), ifVersion: nil,
                         expiry: .unchanged),
                 ]
-                let answers = await Self.answers(to: writes, of: face.backend)
+                let answers = await face.backend.outcomes(of: writes)
                 #expect(
                     answers.dropFirst() == [
-                        "2", "3", "versionIsStale", "deleted 1", "objectNotFound", "1", "2",
-                        "alreadyExists", "3",
+                        "[2]", "[3]", "versionIsStale", "deleted 1", "objectNotFound", "[1]", "[2]",
+                        "alreadyExists", "[3]",
                     ])
                 #expect(face.backend.statistics().commits < commits + writes.count)
                 var writer = JSONWriter()
@@ -61,20 +61,23 @@ import Testing
             }
         }
     }
+}
 
-    /// The version that each left, how many it deleted, or why it was refused.
-    private static func answers(to writes: [Write], of backend: any Backend) async -> [String] {
-        let answers = Mutex<[String]>([])
+extension Backend {
+    /// The versions that each of some writes, submitted together, left, how many it deleted, or why it
+    /// was refused.
+    func outcomes(of writes: [Write]) async -> [String] {
+        let outcomes = Mutex<[String]>([])
         await withCheckedContinuation { continuation in
             for write in writes {
-                backend.submit(write) { result in
+                submit(write) { result in
                     let text =
                         switch result {
-                        case .success(.stored(let metadata)): "\(metadata[0].version)"
+                        case .success(.stored(let metadata)): "\(metadata.map(\.version))"
                         case .success(.deleted(let count)): "deleted \(count)"
                         case .failure(let failure): "\(failure.reason)"
                         }
-                    let count = answers.withLock {
+                    let count = outcomes.withLock {
                         $0.append(text)
                         return $0.count
                     }
@@ -82,6 +85,6 @@ import Testing
                 }
             }
         }
-        return answers.withLock { $0 }
+        return outcomes.withLock { $0 }
     }
 }

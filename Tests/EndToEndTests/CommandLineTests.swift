@@ -244,7 +244,12 @@ import Testing
                     "p 1.0,2.0"
                 ),
                 ("UPDATE object SET change = 99", "99"),
-                ("DROP INDEX object_by_id", "object_by_id"),
+                (
+                    "INSERT INTO object SELECT creation + 1, bucket, id, change, version, created, "
+                        + "modified, owner, data_type, points, document FROM object",
+                    "its id aa leads to another slot"
+                ),
+                ("DROP INDEX object_by_bucket", "object_by_bucket"),
                 ("UPDATE bucket SET name = 'users'", "reserved"),
             ] {
                 try Self.tamper(with: store, statement)

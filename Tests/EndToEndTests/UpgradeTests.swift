@@ -14,7 +14,7 @@ import Testing
     private static let nextPage =
         "AgAAAAAAAAADCGRhdGVsaW5lAAAABwRMaW5lAABNN0tVjurFPrgTglpIAQVj"
 
-    @Test(arguments: [1])
+    @Test(arguments: [1, 2])
     func `A store of an earlier schema opens with all it has, and takes writes`(
         schema: Int
     ) async throws {
@@ -34,6 +34,11 @@ import Testing
                     order: #""orderBy":"name""#,
                     more: #""bestEffortLimit":2,"paginationKey":"\#(Self.nextPage)""#, in: "shops")
                 #expect(rest == ["north-pole", "plain"])
+                if schema >= 2 {
+                    #expect(
+                        try await service.get("late", in: "fading")["_expiresAt"]
+                            == .int(9_000_000_000_000_000))
+                }
                 let notes = try await service.query(in: "users/alice/notes")
                 #expect(notes["results"]?.array?.first?["text"] == .string("Grüße\u{0} 🌍"))
                 _ = try await service.put(
@@ -44,7 +49,7 @@ import Testing
             let version = try await DatabaseQueue(path: path).read { db in
                 try Int.fetchOne(db, sql: "PRAGMA user_version")
             }
-            #expect(version == 2)
+            #expect(version == 3)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Backend
 import Geodesy
+import JSONText
 import Objects
 import TestSupport
 
@@ -51,6 +52,19 @@ func upsert(
 }
 
 extension InMemoryEngine {
+    /// One transaction that does some changes, in their order.
+    func apply(_ changes: [Change], upTo change: ChangeNumber) {
+        let (next, parser) = (successor(), JSONParser())
+        for change in changes {
+            switch change {
+            case .upsert(let object, let document): next.upsert(object, document, parser)
+            case .delete(let bucket, let creations): next.delete(creations, in: bucket)
+            case .deleteBucket(let name): next.deleteBucket(name)
+            }
+        }
+        publish(next, upTo: change)
+    }
+
     /// Loads objects with a point each, dealt out to some buckets in turn.
     func load(objects: Int, buckets: [BucketName], _ random: inout SplitMix64) throws {
         try load(buckets: buckets, fields: [location], change: ChangeNumber(objects)) { feed in

@@ -4,7 +4,7 @@ import Objects
 /// The writer's part of making columns.
 extension Successor {
     /// Does the steps that wait; tells which columns have begun and are to be filled.
-    mutating func take(
+    func take(
         _ works: ColumnWorks
     ) -> [(bucket: BucketName, fillings: [ColumnWorks.Filling], objects: Int)] {
         var begun: [(bucket: BucketName, fillings: [ColumnWorks.Filling], objects: Int)] = []
@@ -12,7 +12,9 @@ extension Successor {
             switch step {
             case .begin(let bucket, let fields):
                 let fillings = begin(fields, of: bucket, works)
-                if !fillings.isEmpty { begun.append((bucket, fillings, count(of: bucket))) }
+                if !fillings.isEmpty {
+                    begun.append((bucket, fillings, state(of: bucket)?.count ?? 0))
+                }
             case .fill(let bucket, let fillings, let rows):
                 fill(fillings, of: bucket, rows)
                 works.filled()
@@ -32,10 +34,10 @@ extension Successor {
     }
 
     /// Gives up columns until they fit: those that no query has used of late, then any.
-    mutating func evictColumns(_ works: ColumnWorks, over budget: Int) {
+    func evictColumns(_ works: ColumnWorks, over budget: Int) {
         let places = works.places
         func entry(_ place: ColumnName) -> ColumnSet.Entry? {
-            (touched[place.bucket] ?? buckets[place.bucket]?.state)?.columns.entries[place.field]
+            state(of: place.bucket)?.columns.entries[place.field]
         }
         var bytes = places.reduce(0) { $0 + (entry($1)?.memoryBytes ?? 0) }
         for isLastResort in [false, true] {
@@ -50,15 +52,7 @@ extension Successor {
         }
     }
 
-    private func exists(_ name: BucketName) -> Bool {
-        touched[name] != nil || buckets[name] != nil
-    }
-
-    private func count(of name: BucketName) -> Int {
-        (touched[name] ?? buckets[name]?.state)?.count ?? 0
-    }
-
-    private mutating func begin(
+    private func begin(
         _ fields: [FieldPath], of bucket: BucketName, _ works: ColumnWorks
     ) -> [ColumnWorks.Filling] {
         guard exists(bucket) else {
@@ -70,7 +64,7 @@ extension Successor {
         return fillings
     }
 
-    private mutating func fill(
+    private func fill(
         _ fillings: [ColumnWorks.Filling], of bucket: BucketName, _ rows: [ColumnWorks.Row]
     ) {
         guard exists(bucket) else { return }
@@ -84,7 +78,7 @@ extension Successor {
         }
     }
 
-    private mutating func finish(
+    private func finish(
         _ filling: ColumnWorks.Filling, of bucket: BucketName, _ works: ColumnWorks
     ) {
         guard exists(bucket) else { return }
@@ -97,7 +91,7 @@ extension Successor {
 
     /// Gives up columns whose dictionaries hold too much that nobody has any more: queries will ask
     /// for them anew.
-    mutating func dropWornColumns(_ works: ColumnWorks) {
+    func dropWornColumns(_ works: ColumnWorks) {
         for (bucket, state) in touched {
             for (field, entry) in state.columns.entries where entry.column.isWorn {
                 modify(bucket) { $0.columns.remove(field) }

@@ -7,8 +7,8 @@ import Synchronization
 import SyntheticData
 import Workloads
 
-/// Durable updates as SQLite alone does them, on a store of GeoBucket's that no service has open: one
-/// prepared UPDATE by the index of ids, groups of a given size, the log synced with each.
+/// Durable updates as SQLite alone does them, on a copy of GeoBucket's store with an index of ids: one
+/// prepared UPDATE by that index, groups of a given size, the log synced with each.
 struct RawUpdates {
     /// How the log gets into the file.
     enum LogPolicy {
@@ -22,6 +22,17 @@ struct RawUpdates {
     let path: String
     let objects: Int
     let log: LogPolicy
+
+    /// Copies a store that no service has open.
+    static func copy(_ store: String, to path: String) throws {
+        try? FileManager.default.removeItem(atPath: path)
+        try FileManager.default.copyItem(atPath: store, toPath: path)
+        let database = try open(path)
+        defer { sqlite3_close_v2(database) }
+        try run(
+            prepare(
+                database, "CREATE UNIQUE INDEX IF NOT EXISTS object_by_id ON object(bucket, id)"))
+    }
 
     /// - Returns: updates a second; milliseconds of a group.
     func run(

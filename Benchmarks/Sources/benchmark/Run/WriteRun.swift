@@ -43,8 +43,10 @@ struct WriteRun {
             try read(server)
             server.stop()
             progress("round \(round) of \(settings.rounds): raw SQLite")
-            try update(server.storePath, log: .asService, &raw)
-            try update(server.storePath, log: .bySQLite, &rawByDefault)
+            let copy = settings.scratch + "/raw.sqlite"
+            if round == 1 { try RawUpdates.copy(server.storePath, to: copy) }
+            try update(copy, log: .asService, &raw)
+            try update(copy, log: .bySQLite, &rawByDefault)
             _ = try server.start()
         }
     }
