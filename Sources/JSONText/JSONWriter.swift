@@ -154,6 +154,7 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     // MARK: Numbers
 
+    @inlinable
     public mutating func integer(_ value: some FixedWidthInteger) {
         write(atMost: JSONCursor.numberBytes) { $0.integer(value) }
     }
