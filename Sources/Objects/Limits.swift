@@ -76,7 +76,7 @@ public struct Limits: Sendable, Equatable {
     /// some are.
     public var queuedWriteBytes = 64 * 1_048_576
     /// Bytes of the write-ahead log from which on it is begun anew as soon as no read needs it.
-    public var logBytes = 64 * 1_048_576
+    public var logBytes = 256 * 1_048_576
     /// Bytes of documents kept in memory.
     public var documentCacheBytes = 256 * 1_048_576
     /// Bytes of columns, and of their orders, kept in memory.
