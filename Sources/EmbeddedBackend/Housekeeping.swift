@@ -21,9 +21,11 @@ final class Housekeeping: @unchecked Sendable {
     private var ticks = 0
     private var isFailing = false
 
-    private static let checkpointMilliseconds = 200
-    /// In checkpoints.
-    private static let (secondly, sweepEvery) = (5, 300)
+    /// Often enough that the log does not grow far beyond what it may have; not more often: a page
+    /// goes into the file once for all the times it was written in between.
+    private static let seconds = 1
+    /// In ticks.
+    private static let sweepEvery = 60
 
     init(
         store: ObjectStore, engine: InMemoryEngine, writer: Writer, logger: Logger,
@@ -35,7 +37,7 @@ final class Housekeeping: @unchecked Sendable {
         self.logger = logger
         self.now = now
         timer = DispatchSource.makeTimerSource(queue: queue)
-        let interval = DispatchTimeInterval.milliseconds(Self.checkpointMilliseconds)
+        let interval = DispatchTimeInterval.seconds(Self.seconds)
         timer.schedule(deadline: .now() + interval, repeating: interval)
         timer.setEventHandler { [weak self] in self?.tick() }
         timer.resume()
@@ -52,14 +54,12 @@ final class Housekeeping: @unchecked Sendable {
         ticks += 1
         // What connections and queries have freed is kept by malloc, in whatever thread's arena.
         if ticks % Self.sweepEvery == 0 { gb_malloc_trim() }
-        if ticks % Self.secondly == 0 { engine.mergeAtRest() }
+        engine.mergeAtRest()
         do throws(StoreFailure) {
             let start = ContinuousClock.now
             if try store.checkpoint() { writer.finishCheckpoint() }
             metrics.checkpointed(since: start)
-            if ticks % Self.secondly == 0, try store.hasExpired(at: now()) {
-                writer.removeExpired()
-            }
+            if try store.hasExpired(at: now()) { writer.removeExpired() }
             if ticks % Self.sweepEvery == 1 { writer.forgetOld() }
             isFailing = false
         } catch {

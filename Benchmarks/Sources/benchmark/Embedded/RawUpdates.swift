@@ -12,7 +12,7 @@ import Workloads
 struct RawUpdates {
     /// How the log gets into the file.
     enum LogPolicy {
-        /// Every 200 ms beside the updates, and to its end between two of them when it is longer than
+        /// Every second beside the updates, and to its end between two of them when it is longer than
         /// the service lets it become.
         case asService
         /// As SQLite does it of itself: by the update that makes it longer than 1,000 pages.
@@ -107,7 +107,7 @@ struct RawUpdates {
         return SQLiteStatement(statement)
     }
 
-    /// A passive checkpoint every 200 ms on a connection of its own.
+    /// A passive checkpoint every second on a connection of its own.
     private final class Checkpoints {
         private let timer: any DispatchSourceTimer
         private let queue = DispatchQueue(label: "checkpoints")
@@ -123,7 +123,7 @@ struct RawUpdates {
         init(_ path: String) throws {
             let database = try RawUpdates.open(path)
             timer = DispatchSource.makeTimerSource(queue: queue)
-            timer.schedule(deadline: .now() + 0.2, repeating: 0.2)
+            timer.schedule(deadline: .now() + 1, repeating: 1)
             // Used on the queue alone.
             nonisolated(unsafe) let handle = database
             timer.setEventHandler { [weak self] in
