@@ -48,6 +48,8 @@ public final class ObjectStore: Sendable {
             let synchronous = "PRAGMA synchronous = \(durability.rawValue)"
             var configuration = Configuration()
             configuration.busyMode = .timeout(3)
+            // The one writer sees to it: each insertion would look its bucket up.
+            configuration.foreignKeysEnabled = false
             configuration.maximumReaderCount = 4
             configuration.prepareDatabase { db in
                 try db.execute(sql: synchronous)

@@ -25,9 +25,9 @@ enum WrittenName {
             self = .user
             return
         }
-        let known =
-            PredefinedField.allCases.contains { name.elementsEqual($0.rawValue.utf8) }
-            || name.elementsEqual("_calculated".utf8)
-        self = known ? .dropped : .refused
+        self = Self.known.contains { name.elementsEqualBytes($0) } ? .dropped : .refused
     }
+
+    private static let known =
+        (PredefinedField.allCases.map(\.rawValue) + ["_calculated"]).map { Array($0.utf8) }
 }

@@ -42,24 +42,38 @@ public struct WrittenDocument: Sendable {
         self.points = points
     }
 
+    /// Of an object with more members names are looked up in a hash table.
+    private static let fewMembers = 16
+
     /// Refuses reserved and duplicate first-level names.
     static func checkNames(_ object: JSONView, at path: String) throws(ServiceFailure) {
-        var seen = Set<[UInt8]>(minimumCapacity: object.count)
+        let hasFew = object.count <= fewMembers
+        var few: [UnsafeBufferPointer<UInt8>] = []
+        few.reserveCapacity(hasFew ? object.count : 0)
+        var many = Set<[UInt8]>(minimumCapacity: hasFew ? 0 : object.count)
         for member in object.members {
-            let name = Array(member.name)
-            let text = { String(decoding: name, as: UTF8.self) }
-            if WrittenName(member.name) == .refused {
-                throw ServiceFailure(
-                    .invalidInputData,
-                    "\(quoted(text())): names that begin with '_' are the service's own",
-                    at: "\(path).\(shortened(text()))")
+            let name = member.name
+            if WrittenName(name) == .refused {
+                throw refusal(of: name, at: path) {
+                    "\($0): names that begin with '_' are the service's own"
+                }
             }
-            guard seen.insert(name).inserted else {
-                throw ServiceFailure(
-                    .invalidInputData, "the name \(quoted(text())) stands here twice",
-                    at: "\(path).\(shortened(text()))")
+            let isNew =
+                hasFew
+                ? !few.contains { $0.elementsEqualBytes(name) } : many.insert(Array(name)).inserted
+            guard isNew else {
+                throw refusal(of: name, at: path) { "the name \($0) stands here twice" }
             }
+            if hasFew { few.append(name) }
         }
+    }
+
+    private static func refusal(
+        of name: UnsafeBufferPointer<UInt8>, at path: String, _ message: (String) -> String
+    ) -> ServiceFailure {
+        let text = String(decoding: name, as: UTF8.self)
+        return ServiceFailure(
+            .invalidInputData, message(quoted(text)), at: "\(path).\(shortened(text))")
     }
 
     /// Refuses numbers beyond binary64 and malformed GeoPoints, at any depth.

@@ -68,7 +68,11 @@ import Testing
 
     @Test func `Duplicate first-level names are refused, however they are spelled`() async throws {
         try await TestService.with { service in
-            for object in [#"{"a":1,"a":1}"#, #"{"a":1,"b":2,"\u0061":3}"#] {
+            let others = (0..<40).map { #""n\#($0)":0,"# }.joined()
+            for object in [
+                #"{"a":1,"a":1}"#, #"{"a":1,"b":2,"\u0061":3}"#,
+                #"{"a":1,\#(others)"\u0061":3}"#, #"{\#(others)"a":1,"a":3}"#,
+            ] {
                 #expect(
                     try await service.putOutcome("o1", object) == "INVALID_INPUT_DATA object.a")
             }
