@@ -21,11 +21,10 @@ final class Housekeeping: @unchecked Sendable {
     private var ticks = 0
     private var isFailing = false
 
-    /// Often enough that the log does not grow far beyond what it may have; not more often: a page
-    /// goes into the file once for all the times it was written in between.
-    private static let seconds = 1
-    /// In ticks.
-    private static let sweepEvery = 60
+    private static let tickMilliseconds = 200
+    /// In ticks. Checkpoints are not made more often than need be: a page goes into the file once for
+    /// all the times it was written in between.
+    private static let (secondly, sweepEvery) = (5, 300)
 
     init(
         store: ObjectStore, engine: InMemoryEngine, writer: Writer, logger: Logger,
@@ -37,7 +36,7 @@ final class Housekeeping: @unchecked Sendable {
         self.logger = logger
         self.now = now
         timer = DispatchSource.makeTimerSource(queue: queue)
-        let interval = DispatchTimeInterval.seconds(Self.seconds)
+        let interval = DispatchTimeInterval.milliseconds(Self.tickMilliseconds)
         timer.schedule(deadline: .now() + interval, repeating: interval)
         timer.setEventHandler { [weak self] in self?.tick() }
         timer.resume()
@@ -50,17 +49,19 @@ final class Housekeeping: @unchecked Sendable {
     }
 
     private func tick() {
-        Precedence.giveWayToReaders()
         ticks += 1
+        let isSecond = ticks % Self.secondly == 0
+        guard isSecond || store.isCheckpointDue else { return }
+        Precedence.giveWayToReaders()
         // What connections and queries have freed is kept by malloc, in whatever thread's arena.
         if ticks % Self.sweepEvery == 0 { gb_malloc_trim() }
-        engine.mergeAtRest()
+        if isSecond { engine.mergeAtRest() }
         do throws(StoreFailure) {
             let start = ContinuousClock.now
             if try store.checkpoint() { writer.finishCheckpoint() }
             metrics.checkpointed(since: start)
-            if try store.hasExpired(at: now()) { writer.removeExpired() }
-            if ticks % Self.sweepEvery == 1 { writer.forgetOld() }
+            if isSecond, try store.hasExpired(at: now()) { writer.removeExpired() }
+            if ticks % Self.sweepEvery == Self.secondly { writer.forgetOld() }
             isFailing = false
         } catch {
             // Tried again all the time: said once.

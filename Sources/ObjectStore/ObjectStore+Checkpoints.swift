@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 
 /// Checkpoints: what is committed goes from the write-ahead log into the file.
 ///
@@ -11,11 +12,23 @@ extension ObjectStore {
     /// the one before.
     private static let rounds = 3
 
+    /// Whether so much has been written since the last checkpoint that the next one should not wait.
+    public var isCheckpointDue: Bool { writtenBytes.load(ordering: .relaxed) > logBytes / 2 }
+
+    /// Counts what the writer's connection has written into the log since it was last counted.
+    func countWritten(_ db: Database) {
+        var (pages, highest): (Int32, Int32) = (0, 0)
+        sqlite3_db_status(
+            db.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 1)
+        writtenBytes.add(Int(pages) * 4_096, ordering: .relaxed)
+    }
+
     /// Takes committed pages into the file, beside writers and readers.
     ///
     /// - Returns: whether the log has grown so long that the writer should call `finishCheckpoint`; false
     ///   where that would do nothing more.
     public func checkpoint() throws(StoreFailure) -> Bool {
+        writtenBytes.store(0, ordering: .relaxed)
         do {
             return try checkpoints.inDatabase { db in
                 let (log, taken) = try Self.checkpoint(db)

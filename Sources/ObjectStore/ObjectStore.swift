@@ -23,6 +23,8 @@ public final class ObjectStore: Sendable {
     let lock: StoreLock
     /// How much of the log was in the file after the last checkpoint: another value is news.
     let takenBytes = Atomic(0)
+    /// What the writer has written into the log since the last checkpoint began.
+    let writtenBytes = Atomic(0)
 
     /// What a write survives once it has been answered.
     public enum Durability: String, Sendable, CaseIterable {
@@ -137,6 +139,7 @@ public final class ObjectStore: Sendable {
                     try transaction.finish()
                     return .commit
                 }
+                countWritten(db)
             }
             return result!
         } catch {
