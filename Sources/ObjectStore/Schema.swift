@@ -75,9 +75,9 @@ enum Schema {
         );
         """
 
-    /// - Ids are told apart by the writer, which has all of them in memory: an index of ids, written
-    ///   in no order, cost a bulk load several pages an object. What is left is an index that grows at
-    ///   the end of a bucket.
+    /// - Ids are told apart by the writer, which has all of them in memory: of an index of ids, which
+    ///   come in no order, nearly each object of a bulk load wrote another page. What is left is an
+    ///   index that grows at the end of a bucket.
     private static let schema3 = """
         DROP INDEX object_by_id;
         CREATE INDEX object_by_bucket ON object(bucket);
