@@ -7,11 +7,14 @@
 ///
 /// Up to 256 elements are one chunk, which grows by half when it is full. More sit in chunks of 256
 /// under pages of 32 chunks under one root: the first write through a copy copies a chunk, its page
-/// and the root, which is n / 8,192 + 32 references and 256 elements.
+/// and the root, which is 256 elements and n / 8,192 + 8 references.
 ///
 /// - Complexity: copying and reading are O(1); a write in place is O(1), through a copy
 ///   O(n / 8,192).
-public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
+///
+/// `@unchecked Sendable`: pages and chunks are written only where one array alone refers to them,
+/// and only read where copies share them.
+public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     /// The one chunk of an array of 1 to 256 elements.
     @usableFromInline
     var only: Chunk<Element>?
@@ -42,7 +45,7 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
         for first in stride(from: 0, to: count, by: ChunkShape.elements) {
             let length = min(ChunkShape.elements, count - first)
             let capacity = count <= ChunkShape.elements ? count : ChunkShape.elements
-            let chunk = Chunk<Element>(uninitialized: capacity)
+            let chunk = Chunk<Element>.make(uninitialized: capacity)
             fill(first, UnsafeMutableBufferPointer(start: chunk.elements, count: length))
             (chunk.elements + length).initialize(
                 repeating: chunk.elements[0], count: capacity - length)
@@ -53,7 +56,7 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
         } else {
             for first in stride(from: 0, to: chunks.count, by: ChunkShape.chunksPerPage) {
                 let end = min(first + ChunkShape.chunksPerPage, chunks.count)
-                pages.append(PageReference(ChunkPage(ContiguousArray(chunks[first..<end]))))
+                pages.append(PageReference(ChunkPage.make(chunks[first..<end])))
             }
         }
     }
@@ -187,10 +190,10 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: Sendable {
     ///
     /// - Complexity: O(1).
     public var memoryBytes: Int {
-        if let only { return Chunk<Element>.memoryBytes(capacity: only.capacity) }
+        if let only { return Chunk<Element>.memoryBytes(count: only.header) }
         guard let last = pages.last?.page else { return 0 }
-        let chunks = (pages.count - 1) * ChunkShape.chunksPerPage + last.chunks.count
-        return chunks * Chunk<Element>.memoryBytes(capacity: ChunkShape.elements)
+        let chunks = (pages.count - 1) * ChunkShape.chunksPerPage + last.header.count
+        return chunks * Chunk<Element>.memoryBytes(count: ChunkShape.elements)
             + (pages.count - 1) * (ChunkPage<Element>.fullBytes + 16) + last.memoryBytes + 48
     }
 

@@ -8,6 +8,8 @@ enum ChunkShape {
     @inlinable static var chunksPerPage: Int { 32 }
     @inlinable static var chunkMask: Int { 31 }
     @inlinable static var pageShift: Int { 13 }
+    /// A page with more chunks of its own than this is copied whole.
+    @inlinable static var ownChunks: Int { 8 }
 
     /// The capacity of an array's only chunk when the present one is too small: half as much again.
     @inlinable
@@ -16,153 +18,216 @@ enum ChunkShape {
     }
 }
 
-/// A directory of chunks, and beside it their addresses, so that reading counts no references.
+/// A directory of chunks.
 ///
-/// `@unchecked Sendable`: a page is written only by an array that holds the sole reference to it,
-/// which `isKnownUniquelyReferenced` establishes before every write; shared pages are only read.
-/// The addresses are those of `chunks`, in the same order, and live as long as they do.
+/// A copy of a page counts no references to the chunks that both have: it keeps the page itself, its
+/// origin, and what it changes becomes its own. A copy of that copy has the same origin, and one of a
+/// page with many chunks of its own has none and owns them all. So a write through a copy counts a
+/// few references instead of one for each chunk, all of them far apart; the price is that up to
+/// `ChunkShape.ownChunks` chunks of an origin are kept that are needed no more.
+///
+/// A page is written only by an array that holds the sole reference to it, which
+/// `isKnownUniquelyReferenced` establishes before every write; shared pages, among them all origins,
+/// are only read.
 @usableFromInline
-final class ChunkPage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+final class ChunkPage<Element: BitwiseCopyable & Sendable>:
+    ManagedBuffer<PageHeader<Element>, Unmanaged<Chunk<Element>>>
+{
     @usableFromInline
-    var chunks: ContiguousArray<Chunk<Element>>
+    typealias Place = UnsafeMutablePointer<Unmanaged<Chunk<Element>>>
 
-    @usableFromInline
-    let addresses: UnsafeMutablePointer<UnsafeMutablePointer<Element>>
-
-    @usableFromInline
-    let capacity: Int
-
+    /// A page of some chunks; a few leave room for a few.
     @inlinable
-    init(_ chunks: ContiguousArray<Chunk<Element>>) {
-        self.chunks = chunks
-        capacity = chunks.count < 4 ? 4 : ChunkShape.chunksPerPage
-        addresses = .allocate(capacity: capacity)
-        for (place, chunk) in chunks.enumerated() {
-            (addresses + place).initialize(to: chunk.elements)
-        }
+    static func make(_ chunks: some Collection<Chunk<Element>>) -> ChunkPage {
+        let page = make(
+            PageHeader(capacity: chunks.count < 4 ? 4 : ChunkShape.chunksPerPage))
+        for chunk in chunks { page.append(chunk) }
+        return page
     }
 
     /// A page of the same chunks, with room for as many as a page has.
     @inlinable
-    init(copying other: ChunkPage) {
-        chunks = other.chunks
-        capacity = other.chunks.count < 4 ? 4 : ChunkShape.chunksPerPage
-        addresses = .allocate(capacity: capacity)
-        addresses.initialize(from: other.addresses, count: chunks.count)
+    static func make(copying other: ChunkPage) -> ChunkPage {
+        let count = other.header.count
+        var header = PageHeader<Element>(capacity: ChunkShape.chunksPerPage)
+        header.count = count
+        if let origin = other.header.origin {
+            if other.header.owned.nonzeroBitCount > ChunkShape.ownChunks {
+                header.owned = UInt32(truncatingIfNeeded: UInt64(1) << UInt64(count) - 1)
+            } else {
+                header.owned = other.header.owned
+                header.origin = origin
+            }
+        } else {
+            header.origin = other
+        }
+        let page = make(header)
+        page.chunks.initialize(from: other.chunks, count: count)
+        page.forEachOwn { _ = $0.retain() }
+        return page
     }
 
     @inlinable
-    deinit { addresses.deallocate() }
+    static func make(_ header: PageHeader<Element>) -> ChunkPage {
+        let page = create(minimumCapacity: header.capacity) { _ in header }
+        return unsafeDowncast(page, to: ChunkPage.self)
+    }
 
-    /// The chunk, copied if another page shares it.
+    @inlinable
+    deinit { forEachOwn { $0.release() } }
+
+    @inlinable
+    var chunks: Place { withUnsafeMutablePointerToElements { $0 } }
+
+    @inlinable
+    func forEachOwn(_ body: (Unmanaged<Chunk<Element>>) -> Void) {
+        var left = header.owned
+        while left != 0 {
+            body(chunks[left.trailingZeroBitCount])
+            left &= left - 1
+        }
+    }
+
+    /// The chunk, copied if another page has it too.
     @inlinable
     func writableChunk(_ place: Int) -> UnsafeMutableBufferPointer<Element> {
-        if !isKnownUniquelyReferenced(&chunks[place]) {
-            let old = chunks[place]
-            replace(place, with: Chunk(copying: old))
+        let chunk = chunks + place
+        let isOwn = header.owned & (1 << place) != 0
+        let isSole =
+            isOwn
+            && UnsafeMutableRawPointer(chunk).withMemoryRebound(
+                to: Chunk<Element>.self, capacity: 1
+            ) { isKnownUniquelyReferenced(&$0.pointee) }
+        if !isSole {
+            let copy = chunk.pointee._withUnsafeGuaranteedRef { Chunk.make(copying: $0) }
+            if isOwn { chunk.pointee.release() }
+            own(copy, at: place)
         }
-        return chunks[place].all
-    }
-
-    @inlinable
-    func replace(_ place: Int, with chunk: Chunk<Element>) {
-        chunks[place] = chunk
-        addresses[place] = chunk.elements
+        return chunk.pointee._withUnsafeGuaranteedRef { $0.all }
     }
 
     @inlinable
     func append(_ chunk: Chunk<Element>) {
-        (addresses + chunks.count).initialize(to: chunk.elements)
-        chunks.append(chunk)
+        own(chunk, at: header.count)
+        header.count += 1
+    }
+
+    @inlinable
+    func own(_ chunk: Chunk<Element>, at place: Int) {
+        (chunks + place).initialize(to: .passRetained(chunk))
+        header.owned |= 1 << place
     }
 
     /// Whether another chunk needs a larger page.
     @inlinable
-    var isFull: Bool { chunks.count == capacity }
+    var isFull: Bool { header.count == header.capacity }
 
     /// How many bytes the page takes, besides its chunks.
-    var memoryBytes: Int { 112 + (capacity + chunks.capacity) * 8 }
+    var memoryBytes: Int { 56 + header.capacity * 8 }
 
     /// How many bytes a full page takes, besides them.
-    static var fullBytes: Int { 112 + 2 * ChunkShape.chunksPerPage * 8 }
+    static var fullBytes: Int { 56 + ChunkShape.chunksPerPage * 8 }
 
     @inlinable
     func keepFirst(_ count: Int) {
-        chunks.removeLast(chunks.count - count)
+        let kept = UInt32(truncatingIfNeeded: UInt64(1) << UInt64(count) - 1)
+        var gone = header.owned & ~kept
+        while gone != 0 {
+            chunks[gone.trailingZeroBitCount].release()
+            gone &= gone - 1
+        }
+        header.owned &= kept
+        header.count = count
     }
 }
 
-/// A page and where its addresses are: the way to an element counts no references.
+/// What a page knows of its chunks.
 @usableFromInline
-struct PageReference<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+struct PageHeader<Element: BitwiseCopyable & Sendable> {
+    /// The page that owns the chunks that this one does not.
+    @usableFromInline
+    var origin: ChunkPage<Element>?
+    /// A bit for each place whose chunk the page itself keeps.
+    @usableFromInline
+    var owned: UInt32 = 0
+    @usableFromInline
+    var count = 0
+    @usableFromInline
+    let capacity: Int
+
+    @inlinable
+    init(capacity: Int) { self.capacity = capacity }
+}
+
+/// A page and where its chunks are: the way to an element counts no references.
+@usableFromInline
+struct PageReference<Element: BitwiseCopyable & Sendable> {
     @usableFromInline
     var page: ChunkPage<Element>
 
     @usableFromInline
-    let addresses: UnsafeMutablePointer<UnsafeMutablePointer<Element>>
+    let chunks: ChunkPage<Element>.Place
 
     @inlinable
     init(_ page: ChunkPage<Element>) {
         self.page = page
-        addresses = page.addresses
+        chunks = page.chunks
     }
 
     /// The start of the chunk that holds the element of this index in the whole array.
     @inlinable
     func chunk(at index: Int) -> UnsafeMutablePointer<Element> {
-        addresses[(index >> ChunkShape.elementShift) & ChunkShape.chunkMask]
+        chunks[(index >> ChunkShape.elementShift) & ChunkShape.chunkMask]
+            ._withUnsafeGuaranteedRef { $0.elements }
     }
 }
 
-/// A run of elements, all of them initialised.
+/// A run of elements, all of them initialised; its header is how many.
 ///
-/// `@unchecked Sendable`: as for a page, a chunk is written only while one array alone refers to
-/// it. Offsets are masked or compared with the capacity by the array that owns it.
+/// As a page, a chunk is written only while one array alone refers to it. Offsets are masked or
+/// compared with the count by the array that owns it.
 @usableFromInline
-final class Chunk<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
-    @usableFromInline
-    let elements: UnsafeMutablePointer<Element>
-    @usableFromInline
-    let capacity: Int
-
+final class Chunk<Element: BitwiseCopyable & Sendable>: ManagedBuffer<Int, Element> {
     @inlinable
-    init(uninitialized capacity: Int) {
-        elements = .allocate(capacity: capacity)
-        self.capacity = capacity
+    static func make(uninitialized count: Int) -> Chunk {
+        unsafeDowncast(create(minimumCapacity: count) { _ in count }, to: Chunk.self)
     }
 
     @inlinable
-    convenience init(repeating element: Element, capacity: Int) {
-        self.init(uninitialized: capacity)
-        elements.initialize(repeating: element, count: capacity)
+    static func make(repeating element: Element, count: Int) -> Chunk {
+        let chunk = make(uninitialized: count)
+        chunk.elements.initialize(repeating: element, count: count)
+        return chunk
     }
 
     /// The first elements of another chunk, then copies of one.
     @inlinable
-    convenience init(
-        copying other: Chunk, count: Int, repeating element: Element, capacity: Int
-    ) {
-        self.init(uninitialized: capacity)
-        elements.initialize(from: other.elements, count: count)
-        (elements + count).initialize(repeating: element, count: capacity - count)
+    static func make(
+        copying other: Chunk, first: Int, repeating element: Element, count: Int
+    ) -> Chunk {
+        let chunk = make(uninitialized: count)
+        chunk.elements.initialize(from: other.elements, count: first)
+        (chunk.elements + first).initialize(repeating: element, count: count - first)
+        return chunk
     }
 
     @inlinable
-    convenience init(copying other: Chunk) {
-        self.init(uninitialized: other.capacity)
-        elements.initialize(from: other.elements, count: capacity)
+    static func make(copying other: Chunk) -> Chunk {
+        let chunk = make(uninitialized: other.header)
+        chunk.elements.initialize(from: other.elements, count: other.header)
+        return chunk
     }
 
     @inlinable
-    deinit { elements.deallocate() }
+    var elements: UnsafeMutablePointer<Element> { withUnsafeMutablePointerToElements { $0 } }
 
     @inlinable
     var all: UnsafeMutableBufferPointer<Element> {
-        UnsafeMutableBufferPointer(start: elements, count: capacity)
+        UnsafeMutableBufferPointer(start: elements, count: header)
     }
 
-    /// How many bytes a chunk takes with what malloc keeps beside its two blocks.
-    static func memoryBytes(capacity: Int) -> Int {
-        64 + capacity * MemoryLayout<Element>.stride
+    /// How many bytes a chunk takes with what malloc keeps beside it.
+    static func memoryBytes(count: Int) -> Int {
+        32 + count * MemoryLayout<Element>.stride
     }
 }

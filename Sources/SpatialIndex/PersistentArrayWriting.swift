@@ -4,7 +4,7 @@ extension PersistentArray {
     @inlinable
     mutating func writableChunk(at index: Int) -> UnsafeMutableBufferPointer<Element> {
         if only != nil {
-            if !isKnownUniquelyReferenced(&only) { only = Chunk(copying: only!) }
+            if !isKnownUniquelyReferenced(&only) { only = Chunk.make(copying: only!) }
             return only!.all
         }
         let page = index >> ChunkShape.pageShift
@@ -21,7 +21,7 @@ extension PersistentArray {
     /// Puts a copy of a page, with room for all chunks, in its place.
     @inlinable
     mutating func replace(_ page: Int) {
-        pages[page] = PageReference(ChunkPage(copying: pages[page].page))
+        pages[page] = PageReference(ChunkPage.make(copying: pages[page].page))
     }
 
     @inlinable
@@ -31,9 +31,9 @@ extension PersistentArray {
             return
         }
         if let chunk = only {
-            let full = Chunk(
-                copying: chunk, count: count, repeating: element, capacity: ChunkShape.elements)
-            pages = [PageReference(ChunkPage([full]))]
+            let full = Chunk.make(
+                copying: chunk, first: count, repeating: element, count: ChunkShape.elements)
+            pages = [PageReference(ChunkPage.make([full]))]
             only = nil
         } else {
             fillOpenChunk(upTo: newCount, with: element)
@@ -44,7 +44,7 @@ extension PersistentArray {
     // Every chunk's memory is initialised to its end, so growing inside a chunk only overwrites.
     @inlinable
     mutating func growOnly(to newCount: Int, repeating element: Element) {
-        let present = only?.capacity ?? 0
+        let present = only?.header ?? 0
         if newCount <= present {
             let chunk = writableChunk(at: 0)
             (chunk.baseAddress! + count).update(repeating: element, count: newCount - count)
@@ -52,8 +52,8 @@ extension PersistentArray {
             let capacity = ChunkShape.capacity(for: newCount, after: present)
             only =
                 only.map {
-                    Chunk(copying: $0, count: count, repeating: element, capacity: capacity)
-                } ?? Chunk(repeating: element, capacity: capacity)
+                    Chunk.make(copying: $0, first: count, repeating: element, count: capacity)
+                } ?? Chunk.make(repeating: element, count: capacity)
         }
     }
 
@@ -70,10 +70,10 @@ extension PersistentArray {
         let existing = (count + ChunkShape.elementMask) >> ChunkShape.elementShift
         let wanted = (newCount + ChunkShape.elementMask) >> ChunkShape.elementShift
         guard wanted > existing else { return }
-        let shared = Chunk(repeating: element, capacity: ChunkShape.elements)
+        let shared = Chunk.make(repeating: element, count: ChunkShape.elements)
         for number in existing..<wanted {
             let place = number >> (ChunkShape.pageShift - ChunkShape.elementShift)
-            if place == pages.count { pages.append(PageReference(ChunkPage([]))) }
+            if place == pages.count { pages.append(PageReference(ChunkPage.make([]))) }
             if pages[place].page.isFull { replace(place) }
             makeWritable(place)
             pages[place].page.append(shared)
@@ -88,7 +88,7 @@ extension PersistentArray {
         }
         guard only == nil else { return }
         if newCount <= ChunkShape.elements {
-            only = pages[0].page.chunks[0]
+            only = pages[0].chunks[0].takeUnretainedValue()
             pages = []
             return
         }

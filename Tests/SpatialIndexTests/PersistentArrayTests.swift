@@ -9,7 +9,7 @@ import Testing
             var persistent = PersistentArray<UInt32>()
             var plain: [UInt32] = []
             var copies: [(PersistentArray<UInt32>, [UInt32])] = []
-            for step in 0..<3000 {
+            for step in 0..<6000 {
                 let value = UInt32(step)
                 switch random.below(20) {
                 case 0:
@@ -18,7 +18,12 @@ import Testing
                     let filler = [UInt32](repeating: value, count: count - kept)
                     plain = Array(plain[..<kept]) + filler
                     persistent.resize(to: count, repeating: value)
-                case 1 where copies.count < 30: copies.append((persistent, plain))
+                case 1:
+                    if copies.count == 30 {
+                        let (copy, expected) = copies.remove(at: random.below(30))
+                        #expect(elements(copy) == expected, "seed \(seed), step \(step)")
+                    }
+                    copies.append((persistent, plain))
                 case 2...9:
                     plain.append(value)
                     persistent.append(value)

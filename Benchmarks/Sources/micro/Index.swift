@@ -32,13 +32,20 @@ func measureIndex() {
     }
     var changing = index
     var random = SplitMix64(seed: 3)
-    measure("index: move a point, merges included", count: 20_000) { _ in
+    func move() {
         let slot = random.below(dataset.count)
         let place = dataset.places[slot].coordinate
         changing.set(
             Coordinate(latitude: place.latitude + 0.001, longitude: place.longitude * 0.999),
             for: Slot(slot))
     }
+    measure("index: move a point, merges included", count: 20_000) { _ in move() }
+    var snapshot = changing
+    measure("index: the same, a snapshot after each 32", count: 20_000) { number in
+        move()
+        if number % 32 == 0 { snapshot = changing }
+    }
+    precondition(snapshot.count == dataset.count)
     precondition(sum.isFinite && changing.count == dataset.count)
 }
 
