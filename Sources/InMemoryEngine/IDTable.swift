@@ -1,3 +1,4 @@
+import CGlibc
 import Glibc
 import SpatialIndex
 
@@ -101,10 +102,20 @@ struct IDTable: Sendable {
     /// Moves some cells into the larger table.
     mutating func moveSome(_ idOf: (Slot) -> Bytes) {
         let end = min(moved + Self.movedAtOnce, former.count)
-        for cell in moved..<end {
-            guard let slot = former.take(cell) else { continue }
-            cells.place(slot, idOf(slot))
-            used += 1
+        withUnsafeTemporaryAllocation(
+            of: (slot: Slot, id: Bytes).self, capacity: Self.movedAtOnce
+        ) { taken in
+            // The ids lie far apart: each is asked for before the first is read.
+            var count = 0
+            for cell in moved..<end {
+                guard let slot = former.take(cell) else { continue }
+                let id = idOf(slot)
+                gb_prefetch(id.baseAddress)
+                taken.initializeElement(at: count, to: (slot, id))
+                count += 1
+            }
+            for (slot, id) in taken[..<count] { cells.place(slot, id) }
+            used += count
         }
         moved = end
         if moved == former.count { former = Cells() }
