@@ -99,7 +99,7 @@ final class Writer: Sendable {
     /// Commits one group; what else waits for the writer gets its turn before the next.
     private func run() {
         guard let group = nextGroup() else { return }
-        Precedence.giveWayToReaders()
+        Precedence.writer.take()
         commit(group)
         queue.async { self.run() }
     }
