@@ -7,11 +7,11 @@ import Glibc
 enum Precedence: Int32 {
     /// Waits for the disk anyway. At 3 readers beside a full load of writes keep half of their rate
     /// alone, at 10 the writes a quarter of theirs.
-    case writer = 7
+    case writer = 8
     /// Makes nobody wait but the writer, if it comes back from the disk and must wait for a processor:
-    /// at the writer's own niceness 99 of 100 puts at a fixed rate were answered within 13 ms instead
+    /// at the writer's own niceness, 99 of 100 puts at a fixed rate were answered within 13 ms instead
     /// of 6. Much nicer, and under a full load the log would grow faster than it is taken.
-    case checkpoints = 10
+    case checkpoints = 11
 
     /// Has the calling thread take this place from now on; without a privilege it cannot go back.
     func take() {
