@@ -8,7 +8,7 @@ enum ChunkShape {
     @inlinable static var chunksPerPage: Int { 32 }
     @inlinable static var chunkMask: Int { 31 }
     @inlinable static var pageShift: Int { 13 }
-    /// A page with more chunks of its own than this is copied whole.
+    /// A page with more chunks of its own than this owns all and has no origin.
     @inlinable static var ownChunks: Int { 8 }
 
     /// The capacity of an array's only chunk when the present one is too small: half as much again.
@@ -21,10 +21,10 @@ enum ChunkShape {
 /// A directory of chunks.
 ///
 /// A copy of a page counts no references to the chunks that both have: it keeps the page itself, its
-/// origin, and what it changes becomes its own. A copy of that copy has the same origin, and one of a
-/// page with many chunks of its own has none and owns them all. So a write through a copy counts a
-/// few references instead of one for each chunk, all of them far apart; the price is that up to
-/// `ChunkShape.ownChunks` chunks of an origin are kept that are needed no more.
+/// origin, and what it changes becomes its own. A copy of that copy has the same origin; with more
+/// than `ChunkShape.ownChunks` of its own a page takes all of them and lets go of the origin. So a
+/// write through a copy counts a few references instead of one for each chunk, all of them far apart;
+/// the price is that as many chunks of an origin are kept that are needed no more.
 ///
 /// A page is written only by an array that holds the sole reference to it, which
 /// `isKnownUniquelyReferenced` establishes before every write; shared pages, among them all origins,
@@ -51,16 +51,8 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
         let count = other.header.count
         var header = PageHeader<Element>(capacity: ChunkShape.chunksPerPage)
         header.count = count
-        if let origin = other.header.origin {
-            if other.header.owned.nonzeroBitCount > ChunkShape.ownChunks {
-                header.owned = UInt32(truncatingIfNeeded: UInt64(1) << UInt64(count) - 1)
-            } else {
-                header.owned = other.header.owned
-                header.origin = origin
-            }
-        } else {
-            header.origin = other
-        }
+        header.origin = other.header.origin ?? other
+        if other.header.origin != nil { header.owned = other.header.owned }
         let page = make(header)
         page.chunks.initialize(from: other.chunks, count: count)
         page.forEachOwn { _ = $0.retain() }
@@ -116,6 +108,17 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
     func own(_ chunk: Chunk<Element>, at place: Int) {
         (chunks + place).initialize(to: .passRetained(chunk))
         header.owned |= 1 << place
+        if header.origin != nil, header.owned.nonzeroBitCount > ChunkShape.ownChunks { ownAll() }
+    }
+
+    /// Lets go of the origin.
+    @inlinable
+    func ownAll() {
+        for place in 0..<header.count where header.owned & (1 << place) == 0 {
+            _ = chunks[place].retain()
+            header.owned |= 1 << place
+        }
+        header.origin = nil
     }
 
     /// Whether another chunk needs a larger page.
