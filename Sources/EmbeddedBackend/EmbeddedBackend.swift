@@ -18,6 +18,7 @@ public final class EmbeddedBackend: Backend {
     private let engine: InMemoryEngine
     private let writer: Writer
     private let housekeeping: Housekeeping
+    private let logger: Logger
 
     /// Opens or makes the store and reads what the engine needs of it.
     ///
@@ -44,6 +45,7 @@ public final class EmbeddedBackend: Backend {
         }
         self.store = store
         self.engine = engine
+        self.logger = logger
         writer = Writer(store: store, engine: engine, limits: limits, logger: logger, now: now)
         housekeeping = Housekeeping(
             store: store, engine: engine, writer: writer, logger: logger, now: now)
@@ -51,11 +53,16 @@ public final class EmbeddedBackend: Backend {
         engine.want(ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))
     }
 
-    /// Waits for the writes that were submitted, then closes the store.
+    /// Waits for the writes that were submitted, then closes the store. A full disk does not keep it
+    /// open: the write-ahead log stays until the next start.
     public func close() throws(StoreFailure) {
         housekeeping.stop()
         writer.drain()
-        try store.close()
+        do {
+            try store.close()
+        } catch .full {
+            logger.warning("the disk is full: the write-ahead log stays beside the store")
+        }
     }
 
     /// Returns when everything submitted has been answered and nothing is being made beside it.

@@ -73,7 +73,10 @@ public final class ObjectStore: Sendable {
     }
 
     /// Ends every connection; the write-ahead log goes into the file and is removed.
+    ///
+    /// - Throws: why the log stays beside the file; nothing is lost, the next opening takes it in.
     public func close() throws(StoreFailure) {
+        defer { lock.release() }
         do {
             try checkpoints.close()
             try pool.close()
@@ -84,7 +87,6 @@ public final class ObjectStore: Sendable {
         } catch {
             throw StoreFailure(error, path: path)
         }
-        lock.release()
     }
 
     /// Refuses what is not a store of ours, without writing to it.

@@ -66,7 +66,8 @@ public struct LineServer: ServiceLifecycle.Service {
     private func serve(_ group: MultiThreadedEventLoopGroup, _ workers: NIOThreadPool) async throws
     {
         let sessions = Sessions()
-        let listener = try await bind(group, workers, sessions)
+        let room = WriteRoom(bytes: service.limits.queuedWriteBytes)
+        let listener = try await bind(group, workers, desks(group, room), sessions)
         let address = listener.localAddress
         service.health.state = .ready
         ready(address?.ipAddress ?? host, address?.port ?? port)
@@ -76,15 +77,16 @@ public struct LineServer: ServiceLifecycle.Service {
         service.health.state = .draining
         try? await listener.close()
         logger.info("stopping", metadata: ["connections": "\(sessions.count)"])
-        await sessions.drain(for: drainTime)
+        // A task of its own is not cancelled with this one, and so pauses between its looks.
+        await Task { await sessions.drain(for: drainTime, room) }.value
     }
 
     private func bind(
-        _ group: MultiThreadedEventLoopGroup, _ workers: NIOThreadPool, _ sessions: Sessions
+        _ group: MultiThreadedEventLoopGroup, _ workers: NIOThreadPool,
+        _ desks: [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>], _ sessions: Sessions
     ) async throws -> any Channel {
         let dispatcher = Dispatcher(service: service, logger: logger)
         let limits = service.limits
-        let desks = self.desks(group)
         return try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -107,10 +109,9 @@ public struct LineServer: ServiceLifecycle.Service {
 
     /// A desk for each event loop, used by that loop's connections alone.
     private func desks(
-        _ group: MultiThreadedEventLoopGroup
+        _ group: MultiThreadedEventLoopGroup, _ room: WriteRoom
     ) -> [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>] {
         let limits = service.limits
-        let room = WriteRoom(bytes: limits.queuedWriteBytes)
         let holdings = Holdings(limit: limits.bufferedBytes)
         var desks: [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>] = [:]
         for loop in group.makeIterator() {
@@ -175,12 +176,13 @@ private final class Sessions: Sendable {
         channel.closeFuture.whenComplete { _ in self.open.withLock { $0[key] = nil } }
     }
 
-    /// Lets every session answer what it has read; those that take too long are closed.
-    func drain(for time: Duration) async {
+    /// Lets every session answer what it has read, and the writes of those that have ended come to an end;
+    /// what takes too long is closed.
+    func drain(for time: Duration, _ room: WriteRoom) async {
         let all = open.withLock { Array($0.values) }
         for (session, channel) in all { channel.eventLoop.execute { session.endInput() } }
         let deadline = ContinuousClock.now + time
-        while count > 0, ContinuousClock.now < deadline {
+        while count > 0 || !room.isEmpty, ContinuousClock.now < deadline {
             try? await Task.sleep(for: .milliseconds(5))
         }
         for (_, channel) in all { channel.close(promise: nil) }

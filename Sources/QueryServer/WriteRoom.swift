@@ -13,6 +13,9 @@ final class WriteRoom: Sendable {
 
     var isOpen: Bool { used.load(ordering: .sequentiallyConsistent) < limit }
 
+    /// Whether no write is under way, not of a connection that has ended either.
+    var isEmpty: Bool { used.load(ordering: .sequentiallyConsistent) == 0 }
+
     func take(_ bytes: Int) { used.add(bytes, ordering: .sequentiallyConsistent) }
 
     func giveBack(_ bytes: Int) {

@@ -74,9 +74,10 @@ import Testing
         }
     }
 
-    @Test func `A small file system that fills up refuses writes until there is room`()
-        async throws
-    {
+    @Test(arguments: [false, true])
+    func `A small file system that fills up refuses writes until there is room`(
+        isStoppedFull: Bool
+    ) async throws {
         try await withTemporaryFolder { folder in
             let disk = folder + "/disk"
             try FileManager.default.createDirectory(
@@ -99,6 +100,12 @@ import Testing
                 #expect(outcome == "STORE_FULL", "after \(stored)")
                 #expect(try await service.count() == stored)
                 #expect(try await service.get(0) == "accepted")
+                if isStoppedFull {
+                    process.signal(SIGTERM)
+                    #expect(await process.end(within: .seconds(10)) == 0)
+                    try FileManager.default.removeItem(atPath: ballast)
+                    return
+                }
                 try FileManager.default.removeItem(atPath: ballast)
                 #expect(try await service.put(stored, padding: 20_000) == "accepted")
                 stored += 1
