@@ -5,7 +5,7 @@
 ///
 /// - Complexity: memory for the record at hand and a buffer, never for the file.
 public final class RecordFile: RecordSource {
-    public let recordName = "line"
+    public var recordName: String { format == .geojson ? "feature" : "line" }
     public let format: InputFormat
     private let source: ByteSource
     private var reader: any RecordReader

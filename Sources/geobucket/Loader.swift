@@ -38,6 +38,9 @@ struct Loader {
     private var underWay: Deque<(group: Group, answer: PendingAnswer)> = []
     private var progress: ProgressLine
     private var recordName = ""
+    private var lastSent = 0
+    /// Of groups that failed as a whole.
+    private var failures: [(records: String, reason: String)] = []
     private(set) var summary = Summary()
 
     private static let groupObjects = 1_000
@@ -70,19 +73,29 @@ struct Loader {
         var records: [(number: Int, text: [UInt8])] = []
         var ids: Set<[UInt8]> = []
         var bytes = 0
+
+        /// From the first record's to the last one's.
+        var numbers: String { "\(records.first?.number ?? 0)-\(records.last?.number ?? 0)" }
     }
 
-    mutating func load(_ file: some RecordSource) async throws {
+    mutating func load(_ file: some RecordSource) async {
         recordName = file.recordName
-        while summary.stoppedBy == nil, let record = next(of: file) {
+        while summary.stoppedBy == nil, failures.isEmpty, let record = next(of: file) {
             switch record.result {
-            case .success(let text): try await add(record.number, text)
+            case .success(let text): await add(record.number, text)
             case .failure(let error): report("\(recordName) \(record.number): \(error)")
             }
             progress.show(summary.objects, file.consumedBytes, file.totalBytes)
         }
-        if summary.stoppedBy == nil || !group.records.isEmpty { try await send() }
-        while !underWay.isEmpty { try await settle() }
+        if failures.isEmpty { await send() }
+        while !underWay.isEmpty { await settle() }
+        if let first = failures.first {
+            let records = failures.map(\.records).joined(separator: ", ")
+            let failure =
+                "\(recordName)s \(records): \(first.reason); nothing after \(recordName) "
+                + "\(lastSent) was sent"
+            summary.stoppedBy = summary.stoppedBy.map { "\($0); \(failure)" } ?? failure
+        }
         progress.clear()
         summary.seconds = (ContinuousClock.now - start) / .seconds(1)
     }
@@ -98,25 +111,26 @@ struct Loader {
         }
     }
 
-    private mutating func add(_ number: Int, _ text: [UInt8]) async throws {
+    private mutating func add(_ number: Int, _ text: [UInt8]) async {
         let id = try? parser.parse(text)["_id"]?.utf8.map { Array($0) }
         // The later of two records with one id replaces the earlier: not in the same group.
         let isRepeated = id.map { group.ids.contains($0) } ?? false
         if isRepeated || group.records.count == Self.groupObjects
             || group.bytes + text.count + 1 > groupBytes
         {
-            try await send()
+            await send()
         }
         if let id { group.ids.insert(id) }
         group.records.append((number, text))
         group.bytes += text.count + 1
     }
 
-    private mutating func send() async throws {
+    private mutating func send() async {
         guard !group.records.isEmpty else { return }
+        lastSent = group.records.last!.number
         underWay.append((group, begin(group)))
         group = Group()
-        while underWay.count >= Self.groupsUnderWay { try await settle() }
+        while underWay.count >= Self.groupsUnderWay { await settle() }
     }
 
     private func begin(_ group: Group) -> PendingAnswer {
@@ -129,18 +143,24 @@ struct Loader {
         return connection.begin("object.putMany", params.bytes)
     }
 
-    /// Waits for the oldest group's answer.
-    private mutating func settle() async throws {
+    /// Waits for the oldest group's answer. One that failed for no record's sake, or of which nobody knows
+    /// what became, ends the loading, whatever bad records do.
+    private mutating func settle() async {
         guard var (group, answer) = underWay.popFirst() else { return }
         while true {
             do {
                 _ = try await answer.result()
                 summary.objects += group.records.count
                 return
-            } catch ClientFailure.refused(let failure) {
-                guard let index = Self.objectIndex(in: failure.path),
+            } catch {
+                guard case ClientFailure.refused(let failure) = error,
+                    let index = Self.objectIndex(in: failure.path),
                     group.records.indices.contains(index)
-                else { throw ClientFailure.refused(failure) }
+                else {
+                    summary.errors += 1
+                    failures.append((group.numbers, "\(error)"))
+                    return
+                }
                 report("\(recordName) \(group.records[index].number): \(failure)")
                 guard skipsErrors else { return }
                 group.records.remove(at: index)

@@ -36,7 +36,7 @@ struct LoadingOptions: ParsableArguments {
                 connection: connection, bucket: bucket, limits: limits,
                 skipsErrors: onError == .skip)
             do {
-                try await loader.load(try records(limits))
+                await loader.load(try records(limits))
             } catch let error as InterchangeError {
                 throw CommandFailure("\(name): \(error)")
             }

@@ -68,6 +68,44 @@ import Testing
         }
     }
 
+    @Test func `A load that the service refuses tells which lines, and how many are stored`()
+        async throws
+    {
+        var limits = Limits()
+        limits.queuedWrites = 0
+        try await withTemporaryFolder { folder in
+            try await TestService.with(limits: limits) { service in
+                let file = folder + "/data.ndjson"
+                try Self.write((1...1_500).map { "{\"n\":\($0)}" }.joined(separator: "\n"), file)
+                let load = try await Program.run(
+                    ["load", file, "--bucket", "rows", "--server", "127.0.0.1:\(service.port)"],
+                    folder: folder)
+                #expect(load.status == 1)
+                #expect(
+                    load.errors.contains("data.ndjson: lines 1-1000, 1001-1500: TOO_MANY_REQUESTS"),
+                    "\(load.errors)")
+                #expect(load.errors.contains("nothing after line 1500 was sent"))
+                #expect(load.output.hasPrefix("loaded 0 objects"))
+                #expect(load.output.hasSuffix("2 errors\n"))
+            }
+        }
+    }
+
+    @Test func `A bad feature of a collection is named by its number, not by a line`() async throws
+    {
+        try await Self.with { _, folder, run in
+            let file = folder + "/data.geojson"
+            let features = [1, 95].map {
+                #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,\#($0)]},"properties":{}}"#
+            }
+            try Self.write(
+                #"{"type":"FeatureCollection","features":["# + "\n\n\n"
+                    + features.joined(separator: ",\n") + "]}", file)
+            let load = try await run(["load", file, "--bucket", "rows"])
+            #expect(load.errors.contains("feature 2: geometry.coordinates"), "\(load.errors)")
+        }
+    }
+
     @Test func `With --on-error skip only the broken line is missing`() async throws {
         try await Self.with { service, folder, run in
             let file = folder + "/data.ndjson"
