@@ -34,7 +34,8 @@ struct RequestMemory {
                     .tooManyRequests,
                     "\(limit) writes with a requestKey are remembered already, no more are taken "
                         + "until some are a day old",
-                    at: "requestKey")
+                    at: "requestKey",
+                    retryAfterMilliseconds: try millisecondsUntilRoom())
             }
             return nil
         }
@@ -45,6 +46,11 @@ struct RequestMemory {
                 at: "requestKey")
         }
         return try Self.decode(first.answer)
+    }
+
+    private func millisecondsUntilRoom() throws -> Int {
+        let oldest = try transaction.oldestRequestTime() ?? now
+        return Int(max(oldest + Self.milliseconds - now, 1))
     }
 
     func remember(_ answer: WriteAnswer, to key: RequestKey) throws {

@@ -42,6 +42,11 @@ extension StoreTransaction {
         return try SQLStatement(db, sql).first { Int($0.int(0)) } ?? 0
     }
 
+    /// When the oldest one was done, in milliseconds since 1970.
+    public func oldestRequestTime() throws -> Int64? {
+        try SQLStatement(db, "SELECT time FROM request ORDER BY number LIMIT 1").first { $0.int(0) }
+    }
+
     /// Forgets the oldest requests, some at most, as far as they are not from after a time in
     /// milliseconds since 1970.
     public func deleteRequests(until time: Int64, atMost count: Int64) throws {

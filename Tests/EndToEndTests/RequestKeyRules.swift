@@ -127,7 +127,11 @@ import Testing
                 let outcome = try await put(key)
                 #expect(outcome == "accepted")
             }
-            #expect(try await put(4) == "TOO_MANY_REQUESTS requestKey")
+            clock.milliseconds += 5_000
+            let refusal = try await service.error(
+                "object.put", #"{"bucket":"b1","id":"o1","object":{},"requestKey":"4"}"#)
+            #expect(refusal?.errorCode == "TOO_MANY_REQUESTS" && refusal?.path == "requestKey")
+            #expect(refusal?.retryAfterMilliseconds == Int(day) - 5_000)
             #expect(try await put(3) == "accepted", "a repeat needs no room")
             #expect(try await service.putOutcome("o1", "{}") == "accepted", "no key, no room")
             clock.milliseconds += day
