@@ -2,6 +2,7 @@
 #ifndef GEOBUCKET_CGLIBC_H
 #define GEOBUCKET_CGLIBC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // memmem(3): the first occurrence of `part` in `bytes`, or NULL; linear time.
@@ -15,5 +16,9 @@ int gb_write_back(int file, long offset, long count);
 
 // Tells the processor that the memory at an address will be read soon; any address may be given.
 static inline void gb_prefetch(const void *address) { __builtin_prefetch(address); }
+
+// A flag that many threads may set and read at once; it puts nothing else in order.
+static inline void gb_set(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }
+static inline bool gb_is_set(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
 
 #endif

@@ -8,7 +8,7 @@ import Glibc
 /// When it is full a hand goes round its cells and gives up what has not been read since it last
 /// came by (the clock, or second-chance, rule).
 ///
-/// Readers may share it, though they mark what has been read: a byte that nobody relies on.
+/// Readers may share it, though they mark what has been read: a flag apart from everything else.
 struct DocumentTable: ~Copyable {
     private let capacityBytes: Int
     private var cells: UnsafeMutablePointer<Cell>
@@ -60,7 +60,7 @@ struct DocumentTable: ~Copyable {
 
     func find(_ creation: ChangeNumber, _ change: ChangeNumber) -> DocumentCache.Document? {
         guard let cell = cell(of: creation), cells[cell].change == change else { return nil }
-        if !cells[cell].wasRead { cells[cell].wasRead = true }
+        if !gb_is_set(&cells[cell].wasRead) { gb_set(&cells[cell].wasRead) }
         return DocumentCache.Document(start: cells[cell].text, count: Int(cells[cell].length))
     }
 
