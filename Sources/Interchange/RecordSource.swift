@@ -1,6 +1,6 @@
 /// Where records come from, and how far the reading is.
 public protocol RecordSource: AnyObject {
-    /// What a record's number counts, for messages: `line`, `feature`.
+    /// What a record's number counts, for messages: `line`, `feature`, `object`.
     var recordName: String { get }
     /// Bytes consumed so far, as they lie on disk; of a pipe, the bytes read from it.
     var consumedBytes: Int { get }
