@@ -155,7 +155,7 @@ struct BucketState: Sendable {
 
     mutating func delete(created creation: ChangeNumber) {
         guard let slot = slot(created: creation) else { return }
-        ids.remove(slot)
+        ids.noteRemoval()
         columns.clear(slot)
         expiries.set(slot, Expiries.never)
         records[Int(slot)].change = 0

@@ -27,9 +27,9 @@ struct SlotIDs: Sendable {
     @inline(__always)
     func prefetch(_ slots: UnsafeBufferPointer<Slot>) { list.prefetch(slots) }
 
-    /// The newest slot that has an id. Without a table it may have been removed.
+    /// The newest slot that has an id; it may have been removed.
     func newestSlot(of id: Bytes) -> Slot? {
-        if hasTable { return table[0].find(id) { list[$0] } }
+        if hasTable { return table[0].find(id, below: Slot(list.count)) { list[$0] } }
         return (0..<Slot(list.count)).last { list[$0].elementsEqual(id) }
     }
 
@@ -40,16 +40,14 @@ struct SlotIDs: Sendable {
         if list.count == Self.few + 1 {
             makeTable { $0 == slot || isAlive($0) }
         } else if hasTable {
-            if table[0].isMoving {
-                let list = list
-                table[0].moveSome { list[$0] }
-            }
-            table[0].insert(slot, id: id)
+            let list = list
+            table[0].insert(slot, id: id, where: isAlive) { list[$0] }
         }
     }
 
-    mutating func remove(_ slot: Slot) {
-        if hasTable { table[0].remove(slot, id: list[slot]) }
+    /// Says that a slot was removed.
+    mutating func noteRemoval() {
+        if hasTable { table[0].noteRemoval() }
     }
 
     /// Adds the next slot; none is found by its id until `indexAll`.

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // memmem(3): the first occurrence of `part` in `bytes`, or NULL; linear time.
 const void *gb_memmem(const void *bytes, size_t count, const void *part, size_t part_count);
@@ -20,5 +21,19 @@ static inline void gb_prefetch(const void *address) { __builtin_prefetch(address
 // A flag that many threads may set and read at once; it puts nothing else in order.
 static inline void gb_set(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }
 static inline bool gb_is_set(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
+
+// Values that one thread writes while others read: who reads one sees what was written before it.
+static inline uint8_t gb_load8(const uint8_t *value) {
+    return __atomic_load_n(value, __ATOMIC_ACQUIRE);
+}
+static inline void gb_store8(uint8_t *value, uint8_t next) {
+    __atomic_store_n(value, next, __ATOMIC_RELEASE);
+}
+static inline uint32_t gb_load32(const uint32_t *value) {
+    return __atomic_load_n(value, __ATOMIC_ACQUIRE);
+}
+static inline void gb_store32(uint32_t *value, uint32_t next) {
+    __atomic_store_n(value, next, __ATOMIC_RELEASE);
+}
 
 #endif

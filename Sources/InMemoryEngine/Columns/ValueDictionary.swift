@@ -6,8 +6,12 @@ import SpatialIndex
 /// more than objects that the column is better made anew.
 struct ValueDictionary: Sendable {
     private var arena = ByteArena()
+    /// Where the values are in the arena, in the order in which they came.
+    private var addresses = PersistentArray<ByteArena.Address>()
+    /// Finds a value's place in that order.
     private var table = IDTable()
-    private(set) var count = 0
+
+    var count: Int { addresses.count }
 
     typealias Bytes = ByteArena.Bytes
 
@@ -18,26 +22,30 @@ struct ValueDictionary: Sendable {
 
     /// The cell of a value, if the dictionary has it.
     func find(_ kind: Cell.Coded, _ value: Bytes) -> Cell? {
-        Self.withKey(kind, value) { key in
-            table.find(key) { arena.bytes(at: $0) }.map { Cell(kind, at: $0) }
+        Self.withKey(kind, value) { key in place(of: key).map { Cell(kind, at: addresses[Int($0)]) }
         }
     }
+
+    private func place(of key: Bytes) -> Slot? {
+        table.find(key, below: Slot(count)) { self.key(at: $0) }
+    }
+
+    private func key(at place: Slot) -> Bytes { arena.bytes(at: addresses[Int(place)]) }
 
     /// The cell of a value; `unknown` for one that is too long to be kept.
     mutating func intern(_ kind: Cell.Coded, _ value: Bytes) -> Cell {
         guard value.count < ByteArena.maximumBytes else { return .unknown }
         return Self.withKey(kind, value) { key in
-            let arena = self.arena
-            if let known = table.find(key, { arena.bytes(at: $0) }) { return Cell(kind, at: known) }
-            if table.isMoving { table.moveSome { arena.bytes(at: $0) } }
-            let address = self.arena.append(key)
-            table.insert(address, id: key)
-            count += 1
+            if let known = place(of: key) { return Cell(kind, at: addresses[Int(known)]) }
+            let former = self
+            let address = arena.append(key)
+            table.insert(Slot(count), id: key, where: { _ in true }) { former.key(at: $0) }
+            addresses.append(address)
             return Cell(kind, at: address)
         }
     }
 
-    var memoryBytes: Int { arena.memoryBytes + table.memoryBytes }
+    var memoryBytes: Int { arena.memoryBytes + addresses.memoryBytes + table.memoryBytes }
 
     private static func withKey<Result>(
         _ kind: Cell.Coded, _ value: Bytes, _ body: (Bytes) -> Result
