@@ -28,11 +28,10 @@ struct StoredDocuments: DocumentSource {
     }
 
     func forEachDocument(
-        in bucket: BucketName, about objects: Int,
-        _ body: (ChangeNumber, [UInt8]) -> Void
+        in bucket: BucketName, _ body: (ChangeNumber, [UInt8]) -> Void
     ) throws(ServiceFailure) {
         do {
-            try store.forEachDocument(in: bucket, about: objects, body)
+            try store.forEachDocument(in: bucket, body)
         } catch {
             throw ServiceFailure(error)
         }

@@ -233,7 +233,7 @@ final class WriteSession {
             throw ServiceFailure(
                 .bucketNotFound, "there is no bucket \"\(bucket.text)\"", at: "bucket")
         }
-        let creations = try transaction.creations(in: number)
+        let creations = successor.creations(in: bucket)
         let expired = try transaction.expiredCount(in: number, at: now)
         try delete(creations, in: bucket)
         try transaction.deleteBucket(number)

@@ -230,3 +230,10 @@ extension BucketState {
         count = records.count
     }
 }
+
+extension PersistentArray<BucketState.SlotRecord> {
+    /// The changes that created the objects that are there, in their order.
+    var creations: [ChangeNumber] {
+        (0..<count).compactMap { self[$0].isAlive ? self[$0].creation : nil }
+    }
+}

@@ -112,8 +112,8 @@ public final class InMemoryEngine: Sendable {
         let begun = next.take(works)
         next.evictColumns(works, over: limits.memoryBytes)
         finish(next, change: snapshot.change)
-        for (bucket, fillings, objects) in begun {
-            works.fill(fillings, of: bucket, objects: objects)
+        for columns in begun {
+            works.fill(columns.fillings, of: columns.bucket, few: columns.few)
         }
     }
 

@@ -9,7 +9,7 @@ import SpatialIndex
 public final class Successor {
     /// What has been applied, in this order.
     private(set) var changes: [Change] = []
-    private let base: Snapshot
+    let base: Snapshot
     private(set) var buckets: TreeDictionary<BucketName, BucketBox>
     /// The buckets that have been changed, but for the open one.
     private var closed: [BucketName: BucketState] = [:]
@@ -39,6 +39,12 @@ public final class Successor {
             let record = state.records[Int(slot)]
             return (record.creation, record.change)
         }
+    }
+
+    /// The changes that created the objects of a bucket, of those that have expired too, in their order.
+    public func creations(in bucket: BucketName) -> [ChangeNumber] {
+        guard exists(bucket) else { return [] }
+        return modify(bucket) { $0.records.creations }
     }
 
     /// How many field paths of a bucket hold GeoPoints.

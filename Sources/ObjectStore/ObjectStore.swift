@@ -225,18 +225,14 @@ public final class ObjectStore: Sendable {
     /// Calls `body` with every object of one state of a bucket, as clients read it, in no particular
     /// order.
     ///
-    /// - Parameter objects: about how many there are; many are read as the table has them, few by
-    ///   the bucket's index.
+    /// - Complexity: O(objects of all buckets).
     public func forEachDocument(
-        in bucket: BucketName, about objects: Int,
-        _ body: (_ creation: ChangeNumber, _ document: [UInt8]) -> Void
+        in bucket: BucketName, _ body: (_ creation: ChangeNumber, _ document: [UInt8]) -> Void
     ) throws(StoreFailure) {
         do {
             try pool.read { db in
-                let all = try SQLStatement(db, "SELECT max(rowid) FROM object").first { $0.int(0) }
-                let isMost = objects > Int(all ?? 0) / 8
                 let sql =
-                    "SELECT \(StoredRow.columns) FROM object \(isMost ? "NOT INDEXED" : "") "
+                    "SELECT \(StoredRow.columns) FROM object "
                     + "WHERE bucket = (SELECT number FROM bucket WHERE name = ?1)"
                 let rows = try SQLStatement(db, sql).bind(1, bucket.text)
                 while try rows.step() {

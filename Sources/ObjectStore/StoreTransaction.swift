@@ -113,16 +113,6 @@ public final class StoreTransaction {
             .bind(4, id.text).bind(5, now).run()
     }
 
-    /// Every object of a bucket, in the order of creation.
-    public func creations(in bucket: Int64) throws -> [ChangeNumber] {
-        let rows = try SQLStatement(
-            db, "SELECT creation FROM object WHERE bucket = ?1 ORDER BY creation"
-        ).bind(1, bucket)
-        var found: [ChangeNumber] = []
-        while try rows.step() { found.append(ChangeNumber(rows.int(0))) }
-        return found
-    }
-
     /// Deletes a bucket that has no objects left.
     public func deleteBucket(_ bucket: Int64) throws {
         try SQLStatement(db, "DELETE FROM bucket WHERE number = ?1").bind(1, bucket).run()

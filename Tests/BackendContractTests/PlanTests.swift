@@ -55,4 +55,32 @@ import Testing
             }
         }
     }
+
+    @Test func `a column of a bucket that is few among all is made of its own documents`()
+        async throws
+    {
+        func putMany(_ objects: [String], in bucket: String, on face: DirectFace) async throws {
+            try await face.value(
+                "object.putMany",
+                #"{"bucket":"\#(bucket)","objects":[\#(objects.joined(separator: ","))]}"#)
+        }
+        try await withTemporaryFolder { folder in
+            try await withBackend(path: folder + "/store.sqlite", makesColumns: true) { face in
+                try await putMany(Self.objects, in: "others", on: face)
+                try await putMany(Array(Self.objects[..<200]), in: "grid", on: face)
+                for hole in stride(from: 0, to: 60, by: 3) {
+                    try await face.value("object.delete", #"{"bucket":"grid","id":"o-\#(hole)"}"#)
+                }
+                let clause = #"{"type":"prefix","field":"name","prefix":"1"}"#
+                // Asked once for the column, then of it: 1, 10 to 19, 100 to 199, without the holes.
+                for _ in 0..<2 {
+                    let found = try await face.value("bucket.count", Self.explain(clause))
+                    #expect(found["count"]?.int == 108)
+                }
+                #expect(face.backend.statistics().columns == 1)
+                let plan = try await face.value("bucket.explain", Self.explain(clause))
+                #expect(plan["estimatedDocuments"]?.int == 0, "\(plan)")
+            }
+        }
+    }
 }

@@ -287,7 +287,7 @@ import Testing
                         + "modified, owner, data_type, points, document FROM object",
                     "its id aa leads to another slot"
                 ),
-                ("DROP INDEX object_by_bucket", "object_by_bucket"),
+                ("DROP INDEX expiry_by_time", "expiry_by_time"),
                 ("UPDATE bucket SET name = 'users'", "reserved"),
             ] {
                 try Self.tamper(with: store, statement)

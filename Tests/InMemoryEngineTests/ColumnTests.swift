@@ -219,12 +219,12 @@ import Testing
             ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? { nil }
 
             func forEachDocument(
-                in bucket: BucketName, about objects: Int, _ body: (ChangeNumber, [UInt8]) -> Void
+                in bucket: BucketName, _ body: (ChangeNumber, [UInt8]) -> Void
             ) throws(ServiceFailure) { body(1, Array("{}".utf8)) }
         }
         var works: ColumnWorks? = ColumnWorks(source: OneDocument()) {}
         weak let ending = works
-        works!.fill([.init(field: FieldPath("n"), use: ColumnUse())], of: shops, objects: 1)
+        works!.fill([.init(field: FieldPath("n"), use: ColumnUse())], of: shops, few: nil)
         var steps = 0
         while steps < 2 {
             steps += works!.takeSteps().count

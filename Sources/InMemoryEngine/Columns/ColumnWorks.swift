@@ -130,10 +130,14 @@ final class ColumnWorks: Sendable {
     }
 
     /// Reads the documents of columns that have begun.
-    func fill(_ fillings: [Filling], of bucket: BucketName, objects: Int) {
+    ///
+    /// - Parameter few: the bucket's objects, if they are few among all.
+    func fill(
+        _ fillings: [Filling], of bucket: BucketName, few: PersistentArray<BucketState.SlotRecord>?
+    ) {
         state.withLock { $0.running += 1 }
         queue.async { [self] in
-            read(fillings, bucket, objects)
+            read(fillings, bucket, few)
             add(.finish(bucket, fillings), ending: 1)
         }
     }
@@ -181,7 +185,9 @@ final class ColumnWorks: Sendable {
         due()
     }
 
-    private func read(_ fillings: [Filling], _ bucket: BucketName, _ objects: Int) {
+    private func read(
+        _ fillings: [Filling], _ bucket: BucketName, _ few: PersistentArray<BucketState.SlotRecord>?
+    ) {
         let parser = JSONParser()
         var rows: [Row] = []
         func flush() {
@@ -190,13 +196,32 @@ final class ColumnWorks: Sendable {
             add(.fill(bucket, fillings, rows: rows), ending: 0)
             rows.removeAll(keepingCapacity: true)
         }
-        // What cannot be read stays unknown, and the column unused: queries tell what is wrong.
-        try? source.forEachDocument(in: bucket, about: objects) { creation, document in
+        func take(_ creation: ChangeNumber, _ document: [UInt8]) {
             guard let view = try? parser.parse(document) else { return }
             let values = fillings.map { ColumnValue($0.field.value(in: view)) }
             rows.append(Row(creation: creation, values: values))
             if rows.count == Self.rowsPerBatch { flush() }
         }
+        // What cannot be read stays unknown, and the column unused: queries tell what is wrong.
+        if let few {
+            try? read(few, take)
+        } else {
+            try? source.forEachDocument(in: bucket, take)
+        }
         flush()
+    }
+
+    /// Calls `body` with the documents of some objects, as they are now.
+    private func read(
+        _ records: PersistentArray<BucketState.SlotRecord>,
+        _ body: (_ creation: ChangeNumber, _ document: [UInt8]) -> Void
+    ) throws(ServiceFailure) {
+        let creations = records.creations
+        for first in stride(from: 0, to: creations.count, by: Self.rowsPerBatch) {
+            let batch = Array(creations[first..<min(first + Self.rowsPerBatch, creations.count)])
+            for (creation, stored) in zip(batch, try source.documents(creations: batch)) {
+                if let stored { body(creation, stored.text) }
+            }
+        }
     }
 }

@@ -1,20 +1,31 @@
 import Backend
 import Objects
+import SpatialIndex
 
 /// The writer's part of making columns.
 extension Successor {
-    /// Does the steps that wait; tells which columns have begun and are to be filled.
-    func take(
-        _ works: ColumnWorks
-    ) -> [(bucket: BucketName, fillings: [ColumnWorks.Filling], objects: Int)] {
-        var begun: [(bucket: BucketName, fillings: [ColumnWorks.Filling], objects: Int)] = []
+    /// Columns that have begun and are to be filled.
+    struct Begun {
+        let bucket: BucketName
+        let fillings: [ColumnWorks.Filling]
+        /// The bucket's objects, if they are so few among all that each is better looked up.
+        let few: PersistentArray<BucketState.SlotRecord>?
+    }
+
+    /// One of so many objects of the store is as well found by reading all of them.
+    private static let shareOfFew = 8
+
+    /// Does the steps that wait.
+    func take(_ works: ColumnWorks) -> [Begun] {
+        var begun: [Begun] = []
         for step in works.takeSteps() {
             switch step {
             case .begin(let bucket, let fields):
                 let fillings = begin(fields, of: bucket, works)
-                if !fillings.isEmpty {
-                    begun.append((bucket, fillings, state(of: bucket)?.count ?? 0))
-                }
+                guard !fillings.isEmpty, let state = state(of: bucket) else { continue }
+                let isFew = state.count * Self.shareOfFew < base.totals.objects
+                begun.append(
+                    Begun(bucket: bucket, fillings: fillings, few: isFew ? state.records : nil))
             case .fill(let bucket, let fillings, let rows):
                 fill(fillings, of: bucket, rows)
                 works.filled()

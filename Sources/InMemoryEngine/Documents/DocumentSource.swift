@@ -20,10 +20,9 @@ public protocol DocumentSource: PresentDocuments {
     /// Calls `body` with every document of one state of a bucket, as clients read them, in no
     /// particular order.
     ///
-    /// - Parameter objects: about how many there are.
+    /// - Complexity: O(objects of all buckets).
     func forEachDocument(
-        in bucket: BucketName, about objects: Int,
-        _ body: (_ creation: ChangeNumber, _ document: [UInt8]) -> Void
+        in bucket: BucketName, _ body: (_ creation: ChangeNumber, _ document: [UInt8]) -> Void
     ) throws(ServiceFailure)
 }
 
