@@ -229,7 +229,7 @@ let package = Package(
             name: "BackendContractTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
-                "InMemoryEngine", "GeoBucketClient", "TestSupport",
+                "InMemoryEngine", "ObjectStore", "GeoBucketClient", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

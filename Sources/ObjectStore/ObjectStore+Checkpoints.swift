@@ -7,10 +7,16 @@ import GRDBSQLite
 /// time the log's end is never quite reached, so the log is never begun anew and grows. Above
 /// `logBytes` the writer therefore does the last bit itself: a bit, because the rest has not only been
 /// written but synced, which SQLite does not do before the end is reached.
+///
+/// A long log is good for pages that are written again and again: each goes into the file once. Of pages
+/// that are new, as in a bulk load, nothing is saved, and a log that has never been so long costs the
+/// writer fresh memory of the system: it is begun anew at a part of `logBytes`.
 extension ObjectStore {
     /// Rounds in which a long log is caught up with: each takes as long as what was written during
     /// the one before.
     private static let rounds = 3
+    /// The part of `logBytes` for a log of which more than half made the file longer.
+    private static let shareForNewPages = 4
 
     /// Whether so much has been written since the last checkpoint that the next one should not wait.
     public var isCheckpointDue: Bool { writtenBytes.load(ordering: .relaxed) > logBytes / 2 }
@@ -34,7 +40,7 @@ extension ObjectStore {
                 let (log, taken) = try Self.checkpoint(db)
                 // Nothing new since the last time: nobody writes, or a reader needs the log.
                 let isNew = takenBytes.exchange(taken, ordering: .relaxed) != taken
-                guard isNew, log > logBytes else { return false }
+                guard isNew, log > longest(log) else { return false }
                 for _ in 0..<Self.rounds {
                     try lock.syncFile()
                     _ = try Self.checkpoint(db)
@@ -51,9 +57,16 @@ extension ObjectStore {
     public func finishCheckpoint() throws(StoreFailure) {
         do {
             try pool.writeWithoutTransaction { _ = try Self.checkpoint($0) }
+            begunAt.store(sizeOfFile, ordering: .relaxed)
         } catch {
             throw StoreFailure(error, path: path)
         }
+    }
+
+    /// The length above which a log is begun anew, by what it holds.
+    private func longest(_ log: Int) -> Int {
+        let grown = sizeOfFile - begunAt.load(ordering: .relaxed)
+        return grown > log / 2 ? logBytes / Self.shareForNewPages : logBytes
     }
 
     /// - Returns: bytes of the log, and how many from its beginning on are in the file.

@@ -25,6 +25,8 @@ public final class ObjectStore: Sendable {
     let takenBytes = Atomic(0)
     /// What the writer has written into the log since the last checkpoint began.
     let writtenBytes = Atomic(0)
+    /// Bytes of the file when the log was last begun anew.
+    let begunAt = Atomic(0)
 
     /// What a write survives once it has been answered.
     public enum Durability: String, Sendable, CaseIterable {
@@ -249,7 +251,7 @@ public final class ObjectStore: Sendable {
     public static var memoryBytes: Int { Int(sqlite3_memory_used()) }
 
     /// Bytes of the file and its write-ahead log.
-    public var fileBytes: Int {
-        (StoreLock.size(of: path) ?? 0) + (StoreLock.size(of: path + "-wal") ?? 0)
-    }
+    public var fileBytes: Int { sizeOfFile + (StoreLock.size(of: path + "-wal") ?? 0) }
+
+    var sizeOfFile: Int { StoreLock.size(of: path) ?? 0 }
 }

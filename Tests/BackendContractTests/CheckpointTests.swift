@@ -1,4 +1,5 @@
 import Foundation
+import ObjectStore
 import Objects
 import TestSupport
 import Testing
@@ -24,6 +25,29 @@ import Testing
                     && ContinuousClock.now - begin < .seconds(60)
                 #expect(try Self.restarts(of: path) >= 3)
             }
+        }
+    }
+
+    @Test func `a log of new pages is begun anew earlier than one of pages written again`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let store = try ObjectStore(path: folder + "/store.sqlite", logBytes: 1 << 20)
+            func write(_ count: Int, _ name: (Int) -> String) throws {
+                for number in 0..<count {
+                    try store.set(
+                        name(number), to: [UInt8](repeating: UInt8(number & 255), count: 40_000))
+                }
+            }
+            // A dozen pages for each: above a quarter of a mebibyte, and below one.
+            try write(15) { "new \($0)" }
+            #expect(try store.checkpoint())
+            try store.finishCheckpoint()
+            try write(15) { _ in "new 7" }
+            #expect(try !store.checkpoint())
+            try write(30) { _ in "new 7" }
+            #expect(try store.checkpoint())
+            try store.close()
         }
     }
 
