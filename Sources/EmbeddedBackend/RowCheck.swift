@@ -112,8 +112,8 @@ extension EngineState {
         _ row: StoredRow, _ points: [FieldPoint], in bucket: BucketName, _ parser: JSONParser
     ) -> [String] {
         let object = ObjectChange(
-            bucket: bucket, id: row.metadata.id, creation: row.creation, change: row.change,
-            points: points, expires: row.metadata.expires)
+            bucket: bucket, metadata: row.metadata, creation: row.creation, change: row.change,
+            points: points)
         // A document that cannot be read is told of by itself.
         return (try? disagreements(with: object) { try parser.parse(row.document) }) ?? []
     }

@@ -248,9 +248,9 @@ final class WriteSession {
     ) {
         successor.upsert(
             ObjectChange(
-                bucket: bucket, id: metadata.id, creation: creation, change: change,
-                points: document.points, expires: metadata.expires),
-            metadata.document(around: document.text), parser)
+                bucket: bucket, metadata: metadata, creation: creation, change: change,
+                points: document.points),
+            document.text, parser)
     }
 
     private func nextChange() -> ChangeNumber {

@@ -128,11 +128,11 @@ struct BucketState: Sendable {
             }
         } else {
             slot = Slot(records.count)
-            append(change.id)
+            append(change.metadata.id)
             records.append(SlotRecord(creation: change.creation, change: change.change))
             count += 1
         }
-        expiries.set(slot, change.expires ?? Expiries.never)
+        expiries.set(slot, change.metadata.expires ?? Expiries.never)
         for point in change.points {
             fields[point.field, default: PointIndex()].set(point.coordinate, for: slot)
         }

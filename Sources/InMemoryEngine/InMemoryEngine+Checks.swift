@@ -45,8 +45,10 @@ public struct EngineState: Sendable {
         if state.records[Int(slot)].change != object.change {
             found.append("memory has it as of another change")
         }
-        if state.slot(of: object.id) != slot { found.append("its id leads to another object") }
-        if state.expiries[slot] != object.expires ?? Expiries.never {
+        if state.slot(of: object.metadata.id) != slot {
+            found.append("its id leads to another object")
+        }
+        if state.expiries[slot] != object.metadata.expires ?? Expiries.never {
             found.append("it expires at another time than memory has it")
         }
         if Set(state.points(of: slot)) != Set(object.points) {

@@ -92,8 +92,10 @@ public final class InMemoryEngine: Sendable {
     public func publish(_ successor: Successor, upTo change: ChangeNumber) {
         for place in successor.changes.indices {
             switch successor.changes[place] {
-            case .upsert(let object, let document):
-                cache.put(document, creation: object.creation, change: object.change)
+            case .upsert(let object, let text):
+                cache.put(
+                    object.metadata.written(around: text), creation: object.creation,
+                    change: object.change)
             case .delete(_, let creations):
                 for creation in creations { cache.remove(creation: creation) }
             case .deleteBucket(let name): works.forget(name)
@@ -195,7 +197,9 @@ public final class InMemoryEngine: Sendable {
         let (creation, change) = (record.creation, record.change)
         if let stored, stored.change == change {
             try checkIsJSON(stored.text)
-            cache.put(stored.text, creation: creation, change: change)
+            var copy = JSONWriter(reserving: stored.text.count)
+            copy.raw(stored.text)
+            cache.put(copy, creation: creation, change: change)
             return stored.text
         }
         if let kept = try snapshot.superseded.document(creation: creation, change: change) {

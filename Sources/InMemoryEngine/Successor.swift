@@ -60,11 +60,13 @@ public final class Successor {
         return open.fields[field] != nil
     }
 
-    /// - Parameter parser: reads the document again where the bucket has columns.
-    public func upsert(_ object: ObjectChange, _ document: [UInt8], _ parser: JSONParser) {
+    /// - Parameters:
+    ///   - text: the object's own document.
+    ///   - parser: reads it again where the bucket has columns.
+    public func upsert(_ object: ObjectChange, _ text: [UInt8], _ parser: JSONParser) {
         work(on: object.bucket)
-        open.upsert(object, document, parser)
-        changes.append(.upsert(object, document: document))
+        open.upsert(object, text, parser)
+        changes.append(.upsert(object, text: text))
     }
 
     public func delete(_ creations: [ChangeNumber], in bucket: BucketName) {
@@ -157,10 +159,12 @@ public final class Successor {
 extension BucketState {
     /// Takes on an object's new state, its columns' values too.
     fileprivate mutating func upsert(
-        _ object: ObjectChange, _ document: [UInt8], _ parser: JSONParser
+        _ object: ObjectChange, _ text: [UInt8], _ parser: JSONParser
     ) {
         let slot = apply(object)
-        guard !columns.isEmpty, let view = try? parser.parse(document) else { return }
+        guard !columns.isEmpty,
+            let view = try? parser.parse(object.metadata.document(around: text))
+        else { return }
         for field in columns.entries.keys {
             columns.set(slot, to: ColumnValue(field.value(in: view)), in: field)
         }

@@ -39,6 +39,14 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
         try body(UnsafeBufferPointer(start: base, count: count))
     }
 
+    /// Hands over what has been written, in memory of malloc that is now the caller's to free.
+    public consuming func release() -> UnsafeMutableBufferPointer<UInt8> {
+        let text = UnsafeMutableBufferPointer(
+            start: Self.allocated(base, max(used, 1)), count: used)
+        discard self
+        return text
+    }
+
     /// Forgets everything, and gives back memory beyond `kept` bytes.
     public mutating func removeAll(keeping kept: Int = .max) {
         used = 0

@@ -54,7 +54,10 @@ public struct ObjectMetadata: Sendable, Hashable {
     /// The whole object as clients read it: the predefined fields, then the document's own.
     ///
     /// - Parameter text: the stored document, a minified JSON object.
-    public func document(around text: [UInt8]) -> [UInt8] {
+    public func document(around text: [UInt8]) -> [UInt8] { written(around: text).bytes }
+
+    /// As `document`, where it has been written.
+    public func written(around text: [UInt8]) -> JSONWriter {
         var writer = JSONWriter(reserving: text.count + 160)
         writer.byte(UInt8(ascii: "{"))
         write(to: &writer)
@@ -72,6 +75,6 @@ public struct ObjectMetadata: Sendable, Hashable {
         }
         if text.count > 2 { writer.byte(UInt8(ascii: ",")) }
         text.withUnsafeBufferPointer { writer.raw(UnsafeBufferPointer(rebasing: $0.dropFirst())) }
-        return writer.bytes
+        return writer
     }
 }

@@ -46,9 +46,11 @@ func upsert(
 ) -> Change {
     .upsert(
         ObjectChange(
-            bucket: bucket, id: id, creation: creation, change: change,
+            bucket: bucket,
+            metadata: ObjectMetadata(id: id, created: 0, modified: 0, version: 1),
+            creation: creation, change: change,
             points: place.map { [FieldPoint(field: location, coordinate: $0)] } ?? []),
-        document: Array("{}".utf8))
+        text: Array("{}".utf8))
 }
 
 extension InMemoryEngine {
@@ -57,7 +59,7 @@ extension InMemoryEngine {
         let (next, parser) = (successor(), JSONParser())
         for change in changes {
             switch change {
-            case .upsert(let object, let document): next.upsert(object, document, parser)
+            case .upsert(let object, let text): next.upsert(object, text, parser)
             case .delete(let bucket, let creations): next.delete(creations, in: bucket)
             case .deleteBucket(let name): next.deleteBucket(name)
             }

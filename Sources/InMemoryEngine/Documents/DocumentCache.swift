@@ -1,5 +1,6 @@
 import Backend
 import Glibc
+import JSONText
 
 /// Documents as clients read them, in memory up to a number of bytes.
 ///
@@ -52,14 +53,13 @@ final class DocumentCache: @unchecked Sendable {
         }
     }
 
-    func put(_ document: [UInt8], creation: ChangeNumber, change: ChangeNumber) {
-        // Copied before the lock is taken, which holds up every reader.
-        guard let text = malloc(max(document.count, 1)) else { return }
-        memcpy(text, document, document.count)
-        let copy = Document(
-            start: text.assumingMemoryBound(to: UInt8.self), count: document.count)
-        let isTaken = lock.writing { table(creation).pointee.take(copy, creation, change) }
-        if !isTaken { free(text) }
+    /// Keeps a document where it has been written.
+    func put(_ document: consuming JSONWriter, creation: ChangeNumber, change: ChangeNumber) {
+        let text = document.release()
+        let isTaken = lock.writing {
+            table(creation).pointee.take(Document(text), creation, change)
+        }
+        if !isTaken { free(text.baseAddress) }
     }
 
     func remove(creation: ChangeNumber) {
