@@ -37,10 +37,11 @@ struct ValueDictionary: Sendable {
         guard value.count < ByteArena.maximumBytes else { return .unknown }
         return Self.withKey(kind, value) { key in
             if let known = place(of: key) { return Cell(kind, at: addresses[Int(known)]) }
-            let former = self
-            let address = arena.append(key)
-            table.insert(Slot(count), id: key, where: { _ in true }) { former.key(at: $0) }
+            let (place, address) = (Slot(count), arena.append(key))
             addresses.append(address)
+            // A copy for the closure, made only now: what is appended to is not shared with it.
+            let own = self
+            table.insert(place, id: key, where: { _ in true }) { own.key(at: $0) }
             return Cell(kind, at: address)
         }
     }
