@@ -14,6 +14,16 @@ import Testing
         id(number).withUnsafeBufferPointer { ids.newestSlot(of: $0) }
     }
 
+    /// Expects ids to lead to the slots that are alive, and the others to none that is.
+    private static func check(
+        _ ids: SlotIDs, numbers: Int, _ alive: [Int: Slot], _ dead: Set<Slot>, _ seed: UInt64
+    ) {
+        for number in 0..<numbers {
+            let found = find(number, in: ids).flatMap { dead.contains($0) ? nil : $0 }
+            #expect(found == alive[number], "seed \(seed), id \(number)")
+        }
+    }
+
     @Test func `any history of ids equals a dictionary's, and copies stay as they were`() {
         for seed in UInt64(1)...6 {
             var random = SplitMix64(seed: seed)
@@ -43,12 +53,7 @@ import Testing
             }
             copies.append((ids, alive, dead))
             for (copy, alive, dead) in copies {
-                for number in 0..<3_000 {
-                    let found = Self.find(number, in: copy)
-                    #expect(
-                        found.flatMap { dead.contains($0) ? nil : $0 } == alive[number],
-                        "seed \(seed), id \(number)")
-                }
+                Self.check(copy, numbers: 3_000, alive, dead, seed)
                 for (number, slot) in alive {
                     #expect(copy[slot].elementsEqual(Self.id(number)), "seed \(seed)")
                 }
@@ -79,24 +84,13 @@ import Testing
                     Self.append(number, to: &next, nextDead)
                     nextAlive[number] = slot
                 }
-                for number in 0..<400 {
-                    let found = Self.find(number, in: next)
-                    let expected = nextAlive[number]
-                    #expect(
-                        found.flatMap { nextDead.contains($0) ? nil : $0 } == expected,
-                        "seed \(seed), id \(number)")
-                }
+                Self.check(next, numbers: 400, nextAlive, nextDead, seed)
                 // Two of three come to nothing, in long runs of some seeds.
                 if random.oneIn(3) { (ids, alive, dead) = (next, nextAlive, nextDead) }
                 if random.oneIn(60) { copies.append((ids, alive, dead)) }
             }
             for (copy, alive, dead) in copies {
-                for number in 0..<400 {
-                    let found = Self.find(number, in: copy)
-                    #expect(
-                        found.flatMap { dead.contains($0) ? nil : $0 } == alive[number],
-                        "seed \(seed), id \(number)")
-                }
+                Self.check(copy, numbers: 400, alive, dead, seed)
             }
         }
     }
