@@ -1,16 +1,15 @@
 extension JSONConvertible where Self: FixedWidthInteger {
     public init(jsonValue: JSONValue) throws {
-        guard let number = jsonValue.number else {
-            throw JSONMismatch.expected("a number", found: jsonValue)
-        }
         let exact: Self? =
-            switch number {
-            case .integer(let value): Self(exactly: value)
-            case .unsigned(let value): Self(exactly: value)
-            case .decimal(let value): Self(exactly: value)
+            switch jsonValue {
+            case .number(.integer(let value)): Self(exactly: value)
+            case .number(.unsigned(let value)): Self(exactly: value)
+            case .number(.decimal(let value)): Self(exactly: value)
+            case .digits(let digits): digits.exactly()
+            default: throw JSONMismatch.expected("a number", found: jsonValue)
             }
         guard let exact else {
-            let text = (try? jsonValue.jsonValue.text) ?? "\(number.double)"
+            let text = (try? jsonValue.jsonValue.text) ?? "\(jsonValue.double ?? .nan)"
             throw JSONMismatch("\(text) does not fit \(Self.self)")
         }
         self = exact

@@ -60,7 +60,7 @@ extension JSONValue: JSONConvertible {
 
     private func checkNumbers() throws {
         switch self {
-        case .null, .bool, .string, .number(.integer), .number(.unsigned): break
+        case .null, .bool, .string, .digits, .number(.integer), .number(.unsigned): break
         case .number(.decimal(let decimal)): _ = try decimal.jsonValue
         case .array(let elements):
             for (index, element) in elements.enumerated() {

@@ -6,6 +6,8 @@ public indirect enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     case number(JSONNumber)
+    /// A number with more digits than a `JSONNumber` keeps.
+    case digits(JSONDigits)
     case string(String)
     case array([JSONValue])
     /// Members in the order of the text.
@@ -33,7 +35,7 @@ public indirect enum JSONValue: Sendable, Equatable {
         switch view.kind {
         case .null: self = .null
         case .bool: self = .bool(view.bool!)
-        case .number: self = .number(view.number!)
+        case .number: self = Self.number(view)
         case .huge:
             let text = String(decoding: view.text.prefix(40), as: UTF8.self)
             throw JSONSyntaxError(
@@ -46,6 +48,14 @@ public indirect enum JSONValue: Sendable, Equatable {
                     Member(String(decoding: $0.name, as: UTF8.self), try JSONValue($0.value))
                 })
         }
+    }
+
+    private static func number(_ view: JSONView) -> JSONValue {
+        let number = view.number!
+        guard case .decimal(let nearest) = number,
+            let digits = JSONDigits(view.text, nearest: nearest)
+        else { return .number(number) }
+        return .digits(digits)
     }
 
     public static func int(_ value: Int) -> JSONValue { .number(.integer(Int64(value))) }
@@ -89,12 +99,21 @@ public indirect enum JSONValue: Sendable, Equatable {
         return nil
     }
 
+    /// A number by value, of more digits the nearest binary64.
     public var number: JSONNumber? {
-        if case .number(let number) = self { return number }
-        return nil
+        switch self {
+        case .number(let number): number
+        case .digits(let digits): .decimal(digits.nearest)
+        default: nil
+        }
     }
 
-    public var int: Int? { number?.exactInt }
+    /// The number as an `Int`, when it is whole and fits one.
+    public var int: Int? {
+        if case .digits(let digits) = self { return digits.exactly() }
+        return number?.exactInt
+    }
+
     public var double: Double? { number?.double }
 
     public var bool: Bool? {
@@ -107,7 +126,7 @@ public indirect enum JSONValue: Sendable, Equatable {
         switch self {
         case .null: "null"
         case .bool: "a boolean"
-        case .number: "a number"
+        case .number, .digits: "a number"
         case .string: "a string"
         case .array: "an array"
         case .object: "an object"
@@ -129,6 +148,7 @@ public indirect enum JSONValue: Sendable, Equatable {
         case .null: writer.raw("null")
         case .bool(let bool): writer.bool(bool)
         case .number(let number): writer.number(number)
+        case .digits(let digits): writer.raw(Array(digits.text.utf8))
         case .string(let text): writer.string(text)
         case .array(let elements):
             writer.byte(UInt8(ascii: "["))

@@ -34,6 +34,16 @@ public struct JSONView {
         return UnsafeBufferPointer(start: source + Int(node.start), count: Int(node.length))
     }
 
+    /// Where in the parsed text the value stands, in bytes.
+    public var range: Range<Int> {
+        let node = nodes[index]
+        return Int(node.start)..<Int(node.start) + Int(node.length)
+    }
+
+    /// How many values and names of members it is made of, itself included: what to look at it
+    /// costs; told without looking.
+    public var nodeCount: Int { Int(nodes[index].next) - index }
+
     public var bool: Bool? {
         switch nodes[index].kind {
         case gb_json_true: true
@@ -67,6 +77,15 @@ public struct JSONView {
         return node.kind == gb_json_array || node.kind == gb_json_object ? Int(node.count) : 0
     }
 
+    /// Levels of arrays and objects inside each other, its own included; 0 for anything else.
+    public var depth: Int {
+        switch kind {
+        case .array: elements.reduce(1) { max($0, 1 + $1.depth) }
+        case .object: members.reduce(1) { max($0, 1 + $1.value.depth) }
+        default: 0
+        }
+    }
+
     /// The elements of an array; none for anything else.
     public var elements: Elements {
         Elements(view: self, remaining: nodes[index].kind == gb_json_array ? count : 0)
@@ -87,6 +106,20 @@ public struct JSONView {
 
     public subscript(_ name: StaticString) -> JSONView? {
         member(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    }
+
+    /// The places of those members that a later one of the same name hides.
+    ///
+    /// - Complexity: O(members), whatever their names are.
+    public func hiddenMembers() -> Set<Int> {
+        var last: [MemberName: Int] = [:]
+        var hidden: Set<Int> = []
+        for (place, member) in zip(0..., members) {
+            if let earlier = last.updateValue(place, forKey: MemberName(utf8: member.name)) {
+                hidden.insert(earlier)
+            }
+        }
+        return hidden
     }
 
     /// Whether both are the same place in the same parsed text.
@@ -153,6 +186,21 @@ public struct JSONView {
             defer { at = at.sibling(at: value.next) }
             return Member(key: at, value: value)
         }
+    }
+}
+
+/// A member's name in a table, borrowed: valid as long as the view it is from.
+public struct MemberName: Hashable {
+    private let utf8: UnsafeBufferPointer<UInt8>
+
+    public init(utf8: UnsafeBufferPointer<UInt8>) { self.utf8 = utf8 }
+
+    public static func == (a: MemberName, b: MemberName) -> Bool {
+        a.utf8.elementsEqualBytes(b.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(bytes: UnsafeRawBufferPointer(utf8))
     }
 }
 

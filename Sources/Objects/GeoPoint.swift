@@ -78,32 +78,68 @@ public struct FieldPoint: Sendable, Hashable {
         self.coordinate = coordinate
     }
 
-    /// Every GeoPoint a field path can name in an object: at any depth, not inside arrays.
+    /// The GeoPoints that field paths can name in an object: at any depth, not inside arrays.
     ///
     /// Where the last of nested duplicates, or a first-level name with dots, hides another value,
     /// only the one that a query would see counts.
-    public static func all(in object: JSONView) -> [FieldPoint] {
-        var found: [FieldPoint] = []
-        collect(object, prefix: [], top: object, into: &found)
-        return found
+    ///
+    /// - Parameter limit: after so many no others are looked for.
+    /// - Complexity: O(values), and the length of the path for each point.
+    public static func all(in object: JSONView, atMost limit: Int = .max) -> [FieldPoint] {
+        var search = Search(top: object, limit: limit)
+        search.collect(object)
+        return search.found
     }
 
-    private static func collect(
-        _ object: JSONView, prefix: [UInt8], top: JSONView, into found: inout [FieldPoint]
-    ) {
-        for member in object.members where member.value.kind == .object {
-            let dotted = member.name.contains(UInt8(ascii: "."))
-            if dotted && !prefix.isEmpty { continue }  // no path leads there
-            let path = prefix + member.name
-            if let coordinate = GeoPoint.coordinate(of: member.value) {
-                let field = FieldPath(utf8: path)
-                if let seen = field.value(in: top), seen.isSameValue(as: member.value) {
-                    found.append(FieldPoint(field: field, coordinate: coordinate))
+    /// A walk through an object.
+    private struct Search {
+        let top: JSONView
+        let limit: Int
+        var found: [FieldPoint] = []
+        /// The names that lead to the object under way.
+        private var names: [UnsafeBufferPointer<UInt8>] = []
+        /// First-level names with dots, which hide what lies deeper; nil until it matters.
+        private var dottedNames: Set<[UInt8]>?
+
+        init(top: JSONView, limit: Int) {
+            self.top = top
+            self.limit = limit
+        }
+
+        mutating func collect(_ object: JSONView) {
+            var hidden: Set<Int>?
+            for (place, member) in zip(0..., object.members) where member.value.kind == .object {
+                guard found.count < limit else { return }
+                let dotted = member.name.contains(UInt8(ascii: "."))
+                if dotted && !names.isEmpty { continue }  // no path leads there
+                let before = found.count
+                names.append(member.name)
+                if let coordinate = GeoPoint.coordinate(of: member.value) {
+                    add(coordinate)
+                } else if !dotted {
+                    collect(member.value)
                 }
-            } else if !dotted {
-                collect(
-                    member.value, prefix: path + [UInt8(ascii: ".")], top: top, into: &found)
+                names.removeLast()
+                guard found.count > before else { continue }
+                if hidden == nil { hidden = object.hiddenMembers() }
+                if hidden!.contains(place) { found.removeLast(found.count - before) }
             }
+        }
+
+        private mutating func add(_ coordinate: Coordinate) {
+            let path = Array(names.joined(separator: [UInt8(ascii: ".")]))
+            if names.count > 1 {
+                if dottedNames == nil { dottedNames = Self.dottedNames(of: top) }
+                if dottedNames!.contains(path) { return }
+            }
+            found.append(FieldPoint(field: FieldPath(utf8: path), coordinate: coordinate))
+        }
+
+        private static func dottedNames(of object: JSONView) -> Set<[UInt8]> {
+            Set(
+                object.members.lazy.map(\.name).filter { $0.contains(UInt8(ascii: ".")) }.map {
+                    Array($0)
+                })
         }
     }
 }

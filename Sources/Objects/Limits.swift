@@ -6,10 +6,15 @@ public struct Limits: Sendable, Equatable {
     public var replyBytes = 1_000_000
     /// Bytes of one object's minified JSON, the predefined fields not counted.
     public var objectBytes = 65_534
+    /// Levels of one object: arrays and objects inside each other, its own included. With the four that
+    /// an answer adds, 64: what the strictest of common JSON readers take.
+    public var objectDepth = 60
     /// Objects of one page.
     public var pageObjects = 200
     /// Requests of one JSON-RPC batch.
     public var batchRequests = 1_000
+    /// Objects of one `object.putMany`.
+    public var putManyObjects = 10_000
     /// Levels of a clause tree; a leaf alone is 1.
     public var clauseDepth = 32
     /// Nodes of a clause tree.
@@ -32,6 +37,10 @@ public struct Limits: Sendable, Equatable {
     public var queryMilliseconds = 10_000
     /// Milliseconds an export is kept for its next call.
     public var exportIdleMilliseconds = 60_000
+    /// Exports under way at once, of all connections.
+    public var exports = 16
+    /// Bytes of the write-ahead log that are kept for one export; one that needs more is ended.
+    public var exportLogBytes = 4_096 * 1_048_576
     /// A read that takes longer is logged with its plan; 0: none is.
     public var slowQueryMilliseconds = 1_000
     /// Connections at once.
@@ -49,10 +58,21 @@ public struct Limits: Sendable, Equatable {
     public var unreadMilliseconds = 60_000
     /// Requests of one principal in a second, without a login of one address; 0 is no bound.
     public var requestsPerSecond = 0
-    /// Failed logins of one address at once, before the next has to wait…
+    /// Failed logins of one address, or by one token of it, at once, before the next has to wait…
     public var failedLogins = 10
     /// …so many milliseconds for each.
     public var failedLoginMilliseconds = 3_000
+    /// Bytes of a token that somebody logs in with.
+    public var tokenBytes = 16_384
+    /// Bytes of a file that the service goes by: the tokens, the key set, a certificate or key.
+    public var fileBytes = 64 * 1_048_576
+    /// Connections of health and metrics at once; over it one that waits is closed for a new one.
+    public var httpConnections = 256
+    /// Milliseconds from the beginning of such a connection to the end of its first request's head.
+    public var httpRequestMilliseconds = 10_000
+    /// Milliseconds such a connection may take for any other step: until its next request, or until
+    /// it has read an answer.
+    public var httpIdleMilliseconds = 60_000
     /// Writes that wait for the store, of all connections together.
     public var queuedWrites = 200_000
     /// Threads that serve connections, and run the reads that cost little; `geobucket serve` takes
@@ -79,6 +99,10 @@ public struct Limits: Sendable, Equatable {
     public var logBytes = 256 * 1_048_576
     /// Bytes of documents kept in memory.
     public var documentCacheBytes = 256 * 1_048_576
+    /// Columns of one bucket; those of fields that no object has may be a quarter of them.
+    public var bucketColumns = 64
+    /// Columns that the queries of one principal may have made in a minute.
+    public var columnsPerMinute = 64
     /// Bytes of columns, and of their orders, kept in memory.
     public var memoryBytes = 1_024 * 1_048_576
 

@@ -52,11 +52,16 @@ public struct ServiceFailure: Error, Sendable, Equatable {
         do {
             return try value()
         } catch {
-            let inner = error.path ?? ""
-            throw ServiceFailure(
-                error.reason, error.message,
-                at: outer() + (inner.isEmpty || inner.hasPrefix("[") ? "" : ".") + inner,
-                retryAfterMilliseconds: error.retryAfterMilliseconds)
+            throw error.inside(outer())
         }
+    }
+
+    /// The same failure, its path continued to the front.
+    func inside(_ outer: String) -> ServiceFailure {
+        let inner = path ?? ""
+        return ServiceFailure(
+            reason, message,
+            at: outer + (inner.isEmpty || inner.hasPrefix("[") ? "" : ".") + inner,
+            retryAfterMilliseconds: retryAfterMilliseconds)
     }
 }

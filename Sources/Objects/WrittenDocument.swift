@@ -5,6 +5,7 @@ import JSONText
 public struct WrittenDocument: Sendable {
     /// Minified JSON object without predefined fields, everything else spelled as it came.
     public let text: [UInt8]
+    /// One more than a bucket may have field paths of GeoPoints, at most.
     public let points: [FieldPoint]
 
     /// Validates a document by the rules for objects.
@@ -21,9 +22,9 @@ public struct WrittenDocument: Sendable {
         }
         try Self.checkNames(value, at: path)
         for member in value.members where WrittenName(member.name) == .user {
-            try Self.check(member.value) {
-                "\(path).\(shortened(String(decoding: member.name, as: UTF8.self)))"
-            }
+            try ServiceFailure.inside(
+                "\(path).\(shortened(String(decoding: member.name, as: UTF8.self)))",
+                try Self.check(member.value, depth: limits.objectDepth))
         }
         text = Self.userText(value)
         guard text.count <= limits.objectBytes else {
@@ -33,7 +34,7 @@ public struct WrittenDocument: Sendable {
                     + "\(limits.objectBytes) are allowed",
                 at: path)
         }
-        points = FieldPoint.all(in: value)
+        points = FieldPoint.all(in: value, atMost: limits.geoFields + 1)
     }
 
     /// A document composed by the service out of validated parts.
@@ -50,7 +51,7 @@ public struct WrittenDocument: Sendable {
         let hasFew = object.count <= fewMembers
         var few: [UnsafeBufferPointer<UInt8>] = []
         few.reserveCapacity(hasFew ? object.count : 0)
-        var many = Set<[UInt8]>(minimumCapacity: hasFew ? 0 : object.count)
+        var many = Set<MemberName>(minimumCapacity: hasFew ? 0 : object.count)
         for member in object.members {
             let name = member.name
             if WrittenName(name) == .refused {
@@ -60,7 +61,8 @@ public struct WrittenDocument: Sendable {
             }
             let isNew =
                 hasFew
-                ? !few.contains { $0.elementsEqualBytes(name) } : many.insert(Array(name)).inserted
+                ? !few.contains { $0.elementsEqualBytes(name) }
+                : many.insert(MemberName(utf8: name)).inserted
             guard isNew else {
                 throw refusal(of: name, at: path) { "the name \($0) stands here twice" }
             }
@@ -76,34 +78,46 @@ public struct WrittenDocument: Sendable {
             .invalidInputData, message(quoted(text)), at: "\(path).\(shortened(text))")
     }
 
+    /// Refuses a member that makes its object too deep, whatever a later duplicate hides of it: all of it
+    /// is stored; then what `check` refuses.
+    private static func check(_ member: JSONView, depth limit: Int) throws(ServiceFailure) {
+        let depth = 1 + member.depth
+        guard depth <= limit else {
+            throw ServiceFailure(
+                .invalidInputData,
+                "with this member the object is nested \(depth) levels deep, at most \(limit) are allowed"
+            )
+        }
+        try check(member)
+    }
+
     /// Refuses numbers beyond binary64 and malformed GeoPoints, at any depth.
-    private static func check(
-        _ value: JSONView, _ path: () -> String
-    ) throws(ServiceFailure) {
+    ///
+    /// - Complexity: O(values): what a hidden member has done wrong costs no more than its look.
+    private static func check(_ value: JSONView) throws(ServiceFailure) {
         switch value.kind {
         case .huge:
-            let text = String(decoding: value.text, as: UTF8.self)
+            let text = String(decoding: value.text.prefix(1_000), as: UTF8.self)
             throw ServiceFailure(
-                .invalidInputData, "\(quoted(text)) is outside the range of numbers", at: path())
+                .invalidInputData, "\(quoted(text)) is outside the range of numbers")
         case .object:
-            if GeoPoint.isClaimed(by: value) {
-                _ = try ServiceFailure.inside(path(), try GeoPoint.validate(value))
-            }
-            for member in value.members {
+            if GeoPoint.isClaimed(by: value) { _ = try GeoPoint.validate(value) }
+            var hidden: Set<Int>?
+            for (place, member) in zip(0..., value.members) {
                 do throws(ServiceFailure) {
-                    try check(member.value) {
-                        "\(path()).\(shortened(String(decoding: member.name, as: UTF8.self)))"
-                    }
+                    try check(member.value)
                 } catch {
                     // Of duplicates the last counts: what it hides may be anything.
-                    guard value.member(member.name)?.isSameValue(as: member.value) == false else {
-                        throw error
+                    if hidden == nil { hidden = value.hiddenMembers() }
+                    guard hidden!.contains(place) else {
+                        throw error.inside(
+                            shortened(String(decoding: member.name, as: UTF8.self)))
                     }
                 }
             }
         case .array:
             for (index, element) in zip(0..., value.elements) {
-                try check(element) { "\(path())[\(index)]" }
+                try ServiceFailure.inside("[\(index)]", try check(element))
             }
         case .null, .bool, .number, .string: break
         }
