@@ -1,51 +1,22 @@
 import CGEOS
 
-/// A valid multipolygon in the plane, prepared by GEOS for many questions.
-///
-/// GEOS builds its index with the first question: one thread at a time may ask.
-final class PlanarPolygon {
-    private let geometry: PlanarGeometry
-    private let prepared: OpaquePointer
-
+/// Whether polygons in the plane are a valid multipolygon, told by GEOS.
+enum PlanarPolygon {
     /// - Parameter polygons: for each its rings, the shell first.
     /// - Throws: GEOS' reason why they make no valid multipolygon.
-    init(_ polygons: [[UnwrappedRing]]) throws(InvalidPolygon) {
+    static func validate(_ polygons: [[UnwrappedRing]]) throws(InvalidPolygon) {
         let context = GEOSContext()
         var parts: [PlanarGeometry] = []
         for (polygon, rings) in polygons.enumerated() {
             parts.append(try Self.polygon(rings, polygon, context))
         }
         var pointers = parts.map { $0.release() as OpaquePointer? }
-        geometry = PlanarGeometry(
+        let geometry = PlanarGeometry(
             context,
             GEOSGeom_createCollection_r(
                 context.handle, Int32(GEOS_MULTIPOLYGON.rawValue), &pointers,
                 UInt32(pointers.count))!)
         if let reason = geometry.invalidity { throw InvalidPolygon(reason: reason) }
-        prepared = GEOSPrepare_r(context.handle, geometry.pointer)!
-    }
-
-    deinit { GEOSPreparedGeom_destroy_r(geometry.context.handle, prepared) }
-
-    /// Whether the point lies inside or on an edge.
-    func contains(x: Double, y: Double) -> Bool {
-        let answer = gb_geos_prepared_intersects_xy(geometry.context.handle, prepared, x, y)
-        return geometry.context.truth(answer)
-    }
-
-    /// How much of the rectangle, a hair's breadth around it included, lies inside.
-    func overlap(west: Double, south: Double, east: Double, north: Double) -> Overlap {
-        let context = geometry.context
-        let hair = 1e-9
-        let rectangle = PlanarGeometry(
-            context,
-            GEOSGeom_createRectangle_r(
-                context.handle, west - hair, south - hair, east + hair, north + hair)!)
-        func holds(
-            _ test: (OpaquePointer?, OpaquePointer?, OpaquePointer?) -> CChar
-        ) -> Bool { context.truth(test(context.handle, prepared, rectangle.pointer)) }
-        guard holds(GEOSPreparedIntersects_r) else { return .none }
-        return holds(GEOSPreparedContainsProperly_r) ? .whole : .part
     }
 
     private static func polygon(
@@ -72,11 +43,6 @@ final class PlanarPolygon {
             context,
             GEOSGeom_createPolygon_r(context.handle, shell, &pointers, UInt32(pointers.count))!)
     }
-}
-
-/// How much of something lies inside.
-public enum Overlap: Sendable {
-    case none, part, whole
 }
 
 /// A geometry of GEOS that frees itself.
@@ -128,10 +94,4 @@ private final class GEOSContext {
     }
 
     deinit { GEOS_finish_r(handle) }
-
-    /// GEOS' 0, 1 or, for an exception, 2.
-    func truth(_ answer: CChar) -> Bool {
-        precondition(answer != 2, "a predicate of GEOS failed: \(fault)")
-        return answer == 1
-    }
 }

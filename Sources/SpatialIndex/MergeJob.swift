@@ -56,7 +56,7 @@ extension PointIndex {
     /// for an index that is not written any more, or not for a while. Nil when there is next to
     /// nothing to gain.
     public func wholeMerge() -> MergeJob? {
-        guard tiers.count > 1 || (tiers.first?.dead ?? 0) >= Limits.delta else { return nil }
+        guard tiers.count > 1 || (tiers.first?.dead ?? 0) >= Int(deltaCapacity) else { return nil }
         return MergeJob(records: tiers, stamps: stamps)
     }
 

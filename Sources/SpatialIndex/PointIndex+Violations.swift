@@ -31,7 +31,7 @@ extension PointIndex {
                 found.append("delta: slot \(entry.slot) is there twice")
             }
         }
-        if delta.count >= Limits.delta { found.append("delta: \(delta.count) entries") }
+        if delta.count >= deltaCapacity { found.append("delta: \(delta.count) entries") }
     }
 
     private func checkEntries(

@@ -26,7 +26,7 @@ extension PointIndex {
             if stamp == 0 { count += 1 } else { bury(stamp) }
         }
         delta.append(entry)
-        if delta.count >= Limits.delta { flush() }
+        if delta.count >= Int(deltaCapacity) { flush() }
     }
 
     /// Takes the slot's point away, if it has one.
@@ -125,7 +125,7 @@ extension PointIndex {
         var size = delta.count
         while first > 0 {
             let previous = tiers[first - 1]
-            guard !previous.isSealed && (previous.live <= 2 * size || previous.isStale) else {
+            guard !isSealed(previous) && (previous.live <= 2 * size || previous.isStale) else {
                 break
             }
             first -= 1
@@ -161,14 +161,14 @@ extension PointIndex {
     private mutating func renumber() {
         let entries = liveEntries(of: tiers[...]) + delta
         let points = entries.map { (slot: $0.slot, coordinate: $0.coordinate) }
-        self = PointIndex(bulk: points)
+        self = PointIndex(bulk: points, deltaCapacity: Int(deltaCapacity))
     }
 
     /// Drops dead tiers, rebuilds small stale ones, and merges large ones once they are past every
     /// bound.
     private mutating func tidy() {
         tiers.removeAll { $0.live == 0 }
-        if tiers.isEmpty || count <= Limits.smallestForest {
+        if tiers.isEmpty || count <= smallestForest {
             dissolve()
             return
         }
@@ -177,7 +177,7 @@ extension PointIndex {
             mergeTail(from: stale)
         }
         let dead = tiers.reduce(0) { $0 + $1.dead }
-        if tiers.count > Limits.tiers || dead > max(count, Limits.sealed) {
+        if tiers.count > Self.maximumTiers || dead > max(count, sealedSize) {
             while let job = pendingMerge() { install(job.run()) }
         }
     }
@@ -186,14 +186,15 @@ extension PointIndex {
     mutating func dissolve() {
         var entries = liveEntries(of: tiers[...]) + delta
         for place in entries.indices { entries[place].stamp = epoch }
-        let epoch = epoch
-        self = PointIndex(epoch: epoch)
+        self = PointIndex(epoch: epoch, deltaCapacity: deltaCapacity)
         delta = entries
         count = entries.count
     }
 
     /// How many tiers there are up to the last sealed one.
-    var sealedCount: Int { (tiers.lastIndex(where: \.isSealed) ?? -1) + 1 }
+    var sealedCount: Int { (tiers.lastIndex(where: isSealed) ?? -1) + 1 }
+
+    private func isSealed(_ record: TierRecord) -> Bool { record.tier.count >= sealedSize }
 
     private func liveEntries(of records: ArraySlice<TierRecord>) -> [Entry] {
         var entries: [Entry] = []

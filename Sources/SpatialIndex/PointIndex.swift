@@ -32,6 +32,9 @@ public struct PointIndex: PointSet {
     /// The stamp of the delta's entries, never 0; it changes when enough has been written to fill it.
     public internal(set) var epoch: UInt32
 
+    /// How many entries the delta takes before it becomes a tier; the other sizes follow from it.
+    let deltaCapacity: UInt32
+
     /// The current stamp of each slot, 0 for none; empty while there are no tiers.
     var stamps = PersistentArray<UInt32>()
 
@@ -42,19 +45,33 @@ public struct PointIndex: PointSet {
     public internal(set) var count = 0
 
     /// An index without points; it allocates nothing.
-    public init() { self.init(epoch: 1) }
+    public init() { self.init(deltaCapacity: Self.defaultDeltaCapacity) }
 
-    init(epoch: UInt32) { self.epoch = epoch }
+    /// - Parameter deltaCapacity: how many points are written before they become a tree; at least 8.
+    public init(deltaCapacity: Int) {
+        self.init(epoch: 1, deltaCapacity: UInt32(deltaCapacity))
+    }
+
+    init(epoch: UInt32, deltaCapacity: UInt32) {
+        self.epoch = epoch
+        self.deltaCapacity = deltaCapacity
+    }
+
+    public static let defaultDeltaCapacity = 256
 
     /// A packed index of these points; of several for one slot the last counts.
     ///
     /// - Complexity: O(n), some 0.3 microseconds a point, when slots ascend; 16 bytes a point of
     ///   scratch memory. Otherwise O(n log n).
     public init(bulk points: [(slot: Slot, coordinate: Coordinate)]) {
-        self.init()
+        self.init(bulk: points, deltaCapacity: Self.defaultDeltaCapacity)
+    }
+
+    public init(bulk points: [(slot: Slot, coordinate: Coordinate)], deltaCapacity: Int) {
+        self.init(deltaCapacity: deltaCapacity)
         let ascends = zip(points, points.dropFirst()).allSatisfy { $0.slot < $1.slot }
         let points = ascends ? points : Self.lastOfEachSlot(points)
-        if points.count < Limits.smallestTree {
+        if points.count < smallestTree {
             delta = points.map { Entry(slot: $0.slot, stamp: epoch, coordinate: $0.coordinate) }
             count = points.count
         } else {
@@ -90,24 +107,20 @@ public struct PointIndex: PointSet {
             + stamps.memoryBytes + coordinates.memoryBytes
     }
 
-    /// Sizes that shape the index.
-    enum Limits {
-        /// A bulk load of fewer points makes no tree.
-        static let smallestTree = 64
+    // Sizes that shape the index; in brackets with the default capacity of the delta.
 
-        /// How many entries the delta takes before it becomes a tier.
-        static let delta = 256
+    /// A bulk load of fewer points makes no tree (64).
+    var smallestTree: Int { Int(deltaCapacity) / 4 }
 
-        /// A tier of so many entries is sealed: it is merged by a `MergeJob` only.
-        static let sealed = 2048
+    /// A tier of so many entries is sealed: it is merged by a `MergeJob` only (2,048).
+    var sealedSize: Int { Int(deltaCapacity) * 8 }
 
-        /// With more tiers than this, or more dead entries than live ones and `sealed`, a write
-        /// merges on the spot what nobody merged in the background.
-        static let tiers = 32
+    /// An index with trees that shrinks to so few points goes back to a delta alone (32).
+    var smallestForest: Int { Int(deltaCapacity) / 8 }
 
-        /// An index with trees that shrinks to so few points goes back to a delta alone.
-        static let smallestForest = 32
-    }
+    /// With more tiers than this, or more dead entries than live ones and `sealedSize`, a write
+    /// merges on the spot what nobody merged in the background.
+    static let maximumTiers = 32
 }
 
 /// A tier and what has become of its entries.
@@ -121,8 +134,6 @@ struct TierRecord: Sendable {
     var dead = 0
 
     var live: Int { tier.count - dead }
-
-    var isSealed: Bool { tier.count >= PointIndex.Limits.sealed }
 
     /// Whether so many entries are dead that the tier should be rebuilt.
     var isStale: Bool { dead * 4 > tier.count }

@@ -46,6 +46,31 @@ import Testing
         }
     }
 
+    @Test(arguments: [8, 9, 16, 50])
+    func `an index of small trees answers as one of large ones`(deltaCapacity: Int) {
+        var random = SplitMix64(seed: UInt64(deltaCapacity))
+        var (index, scan) = (PointIndex(deltaCapacity: deltaCapacity), LinearScan())
+        var (pending, mostTiers): (MergeJob?, Int) = (nil, 0)
+        for step in 0..<6_000 {
+            move(&index, &scan, size: 600, &random)
+            // Now many points, now few.
+            for slot in 0..<Slot(step % 2_000 == 1_999 ? 595 : 0) {
+                index.remove(slot)
+                scan.remove(slot)
+            }
+            mostTiers = max(mostTiers, index.tiers.count)
+            if step % 30 == 29 {
+                if let job = pending { index.install(job.run()) }
+                pending = step % 60 == 59 ? index.pendingMerge() : index.wholeMerge()
+            }
+            if step % 500 == 499 {
+                #expect(index.violations() == [], "step \(step)")
+                compare(index, scan, .cities, &random, rounds: 1, "step \(step)")
+            }
+        }
+        #expect(mostTiers > 2)
+    }
+
     @Test func `a point that is set again where it is leaves no entry behind`() {
         var random = SplitMix64(seed: 11)
         var (index, scan) = fleet(1000, &random)
@@ -74,7 +99,7 @@ import Testing
         for step in 0..<40_000 {
             move(&index, &scan, size: 3000, &random)
             if step % 1000 == 0 {
-                #expect(index.tiers.count <= PointIndex.Limits.tiers, "step \(step)")
+                #expect(index.tiers.count <= PointIndex.maximumTiers, "step \(step)")
                 #expect(index.memoryBytes < 4 * packed, "step \(step)")
             }
         }
@@ -133,7 +158,7 @@ import Testing
 
     @Test func `when the stamps run out the index is numbered anew`() {
         var random = SplitMix64(seed: 10)
-        var index = PointIndex(epoch: .max - 5)
+        var index = PointIndex(epoch: .max - 5, deltaCapacity: 256)
         var scan = LinearScan()
         for step in 0..<4000 {
             move(&index, &scan, size: 1000, &random)
