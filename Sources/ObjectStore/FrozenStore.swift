@@ -8,31 +8,81 @@ import Objects
 public final class FrozenStore: Sendable {
     public let path: String
     private let reader: any DatabaseReader
+    /// Keeps services from beginning to write to a file that SQLite takes for unchanging.
+    private let hold: StoreLock?
 
     /// - Parameter reader: a connection inside a transaction.
-    init(_ reader: any DatabaseReader, path: String) {
+    init(_ reader: any DatabaseReader, path: String, hold: StoreLock? = nil) {
         self.reader = reader
         self.path = path
+        self.hold = hold
     }
 
     /// The present state of a store that another process may be serving; nothing is changed.
+    ///
+    /// Without permission to write too, also where no log lies beside the file: no service can then begin
+    /// to serve it as long as this exists.
     public convenience init(path: String) throws(StoreFailure) {
+        try StoreLock.checkFile(path)
         guard let size = StoreLock.size(of: path) else { throw .notFound(path: path) }
         guard size > 0 else { throw .notADatabase(path: path) }
+        let (reader, hold) = try Self.opened(path)
+        self.init(reader, path: path, hold: hold)
+    }
+
+    private static func opened(
+        _ path: String
+    ) throws(StoreFailure) -> (DatabaseQueue, StoreLock?) {
+        do {
+            return (try connection(path, to: path), nil)
+        } catch {
+            guard wantsLog(error), let hold = StoreLock(sharing: path) else {
+                throw StoreFailure(error, path: path)
+            }
+            guard StoreLock.size(of: path + "-wal") ?? 0 == 0 else {
+                throw .failed(
+                    "\(path) cannot be read: its log lies beside it, and only who may write there can "
+                        + "read both")
+            }
+            do {
+                return (try connection(unchangingURI(path), to: path), hold)
+            } catch {
+                throw StoreFailure(error, path: path)
+            }
+        }
+    }
+
+    /// A connection inside a transaction.
+    private static func connection(_ name: String, to path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(3)
         configuration.allowsUnsafeTransactions = true
-        do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            try queue.inDatabase { db in
-                try db.beginTransaction(.deferred)
-                try ObjectStore.check(db, path: path)
+        let queue = try DatabaseQueue(path: name, configuration: configuration)
+        try queue.inDatabase { db in
+            try db.beginTransaction(.deferred)
+            try ObjectStore.check(db, path: path)
+            let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+            guard version == Schema.version else {
+                throw StoreFailure.older(path: path, version: version, known: Schema.version)
             }
-            self.init(queue, path: path)
-        } catch {
-            throw StoreFailure(error, path: path)
         }
+        return queue
+    }
+
+    /// Whether SQLite failed as it does where it may not make the log that it reads beside.
+    private static func wantsLog(_ error: any Error) -> Bool {
+        switch (error as? DatabaseError)?.resultCode {
+        case .SQLITE_READONLY?, .SQLITE_CANTOPEN?: true
+        default: false
+        }
+    }
+
+    /// - Reference: SQLite, "Uniform Resource Identifiers", `immutable`.
+    private static func unchangingURI(_ path: String) -> String {
+        let escaped = path.replacing("%", with: "%25").replacing("?", with: "%3F")
+            .replacing("#", with: "%23")
+        return (path.hasPrefix("/") ? "file://" : "file:") + escaped + "?immutable=1"
     }
 
     /// The state of an object by its creation number, or nil when it was not there.
@@ -58,10 +108,18 @@ public final class FrozenStore: Sendable {
 }
 
 extension ObjectStore {
+    /// KiB of pages kept by the connection of a state: there may be many, and each reads most pages once.
+    private static let frozenCache = 4_096
+
     /// Holds the present state; not to be called inside a transaction of the writer's.
     public func freeze() throws(StoreFailure) -> FrozenStore {
+        try place.check()  // its connection would open what is at the path now
         do {
-            return FrozenStore(try pool.makeSnapshot(), path: path)
+            let snapshot = try pool.makeSnapshot()
+            try snapshot.unsafeRead {
+                try $0.execute(sql: "PRAGMA cache_size = -\(Self.frozenCache)")
+            }
+            return FrozenStore(snapshot, path: path)
         } catch {
             throw StoreFailure(error, path: path)
         }

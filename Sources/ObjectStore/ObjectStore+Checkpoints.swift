@@ -21,6 +21,9 @@ extension ObjectStore {
     /// Whether so much has been written since the last checkpoint that the next one should not wait.
     public var isCheckpointDue: Bool { writtenBytes.load(ordering: .relaxed) > logBytes / 2 }
 
+    /// Bytes of the log as of the last checkpoint: also what was kept of it for those who read.
+    public var logLength: Int { loggedBytes.load(ordering: .relaxed) }
+
     /// Counts what the writer's connection has written into the log since it was last counted.
     func countWritten(_ db: Database) {
         var (pages, highest): (Int32, Int32) = (0, 0)
@@ -38,6 +41,7 @@ extension ObjectStore {
         do {
             return try checkpoints.inDatabase { db in
                 let (log, taken) = try Self.checkpoint(db)
+                loggedBytes.store(log, ordering: .relaxed)
                 // Nothing new since the last time: nobody writes, or a reader needs the log.
                 let isNew = takenBytes.exchange(taken, ordering: .relaxed) != taken
                 guard isNew, log > longest(log) else { return false }

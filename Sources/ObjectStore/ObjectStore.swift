@@ -21,12 +21,16 @@ public final class ObjectStore: Sendable {
     let checkpoints: DatabaseQueue
     let logBytes: Int
     let lock: StoreLock
+    let place: StorePlace
+    private let patience: LockPatience
     /// How much of the log was in the file after the last checkpoint: another value is news.
     let takenBytes = Atomic(0)
     /// What the writer has written into the log since the last checkpoint began.
     let writtenBytes = Atomic(0)
     /// Bytes of the file when the log was last begun anew.
     let begunAt = Atomic(0)
+    /// Bytes of the log after the last checkpoint.
+    let loggedBytes = Atomic(0)
 
     /// What a write survives once it has been answered.
     public enum Durability: String, Sendable, CaseIterable {
@@ -48,14 +52,18 @@ public final class ObjectStore: Sendable {
         self.logBytes = logBytes
         do {
             lock = try StoreLock(path: path)
+            place = lock.place(at: path)
+            patience = LockPatience()
             try Self.inspect(path)
             let synchronous = "PRAGMA synchronous = \(durability.rawValue)"
             var configuration = Configuration()
-            configuration.busyMode = .timeout(3)
+            configuration.busyMode = .callback { [patience] in patience.waits(tried: $0) }
             // The one writer sees to it: each insertion would look its bucket up.
             configuration.foreignKeysEnabled = false
             configuration.maximumReaderCount = 4
-            configuration.prepareDatabase { db in
+            configuration.prepareDatabase { [place] db in
+                // A connection that is opened later opens what is at the path then.
+                guard place.isFileInPlace else { throw StoreFailure.displaced(path: path) }
                 try db.execute(sql: synchronous)
                 try db.execute(sql: "PRAGMA cache_size = -65536")
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
@@ -82,6 +90,7 @@ public final class ObjectStore: Sendable {
         do {
             try checkpoints.close()
             try pool.close()
+            guard place.isFileInPlace else { throw StoreFailure.displaced(path: path) }
             // The pool's last connections are readers, which cannot clean up; one that writes can.
             let last = try DatabaseQueue(path: path)
             try last.unsafeRead { db in try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
@@ -117,13 +126,20 @@ public final class ObjectStore: Sendable {
         }
     }
 
+    private static let secretBytes = 32
+
     private static func secret(_ db: Database) throws -> [UInt8] {
         let name = "page key secret"
         let stored = try SQLStatement(db, "SELECT value FROM setting WHERE name = ?1")
-            .bind(1, name).first { Array($0.bytes(0)!) }
-        if let stored { return stored }
+            .bind(1, name).first { $0.bytes(0).map { Array($0) } ?? [] }
+        if let stored {
+            guard stored.count == secretBytes else {
+                throw StoreFailure.damaged("its secret for page keys cannot be read")
+            }
+            return stored
+        }
         var generator = SystemRandomNumberGenerator()
-        let fresh = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let fresh = (0..<secretBytes).map { _ in UInt8.random(in: 0...255, using: &generator) }
         try SQLStatement(db, "INSERT INTO setting (name, value) VALUES (?1, ?2)")
             .bind(1, name).bind(2, blob: fresh).run()
         return fresh
@@ -141,10 +157,12 @@ public final class ObjectStore: Sendable {
                     let transaction = try StoreTransaction(db)
                     result = try body(transaction)
                     try transaction.finish()
+                    try place.check()
                     return .commit
                 }
                 countWritten(db)
             }
+            patience.succeeded()
             return result!
         } catch {
             throw StoreFailure(error, path: path)
@@ -156,7 +174,7 @@ public final class ObjectStore: Sendable {
         do {
             return try pool.unsafeRead { db in
                 try SQLStatement(db, "SELECT value FROM setting WHERE name = ?1")
-                    .bind(1, name).first { Array($0.bytes(0)!) }
+                    .bind(1, name).first { $0.bytes(0).map { Array($0) } ?? [] }
             }
         } catch {
             throw StoreFailure(error, path: path)
@@ -166,6 +184,7 @@ public final class ObjectStore: Sendable {
     /// Keeps a value, of at least one byte, under a name.
     public func set(_ name: String, to value: [UInt8]) throws(StoreFailure) {
         do {
+            try place.check()
             try pool.writeWithoutTransaction { db in
                 try SQLStatement(
                     db, "INSERT OR REPLACE INTO setting (name, value) VALUES (?1, ?2)"
@@ -225,11 +244,11 @@ public final class ObjectStore: Sendable {
     }
 
     /// Calls `body` with every object of one state of a bucket, as clients read it, in no particular
-    /// order.
+    /// order, until it returns false; damaged ones are passed over.
     ///
     /// - Complexity: O(objects of all buckets).
     public func forEachDocument(
-        in bucket: BucketName, _ body: (_ creation: ChangeNumber, _ document: [UInt8]) -> Void
+        in bucket: BucketName, _ body: (_ creation: ChangeNumber, _ document: [UInt8]) -> Bool
     ) throws(StoreFailure) {
         do {
             try pool.read { db in
@@ -237,15 +256,21 @@ public final class ObjectStore: Sendable {
                     "SELECT \(StoredRow.columns) FROM object "
                     + "WHERE bucket = (SELECT number FROM bucket WHERE name = ?1)"
                 let rows = try SQLStatement(db, sql).bind(1, bucket.text)
+                defer { rows.reset() }
                 while try rows.step() {
                     let row = StoredRow(rows)
-                    body(row.creation, row.document)
+                    // What is damaged is passed over.
+                    if row.isWhole, !body(row.creation, row.document) { break }
                 }
             }
         } catch {
             throw StoreFailure(error, path: path)
         }
     }
+
+    /// - Throws: `StoreFailure.displaced` when the file, or one of those beside it, is not where it was:
+    ///   then nothing is written.
+    public func checkPlace() throws(StoreFailure) { try place.check() }
 
     /// What SQLite has allocated in this process: mostly the page caches of its connections.
     public static var memoryBytes: Int { Int(sqlite3_memory_used()) }

@@ -88,6 +88,11 @@ struct SQLStatement {
         return false
     }
 
+    /// Ends a statement before its last row. One that is left in the middle holds its connection at the
+    /// state of the store that it reads, transactions or not: later reads there see nothing newer, and
+    /// the write-ahead log is never begun anew.
+    func reset() { sqlite3_reset(handle) }
+
     /// Runs a statement that has no rows to give.
     func run() throws { while try step() {} }
 

@@ -8,7 +8,7 @@ enum Schema {
     static let applicationID: Int32 = 0x4745_4F42
 
     /// What `PRAGMA user_version` says; the number of the last migration.
-    static let version = 4
+    static let version = 5
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -28,6 +28,11 @@ enum Schema {
         migrator.registerMigration("4") { db in
             try db.execute(sql: schema4)
             try db.execute(sql: "PRAGMA user_version = 4")
+        }
+        migrator.registerMigration("5") { db in
+            try db.execute(sql: schema5)
+            try fillChecksums(db)
+            try db.execute(sql: "PRAGMA user_version = 5")
         }
         return migrator
     }
@@ -90,5 +95,11 @@ enum Schema {
     /// - Which objects a bucket has, the engine knows; the index cost each insertion a second tree.
     private static let schema4 = """
         DROP INDEX object_by_bucket;
+        """
+
+    /// - `object.checksum` is over the document and everything else that the row, its expiry and its
+    ///   bucket say of the object: `RowChecksum`.
+    private static let schema5 = """
+        ALTER TABLE object ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
         """
 }

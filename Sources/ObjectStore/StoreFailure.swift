@@ -12,6 +12,12 @@ public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case busy(path: String)
     case full
     case damaged(String)
+    /// The row of an object is not as it was written.
+    case damagedObject(creation: UInt64)
+    /// The store's file, or one of those beside it, is not where it was opened.
+    case displaced(path: String)
+    /// Of an earlier version, and only to be read.
+    case older(path: String, version: Int, known: Int)
     case failed(String)
 
     public var description: String {
@@ -26,6 +32,15 @@ public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
         case .busy(let path): "\(path) is in use by another process"
         case .full: "the disk is full"
         case .damaged(let what): "the store is damaged: \(what)"
+        case .damagedObject(let creation):
+            "the store is damaged: the object that change \(creation) created does not have the "
+                + "checksum it was written with; `geobucket check` names it"
+        case .displaced(let path):
+            "\(path) was deleted, moved or replaced while it was served; nothing is written until it "
+                + "is back in its place"
+        case .older(let path, let version, let known):
+            "\(path) is of schema \(version), this geobucket's is \(known): `geobucket serve` brings "
+                + "it up to date when it opens it"
         case .failed(let what): what
         }
     }

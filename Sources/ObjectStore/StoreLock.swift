@@ -10,6 +10,7 @@ final class StoreLock: Sendable {
     private let descriptor: Mutex<Int32>
 
     init(path: String) throws(StoreFailure) {
+        try Self.checkFile(path)
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw .failed("\(path) cannot be opened: \(String(cString: strerror(errno)))")
@@ -17,6 +18,18 @@ final class StoreLock: Sendable {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             Glibc.close(descriptor)
             throw .busy(path: path)
+        }
+        self.descriptor = Mutex(descriptor)
+    }
+
+    /// A hold that several processes can have, none of which writes; nil where one that does has the
+    /// store.
+    init?(sharing path: String) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else {
+            Glibc.close(descriptor)
+            return nil
         }
         self.descriptor = Mutex(descriptor)
     }
@@ -36,6 +49,11 @@ final class StoreLock: Sendable {
 
     private static let sliceBytes = 1 << 20
 
+    /// Where the file is, from now on.
+    func place(at path: String) -> StorePlace {
+        descriptor.withLock { StorePlace(path: path, descriptor: $0) }
+    }
+
     /// Returns when what was written to the file is on the disk.
     ///
     /// A slice at a time: all at once would keep the disk busy for so long that whoever syncs the log
@@ -50,6 +68,22 @@ final class StoreLock: Sendable {
         }
         guard isDone, fdatasync(file) == 0 else {
             throw .failed("the file cannot be synced: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// Refuses what is there but cannot be a store: a folder, a pipe, a file that may not be read.
+    static func checkFile(_ path: String) throws(StoreFailure) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw .failed("\(path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            let what = status.st_mode & S_IFMT == S_IFDIR ? "a folder" : "no regular file"
+            throw .failed("\(path) is \(what); a store is one file, such as geobucket.sqlite")
+        }
+        guard access(path, R_OK) == 0 else {
+            throw .failed("\(path) cannot be read: \(String(cString: strerror(errno)))")
         }
     }
 

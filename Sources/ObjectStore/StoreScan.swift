@@ -36,10 +36,15 @@ public struct StoreScan {
         return (names, places)
     }
 
-    public func lastChange() throws -> ChangeNumber {
+    public func lastChange() throws -> ChangeNumber { try Self.lastChange(db) }
+
+    static func lastChange(_ db: Database) throws -> ChangeNumber {
         let stored = try SQLStatement(db, "SELECT value FROM setting WHERE name = 'last change'")
             .first { $0.int(0) }
-        return ChangeNumber(stored ?? 0)
+        guard let last = ChangeNumber(exactly: stored ?? 0) else {
+            throw StoreFailure.damaged("the number of its last change is negative")
+        }
+        return last
     }
 
     /// Bytes of the file that are mapped into memory at most; the rest is read.
@@ -58,11 +63,19 @@ public struct StoreScan {
         defer { try? db.execute(sql: "PRAGMA mmap_size = 0") }
         let rows = try SQLStatement(
             db, "SELECT creation, bucket, id, change, points FROM object ORDER BY creation")
+        defer { rows.reset() }
         var expiries = try ExpiryWalk(db)
+        defer { expiries.end() }
         var objects = LoadedObjects()
         var lastBucket: (number: Int64, place: Int)?
+        let last = Int64(clamping: try lastChange())
         while try rows.step() {
-            let number = rows.int(1)
+            let (creation, change, number) = (rows.int(0), rows.int(3), rows.int(1))
+            guard creation > 0, creation <= change, change <= last else {
+                throw StoreFailure.damaged(
+                    "an object names the changes \(creation) and \(change), the last is \(last)"
+                )
+            }
             let bucket =
                 lastBucket?.number == number ? lastBucket!.place : try bucketPlace(number)
             lastBucket = (number, bucket)
@@ -71,8 +84,8 @@ public struct StoreScan {
             }
             objects.append(
                 rows.bytes(2) ?? UnsafeBufferPointer(start: nil, count: 0), bucket: bucket,
-                creation: ChangeNumber(rows.int(0)), change: ChangeNumber(rows.int(3)),
-                expires: try expiries.time(of: rows.int(0)))
+                creation: ChangeNumber(creation), change: ChangeNumber(change),
+                expires: try expiries.time(of: creation))
             if objects.count == Self.batch {
                 try body(objects)
                 objects = LoadedObjects()
@@ -89,10 +102,11 @@ public struct StoreScan {
         ) throws -> Bool
     ) throws {
         let rows = try SQLStatement(
-            db, "SELECT \(StoredRow.columns), bucket, points FROM object ORDER BY creation")
+            db, "SELECT \(StoredRow.columns), bucket FROM object ORDER BY creation")
+        defer { rows.reset() }
         while try rows.step() {
-            let number = rows.int(10)
-            let column = rows.bytes(11)
+            let number = rows.int(13)
+            let column = rows.bytes(10)
             let goesOn = try body(
                 Result { () throws(StoreFailure) in buckets[try bucketPlace(number)] },
                 StoredRow(rows),
@@ -184,6 +198,9 @@ private struct ExpiryWalk {
     private mutating func step() throws {
         next = try rows.step() ? (rows.int(0), rows.int(1)) : nil
     }
+
+    /// To be called in any case: the last object's time of expiry is not passed.
+    func end() { rows.reset() }
 
     mutating func time(of creation: Int64) throws -> Int64? {
         while let passed = next, passed.creation < creation { try step() }

@@ -18,9 +18,7 @@ public final class StoreTransaction {
 
     init(_ db: Database) throws {
         self.db = db
-        let stored = try SQLStatement(db, "SELECT value FROM setting WHERE name = 'last change'")
-            .first { $0.int(0) }
-        lastChange = ChangeNumber(stored ?? 0)
+        lastChange = try StoreScan.lastChange(db)
         firstChange = lastChange
     }
 
@@ -49,51 +47,83 @@ public final class StoreTransaction {
         return db.lastInsertedRowID
     }
 
-    /// The object that a change created.
+    /// The object that a change created, as it was written.
+    ///
+    /// - Throws: `StoreFailure.damagedObject` for one that is not.
     public func find(creation: ChangeNumber) throws -> StoredRow? {
-        let statement =
-            try finding
-            ?? SQLStatement(db, "SELECT \(StoredRow.columns) FROM object WHERE creation = ?1")
+        let row = try row(creation: creation)
+        if let row, !row.isWhole { throw StoreFailure.damagedObject(creation: creation) }
+        return row
+    }
+
+    /// The object that a change created, damaged or not.
+    public func row(creation: ChangeNumber) throws -> StoredRow? {
+        let statement = try finding ?? SQLStatement(db, StoredRow.selection)
         finding = statement
         return try statement.bind(1, Int64(creation)).first(StoredRow.init)
     }
 
     /// Inserts an object; that there is none of this id is for the caller to know.
+    ///
+    /// - Parameters:
+    ///   - number: the bucket's.
+    ///   - bucket: its name.
     public func insert(
-        _ metadata: ObjectMetadata, _ document: WrittenDocument, in bucket: Int64,
-        change: ChangeNumber
+        _ metadata: ObjectMetadata, _ document: WrittenDocument, in number: Int64,
+        named bucket: BucketName, change: ChangeNumber
     ) throws {
         let sql = """
             INSERT INTO object (creation, bucket, id, change, version, created, modified, owner,
-                data_type, points, document)
-            VALUES (?1, ?2, ?3, ?1, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                data_type, points, document, checksum)
+            VALUES (?1, ?2, ?3, ?1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             """
         let statement = try inserting ?? SQLStatement(db, sql)
         inserting = statement
+        let points = try encode(document.points)
+        let checksum = checksum(
+            metadata, points, document, creation: change, change: change, bucket)
         try statement
-            .bind(1, Int64(change)).bind(2, bucket).bind(3, metadata.id.text)
+            .bind(1, Int64(change)).bind(2, number).bind(3, metadata.id.text)
             .bind(4, metadata.version).bind(5, metadata.created).bind(6, metadata.modified)
-            .bind(7, metadata.owner).bind(8, metadata.dataType)
-            .run(blob: (9, try encode(document.points)), text: (10, document.text))
+            .bind(7, metadata.owner).bind(8, metadata.dataType).bind(11, checksum)
+            .run(blob: (9, points), text: (10, document.text))
         if let time = metadata.expires { try setExpiry(of: change, to: time) }
     }
 
     /// - Parameter former: when the object would have expired.
     public func update(
         creation: ChangeNumber, _ metadata: ObjectMetadata, _ document: WrittenDocument,
-        change: ChangeNumber, expiringBefore former: Int64?
+        in bucket: BucketName, change: ChangeNumber, expiringBefore former: Int64?
     ) throws {
         let sql = """
-            UPDATE object SET change = ?2, version = ?3, modified = ?4, points = ?5, document = ?6
+            UPDATE object SET change = ?2, version = ?3, modified = ?4, points = ?5, document = ?6,
+                checksum = ?7
             WHERE creation = ?1
             """
         let statement = try updating ?? SQLStatement(db, sql)
         updating = statement
+        let points = try encode(document.points)
+        let checksum = checksum(
+            metadata, points, document, creation: creation, change: change, bucket)
         try statement
             .bind(1, Int64(creation)).bind(2, Int64(change)).bind(3, metadata.version)
-            .bind(4, metadata.modified)
-            .run(blob: (5, try encode(document.points)), text: (6, document.text))
+            .bind(4, metadata.modified).bind(7, checksum)
+            .run(blob: (5, points), text: (6, document.text))
         if metadata.expires != former { try setExpiry(of: creation, to: metadata.expires) }
+    }
+
+    private func checksum(
+        _ metadata: ObjectMetadata, _ points: [UInt8], _ document: WrittenDocument,
+        creation: ChangeNumber, change: ChangeNumber, _ bucket: BucketName
+    ) -> Int64 {
+        points.withUnsafeBufferPointer { points in
+            document.text.withUnsafeBufferPointer { text in
+                Int64(
+                    RowChecksum.of(
+                        metadata, creation: creation, change: change, bucket: bucket.text,
+                        points: points, document: text))
+            }
+        }
     }
 
     /// Deletes an object and leaves a tombstone.
@@ -162,7 +192,11 @@ public final class StoreTransaction {
         let rows = try SQLStatement(db, sql).bind(1, now).bind(2, count)
         var found: [(BucketName, ChangeNumber)] = []
         while try rows.step() {
-            found.append((BucketName(trusted: rows.text(0) ?? ""), ChangeNumber(rows.int(1))))
+            found.append(
+                (
+                    BucketName(trusted: rows.text(0) ?? ""),
+                    ChangeNumber(truncatingIfNeeded: rows.int(1))
+                ))
         }
         return found
     }
@@ -188,7 +222,7 @@ public final class StoreTransaction {
             return known
         }
         let stored = try SQLStatement(db, "SELECT number FROM geo_field WHERE path = ?1")
-            .bind(1, text: field.utf8).first { UInt32($0.int(0)) }
+            .bind(1, text: field.utf8).first { UInt32(truncatingIfNeeded: $0.int(0)) }
         var number = stored
         if number == nil {
             try SQLStatement(db, "INSERT INTO geo_field (path) VALUES (?1)")

@@ -9,26 +9,40 @@ public struct StoredRow: Sendable {
     public let metadata: ObjectMetadata
     /// The stored document: minified JSON without predefined fields.
     public let text: [UInt8]
+    /// Whether the row is as it was written: its checksum is that of what it holds.
+    public let isWhole: Bool
 
     /// The object as clients read it.
     public var document: [UInt8] { metadata.document(around: text) }
 
     static let columns =
         "creation, change, id, created, modified, version, owner, data_type, document, "
-        + "(SELECT time FROM expiry WHERE expiry.creation = object.creation)"
+        + "(SELECT time FROM expiry WHERE expiry.creation = object.creation), points, checksum, "
+        + "(SELECT name FROM bucket WHERE bucket.number = object.bucket)"
+
+    /// Of one object; made once, as it is looked up for every read.
+    static let selection = "SELECT \(columns) FROM object WHERE creation = ?1"
 
     init(_ row: SQLStatement) {
-        creation = ChangeNumber(row.int(0))
-        change = ChangeNumber(row.int(1))
+        creation = ChangeNumber(truncatingIfNeeded: row.int(0))
+        change = ChangeNumber(truncatingIfNeeded: row.int(1))
         metadata = ObjectMetadata(
             id: ObjectID(trusted: row.text(2) ?? ""), created: row.int(3), modified: row.int(4),
             version: row.int(5), owner: row.text(6), dataType: row.text(7),
             expires: row.optionalInt(9))
-        text = row.bytes(8).map { Array($0) } ?? []
+        let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+        let document = row.bytes(8) ?? none
+        text = Array(document)
+        let checksum = RowChecksum.of(
+            metadata, creation: creation, change: change, bucket: row.text(12) ?? "",
+            points: row.bytes(10) ?? none, document: document)
+        isWhole = Int64(checksum) == row.int(11)
     }
 
+    /// - Throws: `StoreFailure.damagedObject` rather than give a row that is not as it was written.
     static func select(_ db: Database, creation: ChangeNumber) throws -> StoredRow? {
-        try SQLStatement(db, "SELECT \(columns) FROM object WHERE creation = ?1")
-            .bind(1, Int64(creation)).first(StoredRow.init)
+        let row = try SQLStatement(db, selection).bind(1, Int64(creation)).first(StoredRow.init)
+        if let row, !row.isWhole { throw StoreFailure.damagedObject(creation: creation) }
+        return row
     }
 }
