@@ -13,6 +13,10 @@ struct BucketBuilder: Sendable {
     /// By the numbers of the fields; few, so they are looked through.
     private var points: [(field: Int, list: [(slot: Slot, coordinate: Coordinate)])] = []
 
+    private let pointsPerTree: Int
+
+    init(pointsPerTree: Int) { self.pointsPerTree = pointsPerTree }
+
     /// Larger buckets are built by several threads.
     private static let small = 4_096
 
@@ -61,7 +65,8 @@ struct BucketBuilder: Sendable {
             number -> Part in
             if number < points.count {
                 let (field, list) = points[number]
-                return .index(fields[field], PointIndex(bulk: list))
+                return .index(
+                    fields[field], PointIndex(bulk: list, deltaCapacity: pointsPerTree))
             }
             var ids = ids
             ids.indexAll()
@@ -74,7 +79,9 @@ struct BucketBuilder: Sendable {
             case .index(let field, let index): indexes[field] = index
             }
         }
-        return BucketState(records: records, ids: found, fields: indexes, expiries: expiries)
+        return BucketState(
+            records: records, ids: found, fields: indexes, expiries: expiries,
+            pointsPerTree: pointsPerTree)
     }
 }
 

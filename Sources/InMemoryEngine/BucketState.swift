@@ -9,7 +9,7 @@ import SpatialIndex
 ///
 /// Every object has a slot, given at creation and kept through its updates, so slots are in the
 /// order of creation. Deletions leave holes; when a quarter of the slots are holes they are
-/// renumbered, beside the writer (`Compactions`).
+/// renumbered, beside the writer (`CompactionJob`).
 struct BucketState: Sendable {
     private(set) var records = PersistentArray<SlotRecord>()
     private(set) var fields: [FieldPath: PointIndex] = [:]
@@ -17,6 +17,10 @@ struct BucketState: Sendable {
     private(set) var expiries = Expiries()
     /// Objects alive.
     private(set) var count = 0
+    /// Changes when slots are given other numbers: what was made of slots is good for one numbering.
+    private(set) var numbering: UInt32 = 0
+    /// Points that an index takes before they become a tree.
+    private let pointsPerTree: UInt32
     private var ids = SlotIDs()
 
     struct SlotRecord: BitwiseCopyable, Sendable {
@@ -27,15 +31,17 @@ struct BucketState: Sendable {
         var isAlive: Bool { change != 0 }
     }
 
-    /// Buckets with fewer holes are left as they are.
-    private static let fewHoles = 64
+    /// A bucket without objects.
+    init(pointsPerTree: Int = PointIndex.defaultDeltaCapacity) {
+        self.pointsPerTree = UInt32(pointsPerTree)
+    }
 
     var slotCount: Int { records.count }
 
     /// Whether so many slots are holes that they should be renumbered.
-    var isSparse: Bool {
+    func isSparse(_ tuning: InMemoryEngine.Tuning) -> Bool {
         let holes = slotCount - count
-        return holes >= Self.fewHoles && holes * 4 > slotCount
+        return holes >= tuning.holes && holes * tuning.slotsPerHole > slotCount
     }
 
     var points: Int { fields.values.reduce(0) { $0 + $1.count } }
@@ -85,72 +91,55 @@ struct BucketState: Sendable {
         return records[Int(newest)].isAlive ? newest : nil
     }
 
-    private static let aimedLooks = 4
-
     /// The first slot whose object was created after a change number: where a page goes on.
     func firstSlot(createdAfter creation: ChangeNumber) -> Int {
-        var (low, high) = (0, records.count)
-        // Mostly asked for an object that is new.
-        if high > 0, records[high - 1].creation <= creation { return high }
-        // Numbers are spread about evenly over slots: the first looks go where that would lead.
-        var looks = 0
-        while low < high {
-            var middle = (low + high) / 2
-            if looks < Self.aimedLooks {
-                let (first, last) = (records[low].creation, records[high - 1].creation)
-                if creation < first { return low }
-                if creation >= last { return high }
-                let share = Double(creation - first) / Double(last - first)
-                middle = low + Int(share * Double(high - low - 1))
-                looks += 1
-            }
-            if records[middle].creation <= creation { low = middle + 1 } else { high = middle }
-        }
-        return low
+        records.firstSlot(createdAfter: creation)
     }
 
-    func slot(created creation: ChangeNumber) -> Slot? {
-        let next = firstSlot(createdAfter: creation)
-        guard next > 0, records[next - 1].creation == creation else { return nil }
-        return Slot(next - 1)
-    }
+    /// The slot of the object that a change created, one that is gone too.
+    func slot(created creation: ChangeNumber) -> Slot? { records.slot(created: creation) }
 
     /// - Returns: the object's slot.
     @discardableResult
     mutating func apply(_ change: ObjectChange) -> Slot {
-        let slot: Slot
-        if let known = self.slot(created: change.creation) {
-            slot = known
-            records[Int(slot)].change = change.change
-            for field in fields.keys where !change.points.contains(where: { $0.field == field }) {
-                fields[field]!.remove(slot)
-                if fields[field]!.count == 0 { fields[field] = nil }
-            }
-        } else {
-            slot = Slot(records.count)
-            append(change.metadata.id)
-            records.append(SlotRecord(creation: change.creation, change: change.change))
-            count += 1
-        }
-        expiries.set(slot, change.metadata.expires ?? Expiries.never)
-        for point in change.points {
-            fields[point.field, default: PointIndex()].set(point.coordinate, for: slot)
-        }
+        var id = change.metadata.id.text
+        let slot = id.withUTF8 { enter(change.creation, change.change, id: $0) }
+        place(slot, change.points, expires: change.metadata.expires ?? Expiries.never)
         return slot
     }
 
-    /// Begins columns that are to be filled.
-    mutating func beginColumns(_ fields: [FieldPath]) -> [ColumnWorks.Filling] {
-        let holes =
-            count == records.count ? [] : (0..<records.count).filter { !records[$0].isAlive }
-        return fields.compactMap {
-            columns.add($0, slots: records.count, holes: holes.map { Slot($0) })
+    /// Gives an object its latest change, and a slot if it has none.
+    private mutating func enter(
+        _ creation: ChangeNumber, _ change: ChangeNumber, id: UnsafeBufferPointer<UInt8>
+    ) -> Slot {
+        if let known = slot(created: creation) {
+            records[Int(known)].change = change
+            return known
+        }
+        let slot = Slot(records.count)
+        ids.append(id) { records[Int($0)].isAlive }
+        records.append(SlotRecord(creation: creation, change: change))
+        count += 1
+        return slot
+    }
+
+    private mutating func place(_ slot: Slot, _ points: [FieldPoint], expires: Int64) {
+        for field in fields.keys where !points.contains(where: { $0.field == field }) {
+            fields[field]!.remove(slot)
+            if fields[field]!.count == 0 { fields[field] = nil }
+        }
+        expiries.set(slot, expires)
+        for point in points {
+            fields[point.field, default: PointIndex(deltaCapacity: Int(pointsPerTree))]
+                .set(point.coordinate, for: slot)
         }
     }
 
-    private mutating func append(_ id: ObjectID) {
-        var text = id.text
-        text.withUTF8 { text in ids.append(text) { records[Int($0)].isAlive } }
+    /// The points of a slot's object.
+    func points(of slot: Slot) -> [FieldPoint] {
+        fields.compactMap { field, index in
+            index.position(of: slot).map { FieldPoint(field: field, coordinate: $0) }
+        }
     }
 
     mutating func delete(created creation: ChangeNumber) {
@@ -165,55 +154,55 @@ struct BucketState: Sendable {
             if fields[field]!.count == 0 { fields[field] = nil }
         }
         if count == 0 {
-            let columns = columns.keeping([])
-            self = BucketState()
-            self.columns = columns
+            let emptied = self
+            self = BucketState(pointsPerTree: Int(pointsPerTree))
+            columns = emptied.columns.emptied
+            numbering = emptied.numbering &+ 1
         }
-    }
-
-    /// Takes away what has expired at a time.
-    mutating func removeExpired(at now: Int64) {
-        var expired: [ChangeNumber] = []
-        expiries.forEach(until: now) { expired.append(records[Int($0)].creation) }
-        for creation in expired { delete(created: creation) }
     }
 
     mutating func install(_ merged: MergedTier, in field: FieldPath) -> Bool {
         fields[field]?.install(merged) ?? false
     }
 
-    /// Takes on the slots of the same objects' renumbered state, which has no columns.
-    mutating func renumber(as other: BucketState) {
-        precondition(count == other.count, "a compaction that lost objects")
-        var next = other
-        if !columns.isEmpty {
-            var (slots, slot): ([Slot], Int) = ([], 0)
-            slots.reserveCapacity(other.slotCount)
-            for number in 0..<other.slotCount {
-                while records[slot].creation < other.records[number].creation { slot += 1 }
-                slots.append(Slot(slot))
-            }
-            next.columns = columns.keeping(slots)
-        }
-        self = next
-    }
-
-    /// The same objects, their slots renumbered without the holes, on the calling thread alone.
+    /// The same objects, their slots renumbered without the holes, on the calling thread alone. It
+    /// shares with this state nothing that a writer appends to.
     ///
-    /// - Complexity: O(slots).
+    /// - Complexity: O(slots), and as much for each column.
     func compacted() -> BucketState {
         let fields = Array(fields)
-        var builder = BucketBuilder()
+        var builder = BucketBuilder(pointsPerTree: Int(pointsPerTree))
+        var kept: [Slot] = []
+        kept.reserveCapacity(count)
         for slot in 0..<slotCount where records[slot].isAlive {
             let new = builder.add(
                 id(of: Slot(slot)), records[slot], expires: expiries[Slot(slot)])
+            kept.append(Slot(slot))
             for (number, field) in fields.enumerated() {
                 if let place = field.value.position(of: Slot(slot)) {
                     builder.add(place, field: number, to: new)
                 }
             }
         }
-        return builder.build(fields: fields.map(\.key), byThreads: false)
+        var compacted = builder.build(fields: fields.map(\.key), byThreads: false)
+        compacted.numbering = numbering &+ 1
+        compacted.columns = columns.renumbered(kept)
+        return compacted
+    }
+
+    /// Makes an object what it is in another state of the same bucket, whose slots may have other
+    /// numbers. Objects that are new have to come in the order of their creation.
+    mutating func adopt(_ creation: ChangeNumber, from other: BucketState) {
+        guard let source = other.slot(created: creation), other.records[Int(source)].isAlive else {
+            if let slot = slot(created: creation), records[Int(slot)].isAlive {
+                delete(created: creation)
+            }
+            return
+        }
+        let change = other.records[Int(source)].change
+        let slot = enter(creation, change, id: other.id(of: source))
+        place(slot, other.points(of: source), expires: other.expiries[source])
+        columns.adopt(slot, from: other.columns, source)
     }
 }
 
@@ -221,19 +210,13 @@ extension BucketState {
     /// A bucket of parts that belong together: slots without holes.
     init(
         records: PersistentArray<SlotRecord>, ids: SlotIDs, fields: [FieldPath: PointIndex],
-        expiries: Expiries
+        expiries: Expiries, pointsPerTree: Int
     ) {
+        self.init(pointsPerTree: pointsPerTree)
         self.records = records
         self.ids = ids
         self.fields = fields
         self.expiries = expiries
         count = records.count
-    }
-}
-
-extension PersistentArray<BucketState.SlotRecord> {
-    /// The changes that created the objects that are there, in their order.
-    var creations: [ChangeNumber] {
-        (0..<count).compactMap { self[$0].isAlive ? self[$0].creation : nil }
     }
 }

@@ -75,13 +75,14 @@ struct IDTable: Sendable {
     mutating func insert(
         _ slot: Slot, id: Bytes, where isWanted: (Slot) -> Bool, _ idOf: (Slot) -> Bytes
     ) {
-        if isMoving { moveSome(below: slot, where: isWanted, idOf) }
-        if cells.isFull {
-            if isMoving {
-                self = IDTable(slotCount: Int(slot), where: isWanted, idOf)
+        if isMoving {
+            if cells.hasRoom(for: Self.movedAtOnce + 1) {
+                moveSome(below: slot, where: isWanted, idOf)
             } else {
-                beginGrowth()
+                self = IDTable(slotCount: Int(slot), where: isWanted, idOf)
             }
+        } else if !cells.hasRoom(for: 1) {
+            beginGrowth()
         }
         cells.insert(slot, id, idOf)
         slots += 1
@@ -169,8 +170,8 @@ private final class Cells: @unchecked Sendable {
 
     var memoryBytes: Int { count * 5 }
 
-    /// Whether another slot would leave less than a quarter of the cells empty.
-    var isFull: Bool { (used + 1) * 4 > count * 3 }
+    /// Whether a quarter of the cells stays empty when so many slots are added.
+    func hasRoom(for slots: Int) -> Bool { (used + slots) * 4 <= count * 3 }
 
     /// The slot in a cell that is not empty.
     func slot(in cell: Int) -> Slot? {

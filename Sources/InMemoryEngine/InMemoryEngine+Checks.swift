@@ -60,10 +60,9 @@ public struct EngineState: Sendable {
 }
 
 extension ColumnSet {
-    /// The columns that answer and have another value in a slot than a document.
+    /// The columns that have another value in a slot than a document.
     fileprivate func disagreements(_ slot: Slot, _ document: JSONView) -> [String] {
         entries.filter { field, entry in
-            guard entry.isReady else { return false }
             let value = ColumnValue(field.value(in: document))
             let cell = entry.column.cell(of: slot)
             return cell != .unknown && !entry.column.holds(value, in: cell)
@@ -81,12 +80,6 @@ extension Column {
 }
 
 extension BucketState {
-    fileprivate func points(of slot: Slot) -> [FieldPoint] {
-        fields.compactMap { field, index in
-            index.position(of: slot).map { FieldPoint(field: field, coordinate: $0) }
-        }
-    }
-
     func violations() -> [String] {
         var found: [String] = []
         var alive = 0

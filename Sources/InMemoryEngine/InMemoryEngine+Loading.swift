@@ -15,7 +15,7 @@ extension InMemoryEngine {
         buckets: [BucketName], fields: [FieldPath], change: ChangeNumber,
         _ feed: ((LoadedObjects) throws -> Void) throws -> Void
     ) rethrows {
-        let intake = Intake(buckets: buckets.count)
+        let intake = Intake(buckets: buckets.count, pointsPerTree: tuning.pointsPerTree)
         try feed { intake.add($0) }
         // What building needed besides goes back to the system.
         defer { gb_malloc_trim() }
@@ -45,8 +45,9 @@ private final class Intake: Sendable {
     /// Lets the reader be ahead by so many groups of objects.
     private let ahead = DispatchSemaphore(value: 8)
 
-    init(buckets: Int) {
-        builders = Mutex([BucketBuilder](repeating: BucketBuilder(), count: buckets))
+    init(buckets: Int, pointsPerTree: Int) {
+        let empty = BucketBuilder(pointsPerTree: pointsPerTree)
+        builders = Mutex([BucketBuilder](repeating: empty, count: buckets))
     }
 
     func add(_ objects: LoadedObjects) {

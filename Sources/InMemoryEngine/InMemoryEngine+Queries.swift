@@ -18,16 +18,19 @@ extension InMemoryEngine {
     ) -> [BucketSummary]? {
         let buckets = snapshot.buckets
         if effort == .light, buckets.count > Self.lightBuckets { return nil }
-        return buckets.filter { name, _ in name.scope == scope && last.map { $0 < name } ?? true }
-            .map { name, box in
-                let state = box.current(at: now).state
-                return BucketSummary(
-                    bucket: name, objects: state.count,
-                    geoFields: state.fields.keys.map(\.text).sorted {
-                        $0.utf8.lexicographicallyPrecedes($1.utf8)
-                    })
-            }
-            .sorted { $0.bucket < $1.bucket }
+        let listed = buckets.filter { name, _ in
+            name.scope == scope && last.map { $0 < name } ?? true
+        }.map { (name: $0, box: $1.current(at: now)) }
+        if effort == .light, listed.contains(where: { $0.box.expiredBy != nil }) { return nil }
+        return listed.map { name, box in
+            let (objects, geoFields) = box.contents
+            return BucketSummary(
+                bucket: name, objects: objects,
+                geoFields: geoFields.map(\.text).sorted {
+                    $0.utf8.lexicographicallyPrecedes($1.utf8)
+                })
+        }
+        .sorted { $0.bucket < $1.bucket }
     }
 
     /// The document that a change wrote, as clients read it, if it is in memory.
@@ -40,7 +43,7 @@ extension InMemoryEngine {
         of id: ObjectID, in bucket: BucketName
     ) throws(ServiceFailure) -> [UInt8]? {
         let snapshot = self.snapshot
-        guard let box = box(of: bucket, in: snapshot), let slot = box.state.slot(of: id) else {
+        guard let box = box(of: bucket, in: snapshot), let slot = box.slot(of: id) else {
             return nil
         }
         let record = box.state.records[Int(slot)]
@@ -60,12 +63,11 @@ extension InMemoryEngine {
         }
         guard var prepared = prepare() else { return PageEnd(objects: 0) }
         if effort == .light, prepared.plan.cost > Self.lightCost { return nil }
-        wish(for: prepared, in: request.bucket)
+        wish(for: prepared, in: request.bucket, by: request.principal)
         guard awaitColumns(&prepared, of: request.bucket, effort, deadline, prepare) else {
             return PageEnd(objects: 0)
         }
-        planCounters.count(prepared.plan)
-        return try parsers.withParser { [prepared] parser throws(ServiceFailure) in
+        let end = try parsers.withParser { [prepared] parser throws(ServiceFailure) in
             let execution = Execution(
                 engine: self, snapshot: prepared.snapshot, box: prepared.planner.box,
                 query: query, plan: prepared.plan, parser: parser, effort: effort,
@@ -73,17 +75,21 @@ extension InMemoryEngine {
             let page = try execution.page(after: key, objects: pageObjects(query))
             return try write(page, execution, request, into: &writer)
         }
+        if end != nil { planCounters.count(prepared.plan) }
+        return end
     }
 
     public func count(
-        _ clause: Clause, in bucket: BucketName, effort: Effort
+        _ clause: Clause, in bucket: BucketName, by principal: String?, effort: Effort
     ) throws(ServiceFailure) -> Int? {
         let deadline = self.deadline
         func prepare() -> Prepared? { prepared(clause, in: bucket) }
         guard var prepared = prepare() else { return 0 }
+        let isLight = prepared.plan.cost <= Self.lightCost
+        if effort == .light, !isLight, prepared.plan.path.isCostlyToCount { return nil }
         if let count = countWithoutVisiting(prepared.plan, prepared.state) { return count }
-        if effort == .light, prepared.plan.cost > Self.lightCost { return nil }
-        wish(for: prepared, in: bucket)
+        if effort == .light, !isLight { return nil }
+        wish(for: prepared, in: bucket, by: principal)
         guard awaitColumns(&prepared, of: bucket, effort, deadline, prepare) else { return 0 }
         planCounters.count(prepared.plan)
         var count = 0
@@ -96,7 +102,7 @@ extension InMemoryEngine {
         satisfying clause: Clause, in bucket: BucketName
     ) throws(ServiceFailure) -> [ChangeNumber] {
         guard let prepared = prepared(clause, in: bucket) else { return [] }
-        wish(for: prepared, in: bucket)
+        wish(for: prepared, in: bucket, by: nil)
         var found: [ChangeNumber] = []
         try forEachMatch(clause, prepared, .any, deadline) {
             found.append(prepared.state.records[Int($0)].creation)
@@ -176,7 +182,8 @@ extension InMemoryEngine {
     ) -> Bool {
         // What cannot be made leaves time for the documents, which tell why.
         let end = deadline - .milliseconds(limits.queryMilliseconds / 10)
-        while prepared.plan.documents >= tuning.documentsForWaiting,
+        // A thread that others wait for does not sleep.
+        while effort != .light, prepared.plan.documents >= tuning.documentsForWaiting,
             works.isMaking(prepared.planner.missing, of: bucket), !effort.isStopped,
             ContinuousClock.now < end
         {
@@ -191,22 +198,23 @@ extension InMemoryEngine {
     private static let columnPause: UInt32 = 5_000
 
     /// Has made, for queries to come, what would have made this one cheaper.
-    private func wish(for prepared: Prepared, in bucket: BucketName) {
+    private func wish(for prepared: Prepared, in bucket: BucketName, by principal: String?) {
         guard prepared.state.count >= tuning.smallestBucket else { return }
         let missing = prepared.planner.missing
         if !missing.isEmpty, prepared.plan.documents >= tuning.documentsForColumn {
-            works.want(missing, of: bucket)
+            works.want(missing, of: bucket, for: principal)
         }
         guard prepared.plan.candidates >= tuning.candidatesForOrder else { return }
         let wanted = prepared.planner.wantedOrders(
             beyond: prepared.plan, gain: tuning.gainForOrder)
-        for field in wanted { works.wantOrder(of: field, in: prepared.state, of: bucket) }
+        for field in wanted { works.wantOrder(of: ColumnName(bucket: bucket, field: field)) }
     }
 
     func pageObjects(_ query: Query) -> Int {
         min(query.limit ?? limits.pageObjects, limits.pageObjects)
     }
 
+    /// - Note: What is estimated is to visit every candidate; to count them by nodes costs less.
     private func countWithoutVisiting(_ plan: Plan, _ state: BucketState) -> Int? {
         guard plan.filter.isEmpty, case .all = plan.documentFilter else {
             return plan.countedMatches
@@ -238,15 +246,16 @@ extension InMemoryEngine {
         }
     }
 
-    /// Writes as many of a page's matches as fit, at least one, and says how it goes on.
+    /// Writes as many of a page's matches as fit, at least one, and says how it goes on; nil where
+    /// that takes more effort than there is.
     private func write(
         _ page: (matches: [Execution.Match], hasMore: Bool), _ execution: Execution,
         _ request: PageRequest, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> PageEnd {
+    ) throws(ServiceFailure) -> PageEnd? {
         let start = writer.count
         let pages = PageWriter(
             execution, request.query, page.matches, limit: request.maximumBytes)
-        let ends = try pages.write(to: &writer)
+        guard let ends = try pages.write(to: &writer) else { return nil }
         // Back to the last object behind which the next page's key, if there is one, still fits.
         for count in stride(from: ends.count, to: 0, by: -1) {
             let isLast = count == page.matches.count && !page.hasMore

@@ -1,4 +1,5 @@
 import Backend
+import Dispatch
 import HashTreeCollections
 import JSONText
 import Objects
@@ -21,11 +22,14 @@ public final class InMemoryEngine: Sendable {
     let now: @Sendable () -> Int64
     private let current: Mutex<Snapshot>
     private let merges: BackgroundMerges
-    private let compactions: Compactions
+    private let jobs: BucketJobs
+    private let compactionQueue = DispatchQueue(label: "geobucket.compaction", qos: .utility)
+    private let columnQueue = DispatchQueue(label: "geobucket.columns", qos: .utility)
     let works: ColumnWorks
     let tuning: Tuning
 
-    /// When columns and their orders are worth making.
+    /// From what on work that pays in large buckets is done, and how much of it at once. Tests have
+    /// everything happen in small ones.
     public struct Tuning: Sendable {
         /// Objects of a bucket, at least.
         public var smallestBucket = 64
@@ -37,6 +41,26 @@ public final class InMemoryEngine: Sendable {
         public var candidatesForOrder = 4_096
         /// How many times cheaper an order would have to make it.
         public var gainForOrder = 4.0
+        /// Documents that are read at once, for columns that are being made.
+        public var documentsAtOnce = 1_024
+        /// How long a column that did not fit is not tried again.
+        public var refusal = Duration.seconds(60)
+        /// Holes among a bucket's slots, at least, for it to be renumbered…
+        public var holes = 64
+        /// …and one slot of so many, more than that.
+        public var slotsPerHole = 4
+        /// Objects that the writer takes on itself, when something was made of a bucket beside it.
+        public var objectsTakenOn = 128
+        /// Points that an index takes before they become a tree; at least 8.
+        public var pointsPerTree = PointIndex.defaultDeltaCapacity
+        /// How long hardly any of an index's points is written, at least, before it becomes one tree.
+        public var rest = Duration.seconds(1)
+        /// Objects of a bucket from which `deleteWhere` does not hand each document to the engine.
+        public var objectsForFreezing = 1_000
+        /// What is removed in one transaction of what has expired, or been remembered long enough.
+        public var removedAtOnce = 1_000
+        /// How often is looked whether a checkpoint is due; five times that long for the rest.
+        public var housekeeping = Duration.milliseconds(200)
 
         public init() {}
     }
@@ -61,9 +85,11 @@ public final class InMemoryEngine: Sendable {
             Snapshot(
                 change: 0, buckets: [:], totals: Snapshot.Totals(),
                 superseded: SupersededDocuments(total: ByteCount())))
-        merges = BackgroundMerges(ready: backgroundWorkReady)
-        compactions = Compactions(ready: backgroundWorkReady)
-        works = ColumnWorks(source: source, due: backgroundWorkReady)
+        merges = BackgroundMerges(rest: tuning.rest, ready: backgroundWorkReady)
+        jobs = BucketJobs(objectsTakenOn: tuning.objectsTakenOn, ready: backgroundWorkReady)
+        works = ColumnWorks(
+            columnsPerMinute: limits.columnsPerMinute, refusal: tuning.refusal,
+            due: backgroundWorkReady)
         self.tuning = tuning
     }
 
@@ -84,7 +110,9 @@ public final class InMemoryEngine: Sendable {
     }
 
     /// The next state, to be changed by the transaction under way.
-    public func successor() -> Successor { Successor(snapshot) }
+    public func successor() -> Successor {
+        Successor(snapshot, pointsPerTree: tuning.pointsPerTree)
+    }
 
     /// Makes committed changes visible, all at once.
     ///
@@ -101,22 +129,24 @@ public final class InMemoryEngine: Sendable {
             case .deleteBucket(let name): works.forget(name)
             }
         }
-        compactions.note(successor.changes)
+        jobs.note(successor.changes, parsers)
         successor.dropWornColumns(works)
         finish(successor, change: change)
     }
 
     /// Puts in place what was made beside the writer: merged tiers, renumbered buckets, columns and
-    /// their orders.
+    /// their orders; and has the next columns made.
+    ///
+    /// - Complexity: O(1) but for some hundred objects that were written meanwhile.
     public func installBackgroundWork() {
         let snapshot = snapshot
-        let next = Successor(snapshot)
-        let begun = next.take(works)
-        next.evictColumns(works, over: limits.memoryBytes)
-        finish(next, change: snapshot.change)
-        for columns in begun {
-            works.fill(columns.fillings, of: columns.bucket, few: columns.few)
-        }
+        finish(Successor(snapshot, pointsPerTree: tuning.pointsPerTree), change: snapshot.change)
+    }
+
+    /// Ends what is being made beside the writer, and returns when nothing reads the store any more.
+    public func stopBackgroundWork() {
+        jobs.stop()
+        columnQueue.sync {}
     }
 
     /// Begins to put in order, beside the writer, the indexes that writes have left in peace for a
@@ -126,27 +156,61 @@ public final class InMemoryEngine: Sendable {
         merges.startAtRest(now) { bucket, field in snapshot.bucket(bucket)?.fields[field] }
     }
 
-    /// Has columns made, as queries would have.
-    public func want(_ columns: [ColumnName]) {
-        for (bucket, names) in Dictionary(grouping: columns, by: \.bucket) {
-            works.want(names.map(\.field), of: bucket)
-        }
-    }
+    /// Has columns made again that there were before the start.
+    public func want(remembered columns: [ColumnName]) { works.want(remembered: columns) }
 
-    /// The columns there are or will be, if they are others than at the last call.
-    public func takeChangedColumns() -> [ColumnName]? { works.takeChangedPlaces().map(Array.init) }
+    /// The columns there are or will be, if they are others than at the last call; without those of
+    /// fields that no object has.
+    public func takeChangedColumns() -> [ColumnName]? { works.takeChangedPlaces() }
 
-    /// Whether no columns are being made beside the writer.
-    public var isSettled: Bool { works.isIdle }
+    /// Whether nothing is being made beside the writer but merges.
+    public var isSettled: Bool { works.isIdle && jobs.isIdle }
 
     private func finish(_ next: Successor, change: ChangeNumber) {
         next.install(merges.finished())
-        next.install(compactions.finished(), works)
+        next.install(jobs.finished(), works)
+        next.evictColumns(works, over: limits.memoryBytes)
         let published = next.snapshot(change: change)
         publish(published)
+        jobs.published(next.touched)
         for (name, state) in next.touched {
-            if state.isSparse { compactions.start(state, of: name) }
+            if state.isSparse(tuning) {
+                jobs.start(CompactionJob(state), of: name, state, on: compactionQueue) {}
+            }
             for (field, index) in state.fields { merges.start(index, field: field, bucket: name) }
+            for (field, entry) in state.columns.entries where entry.index?.isWorn == true {
+                works.wantOrder(of: ColumnName(bucket: name, field: field))
+            }
+        }
+        makeNext(of: published)
+    }
+
+    /// Begins to make the columns or the order that were asked for first.
+    private func makeNext(of snapshot: Snapshot) {
+        while let (bucket, wish) = works.next(where: jobs.isBusy) {
+            guard let state = snapshot.bucket(bucket), let job = job(wish, of: bucket, state) else {
+                works.forget(wish, of: bucket)
+                works.ended()
+                continue
+            }
+            jobs.start(job, of: bucket, state, on: columnQueue) { [works] in works.ended() }
+        }
+    }
+
+    /// One of so many objects of the store is as well found by reading all of them.
+    private static let shareOfFew = 8
+
+    /// Nil where there is nothing to be made any more.
+    private func job(
+        _ wish: ColumnWorks.Wish, of bucket: BucketName, _ state: BucketState
+    ) -> (any BucketJob)? {
+        switch wish {
+        case .order(let field): return OrderJob(field, state)
+        case .columns(let fields):
+            return ColumnJob(
+                fields, of: bucket, state, source: source,
+                areFew: state.count * Self.shareOfFew < snapshot.totals.objects,
+                columnLimit: limits.bucketColumns, documentsAtOnce: tuning.documentsAtOnce)
         }
     }
 
@@ -159,7 +223,7 @@ public final class InMemoryEngine: Sendable {
 
     // MARK: The readers' side.
 
-    /// A bucket of a snapshot, without what has expired.
+    /// A bucket of a snapshot, as a reader now sees it.
     func box(of bucket: BucketName, in snapshot: Snapshot) -> BucketBox? {
         snapshot.buckets[bucket]?.current(at: now)
     }
@@ -196,7 +260,6 @@ public final class InMemoryEngine: Sendable {
     ) throws(ServiceFailure) -> [UInt8] {
         let (creation, change) = (record.creation, record.change)
         if let stored, stored.change == change {
-            try checkIsJSON(stored.text)
             var copy = JSONWriter(reserving: stored.text.count)
             copy.raw(stored.text)
             cache.put(copy, creation: creation, change: change)
@@ -207,17 +270,5 @@ public final class InMemoryEngine: Sendable {
         }
         throw ServiceFailure(
             .undefined, "the document of change \(change) is neither stored nor kept")
-    }
-
-    /// A damaged row must not become a line that is no JSON.
-    private func checkIsJSON(_ document: [UInt8]) throws(ServiceFailure) {
-        try parsers.withParser { parser throws(ServiceFailure) in
-            do throws(JSONSyntaxError) {
-                _ = try parser.parse(document)
-            } catch {
-                throw ServiceFailure(
-                    .undefined, "a stored document is not JSON: \(error.message)")
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 import Backend
 import HashTreeCollections
 import Objects
-import Synchronization
+import SpatialIndex
 
 /// The state of all buckets after one change: what a read holds from beginning to end.
 ///
@@ -55,32 +55,47 @@ final class Snapshot: Sendable {
     func bucket(_ name: BucketName) -> BucketState? { buckets[name]?.state }
 }
 
-/// A bucket's state behind one reference, so that the table of buckets stays narrow.
+/// A bucket's state behind one reference, so that the table of buckets stays narrow; or the same as a
+/// reader at some time sees it.
 final class BucketBox: Sendable {
     let state: BucketState
-    /// The state without what has expired since, once a reader has come late enough.
-    private let later = Mutex<BucketBox?>(nil)
+    /// Objects that have expired by then are there for nobody, though the writer has not removed them
+    /// yet; nil where there are none.
+    let expiredBy: Int64?
 
     /// What a bucket takes that has no objects: the box and its cell in the table of buckets.
-    static let emptyBytes = 32 + MemoryLayout<BucketState>.size + 64
+    static let emptyBytes = 40 + MemoryLayout<BucketState>.size + 64
 
-    init(_ state: BucketState) { self.state = state }
+    init(_ state: BucketState, expiredBy: Int64? = nil) {
+        self.state = state
+        self.expiredBy = expiredBy
+    }
 
-    /// The bucket as a reader at a time has to see it: without what has expired, though the writer may
-    /// not have removed it yet. Asks for the time only where something expires.
+    /// The bucket as a reader at a time has to see it. Asks for the time only where something expires.
     func current(at now: () -> Int64) -> BucketBox {
         guard state.expiries.next != Expiries.never else { return self }
         let now = now()
-        guard state.expiries.next <= now else { return self }
-        return later.withLock { later in
-            let latest = later ?? self
-            guard latest.state.expiries.next <= now else { return latest }
-            var current = latest.state
-            current.removeExpired(at: now)
-            let box = BucketBox(current)
-            later = box
-            return box
+        return state.expiries.next <= now ? BucketBox(state, expiredBy: now) : self
+    }
+
+    /// The slot of the object that has an id, if the reader sees that.
+    func slot(of id: ObjectID) -> Slot? {
+        guard let slot = state.slot(of: id) else { return nil }
+        guard let expiredBy, state.expiries[slot] <= expiredBy else { return slot }
+        return nil
+    }
+
+    /// How many objects the reader sees, and the paths at which they hold GeoPoints.
+    ///
+    /// - Complexity: O(objects that have expired and are not removed).
+    var contents: (objects: Int, geoFields: [FieldPath]) {
+        guard let expiredBy else { return (state.count, Array(state.fields.keys)) }
+        var expired: [Slot] = []
+        state.expiries.forEach(until: expiredBy) { expired.append($0) }
+        let fields = state.fields.filter { _, index in
+            index.count > expired.count { index.position(of: $0) != nil }
         }
+        return (state.count - expired.count, Array(fields.keys))
     }
 }
 

@@ -4,17 +4,20 @@ import Objects
 import SpatialIndex
 import Synchronization
 
-/// A bucket of one snapshot, object by object.
+/// A bucket of one state, object by object: which objects there are the engine knows, their documents
+/// come from the store as it was.
+///
+/// It holds no snapshot, for which every document that is replaced meanwhile would be kept.
 final class SnapshotExport: BucketExport {
     private let engine: InMemoryEngine
-    private let snapshot: Snapshot
     private let state: BucketState
+    private let documents: any PresentDocuments
     private let nextSlot = Mutex(0)
 
-    init(engine: InMemoryEngine, snapshot: Snapshot, bucket: BucketName) {
+    init(engine: InMemoryEngine, state: BucketState, documents: any PresentDocuments) {
         self.engine = engine
-        self.snapshot = snapshot
-        state = engine.box(of: bucket, in: snapshot)?.state ?? BucketState()
+        self.state = state
+        self.documents = documents
     }
 
     func next(
@@ -27,10 +30,8 @@ final class SnapshotExport: BucketExport {
             state.records[slot].isAlive && state.expiries[Slot(slot)] > now
         }
         while slot < state.slotCount {
-            let record = state.records[slot]
             if isThere(slot) {
-                let document = try engine.document(
-                    creation: record.creation, change: record.change, in: snapshot)
+                let document = try document(of: state.records[slot])
                 let isFirst = writer.count == start
                 guard isFirst || writer.count - start + 1 + document.count <= maximumBytes else {
                     break
@@ -45,10 +46,26 @@ final class SnapshotExport: BucketExport {
         nextSlot.withLock { $0 = slot }
         return slot < state.slotCount
     }
+
+    private func document(of record: BucketState.SlotRecord) throws(ServiceFailure) -> [UInt8] {
+        let (creation, change) = (record.creation, record.change)
+        if let cached = engine.cachedDocument(creation: creation, change: change) { return cached }
+        guard let stored = try documents.document(creation: creation), stored.change == change
+        else {
+            throw ServiceFailure(.undefined, "the document of change \(change) is not stored")
+        }
+        return stored.text
+    }
 }
 
 extension InMemoryEngine {
-    public func export(_ bucket: BucketName) -> any BucketExport {
-        SnapshotExport(engine: self, snapshot: snapshot, bucket: bucket)
+    /// The present state of a bucket, to be read piece by piece.
+    ///
+    /// - Parameter documents: as they are now, and stay there.
+    public func export(
+        _ bucket: BucketName, from documents: any PresentDocuments
+    ) -> any BucketExport {
+        let state = box(of: bucket, in: snapshot)?.state ?? BucketState()
+        return SnapshotExport(engine: self, state: state, documents: documents)
     }
 }

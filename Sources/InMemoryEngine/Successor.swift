@@ -16,11 +16,14 @@ public final class Successor {
     /// The bucket that is being worked on, out of the tables, so that it is written in place.
     private var openName: BucketName?
     private var open = BucketState()
+    /// See `InMemoryEngine.Tuning`.
+    private let pointsPerTree: Int
     /// Of the buckets that are not touched.
     private var totals: Snapshot.Totals
 
-    init(_ base: Snapshot) {
+    init(_ base: Snapshot, pointsPerTree: Int) {
         self.base = base
+        self.pointsPerTree = pointsPerTree
         buckets = base.buckets
         totals = base.totals
     }
@@ -90,18 +93,8 @@ public final class Successor {
         return closed
     }
 
-    func install(_ merges: [BackgroundMerges.Finished]) {
-        for merge in merges where exists(merge.bucket) {
-            modify(merge.bucket) { _ = $0.install(merge.tier, in: merge.field) }
-        }
-    }
-
-    func install(_ compactions: [Compactions.Finished], _ works: ColumnWorks) {
-        for compaction in compactions {
-            modify(compaction.bucket) { $0.renumber(as: compaction.state) }
-            works.forgetOrders(of: compaction.bucket)
-        }
-    }
+    /// What the columns of all buckets take.
+    var columnBytes: Int { touched.values.reduce(totals.memory.columns) { $0 + $1.columnBytes } }
 
     func snapshot(change: ChangeNumber) -> Snapshot {
         var table = buckets
@@ -135,7 +128,7 @@ public final class Successor {
     private func work(on name: BucketName) {
         guard openName != name else { return }
         close()
-        open = take(name) ?? BucketState()
+        open = take(name) ?? BucketState(pointsPerTree: pointsPerTree)
         openName = name
     }
 

@@ -125,11 +125,47 @@ import Testing
         }
         #expect((run.column.uses(of: .null) == nil) == (distinct > 600), "seed \(seed)")
         let kept = (0..<4_000).filter { $0 % 3 != 0 }
-        run.column.keep(kept.map { Slot($0) })
+        let renumbered = run.column.renumbered(kept.map { Slot($0) })
         for (number, slot) in kept.enumerated() {
-            let cell = run.column.cell(of: Slot(number))
-            #expect(try run.column.sortValue(cell) == run.value(slot), "seed \(seed), \(slot)")
+            let cell = renumbered.cell(of: Slot(number))
+            #expect(try renumbered.sortValue(cell) == run.value(slot), "seed \(seed), \(slot)")
         }
+    }
+
+    @Test(arguments: [12, 240, 900, 3_000], [1, 2] as [UInt64])
+    func `a column and its order under other numbers are those of the documents kept`(
+        distinct: Int, seed: UInt64
+    ) throws {
+        var run = Run(seed: seed, distinct: distinct)
+        for slot in 0..<3_000 { try run.put(slot) }
+        run.index = OrderedIndex(run.column) { _ in true }
+        for _ in 0..<400 { try run.put(run.random.below(3_000)) }
+        for slot in 0..<3_000 where slot % 7 == 0 { run.delete(slot) }
+        let kept = run.documents.indices.filter { run.alive[$0] }
+        let column = run.column.renumbered(kept.map { Slot($0) })
+        run.index = run.index!.renumbered(kept.map { Slot($0) }, from: run.column, to: column)
+        run.column = column
+        run.documents = kept.map { run.documents[$0] }
+        run.alive = kept.map { _ in true }
+        try check(&run, "seed \(seed)")
+        // Its dictionary is its own: what is written to one is not seen in the other.
+        for _ in 0..<300 { try run.put(run.random.below(kept.count)) }
+        try check(&run, "seed \(seed), written")
+    }
+
+    @Test func `an order whose changes have grown long is worn, and merged is the same order`()
+        throws
+    {
+        var run = Run(seed: 5, distinct: 900)
+        for slot in 0..<5_000 { try run.put(slot) }
+        run.index = OrderedIndex(run.column) { _ in true }
+        while try !#require(run.index).isWorn { try run.put(run.random.below(5_000)) }
+        let merged = try #require(run.index).merged(run.column)
+        #expect(!merged.isWorn)
+        #expect(
+            walk(OrderedWalk(merged, run.column)) == walk(OrderedWalk(run.index!, run.column)))
+        run.index = merged
+        try check(&run, "merged")
     }
 
     @Test func `a column whose strings come and go is worn, one whose values stay is not`() throws {
@@ -210,28 +246,6 @@ import Testing
         var (walk, slots) = (walk, [Slot]())
         while let slot = walk.next() { slots.append(slot) }
         return slots
-    }
-
-    @Test func `works may end with values that nobody took in`() async throws {
-        struct OneDocument: DocumentSource {
-            func document(
-                creation: ChangeNumber
-            ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? { nil }
-
-            func forEachDocument(
-                in bucket: BucketName, _ body: (ChangeNumber, [UInt8]) -> Void
-            ) throws(ServiceFailure) { body(1, Array("{}".utf8)) }
-        }
-        var works: ColumnWorks? = ColumnWorks(source: OneDocument()) {}
-        weak let ending = works
-        works!.fill([.init(field: FieldPath("n"), use: ColumnUse())], of: shops, few: nil)
-        var steps = 0
-        while steps < 2 {
-            steps += works!.takeSteps().count
-            try await Task.sleep(for: .milliseconds(1))
-        }
-        works = nil
-        while ending != nil { try await Task.sleep(for: .milliseconds(1)) }
     }
 }
 

@@ -17,13 +17,15 @@ import Testing
         var change: ChangeNumber = 0
         var random: SplitMix64
 
-        init(seed: UInt64) {
+        init(seed: UInt64, tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning()) {
             random = SplitMix64(seed: seed)
             let ready = ready
-            engine = makeEngine { ready.signal() }
+            engine = makeEngine(tuning) { ready.signal() }
         }
 
         var state: BucketState { engine.snapshot.bucket(shops) ?? BucketState() }
+
+        var isSparse: Bool { state.isSparse(engine.tuning) }
 
         mutating func create(_ count: Int) {
             for _ in 0..<count {
@@ -96,52 +98,40 @@ import Testing
         run.check("seed \(seed), later")
     }
 
-    @Test func `what waits for the writer is repeated by it, what is more before`() {
-        var run = Run(seed: 8)
-        run.create(500)
-        let ready = DispatchSemaphore(value: 0)
-        let compactions = Compactions { ready.signal() }
-        compactions.start(run.state, of: shops)
-        for round in 0..<20 {
-            if round == 10 { ready.wait() }
-            let changes = (0..<100).map { _ in
-                run.change += 1
-                return upsert(
-                    shops, uuid(Int(run.change)), creation: run.change, change: run.change,
-                    at: place(&run.random))
-            }
-            compactions.note(changes)
-            run.engine.apply(changes, upTo: run.change)
-        }
-        let finished = compactions.finished()
-        #expect(finished.count == 1 && compactions.finished().isEmpty)
-        let state = finished[0].state
-        #expect(state.count == run.state.count && state.slotCount == 2_500)
-        #expect(state.violations() == [])
-        for slot in 0..<state.slotCount {
-            #expect(state.records[slot].creation == run.state.records[slot].creation)
-            #expect(
-                state.fields[location]?.position(of: Slot(slot))
-                    == run.state.fields[location]?.position(of: Slot(slot)))
-        }
-    }
-
     @Test func `holes never stay more than a quarter for long, and few holes stay`() {
         var run = Run(seed: 4)
         run.create(60)
         run.delete(50)
-        #expect(run.state.slotCount == 60 && !run.state.isSparse)
+        #expect(run.state.slotCount == 60 && !run.isSparse)
         for round in 0..<40 {
             run.create(100)
             run.delete(95)
-            if run.state.isSparse {
+            if run.isSparse {
                 run.ready.wait()
                 run.engine.installBackgroundWork()
             }
-            #expect(!run.state.isSparse, "round \(round)")
+            #expect(!run.isSparse, "round \(round)")
             #expect(run.state.slotCount <= run.objects.count * 4 / 3 + 64, "round \(round)")
         }
         run.check("at the end")
+    }
+
+    @Test func `how many holes are too many can be said`() {
+        var tuning = InMemoryEngine.Tuning()
+        (tuning.holes, tuning.slotsPerHole) = (5, 10)
+        var run = Run(seed: 9, tuning: tuning)
+        run.create(20)
+        run.delete(4)
+        #expect(!run.isSparse, "too few")
+        run.create(30)
+        run.delete(1)
+        #expect(!run.isSparse, "a tenth")
+        run.delete(1)
+        #expect(run.isSparse)
+        run.ready.wait()
+        run.engine.installBackgroundWork()
+        #expect(run.state.slotCount == 44)
+        run.check("renumbered")
     }
 
     @Test func `a bucket deleted during its compaction stays deleted, its successor is its own`() {

@@ -16,14 +16,17 @@ struct NoDocuments: DocumentSource {
     ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? { nil }
 
     func forEachDocument(
-        in bucket: BucketName, _ body: (ChangeNumber, [UInt8]) -> Void
+        in bucket: BucketName, _ body: (ChangeNumber, [UInt8]) -> Bool
     ) throws(ServiceFailure) {}
 }
 
-func makeEngine(ready: @escaping @Sendable () -> Void = {}) -> InMemoryEngine {
+func makeEngine(
+    _ tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(),
+    ready: @escaping @Sendable () -> Void = {}
+) -> InMemoryEngine {
     InMemoryEngine(
-        limits: Limits(), secret: [1], source: NoDocuments(), now: { 0 }, backgroundWorkReady: ready
-    )
+        limits: Limits(), secret: [1], source: NoDocuments(), tuning: tuning, now: { 0 },
+        backgroundWorkReady: ready)
 }
 
 func place(_ random: inout SplitMix64) -> Coordinate {

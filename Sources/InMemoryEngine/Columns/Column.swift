@@ -24,7 +24,7 @@ struct Column: Sendable {
         case wide(PersistentArray<Cell>)
     }
 
-    /// A column whose slots wait to be told their values.
+    /// A column whose slots are to be told their values.
     init(slots: Int) {
         var palette = Palette()
         var codes = PersistentArray<UInt8>()
@@ -83,7 +83,10 @@ struct Column: Sendable {
     /// better made anew.
     var isWorn: Bool { dictionary.count > 2 * slotCount + 1_024 }
 
-    // MARK: Writing, on the writer's thread.
+    /// Whether no slot has a value.
+    var isVacant: Bool { uses(of: .missing) == slotCount }
+
+    // MARK: Writing: in turn, as all copies append to one dictionary and one palette
 
     /// Puts a value in its slot; a slot behind the last lengthens the column by missing values.
     mutating func set(_ slot: Slot, to value: ColumnValue) {
@@ -101,30 +104,39 @@ struct Column: Sendable {
         write(cell, at: place)
     }
 
-    /// Keeps some slots, ascending, and numbers them from 0 on.
+    /// Gives a slot the value that another has in another column.
+    mutating func set(_ slot: Slot, from other: Column, _ source: Slot) {
+        set(slot, to: translate(other.cell(of: source), of: other))
+    }
+
+    /// The values of some slots, ascending, which get the numbers from 0 on. It shares with this column
+    /// nothing that a writer appends to, and its dictionary has only what is used.
     ///
-    /// - Complexity: O(slots), some nanoseconds each.
-    mutating func keep(_ slots: [Slot]) {
-        let old = self
+    /// - Complexity: O(slots), some nanoseconds each; in a wide column the time of a hash table's look-up.
+    func renumbered(_ slots: [Slot]) -> Column {
+        var column = Column(slots: 0)
         switch cells {
         case .bytes(let codes, let palette):
-            cells = .bytes(codes.keeping(slots), palette)
-            recount(palette) { Int(codes[Int($0)]) }
-        case .shorts(let codes, let palette):
-            cells = .shorts(codes.keeping(slots), palette)
-            recount(palette) { Int(codes[Int($0)]) }
-        case .wide(let list): cells = .wide(list.keeping(slots))
-        }
-        (unknown, arrays) = (0, 0)
-        for slot in slots { count(old.cell(of: slot), 1) }
-
-        func recount(_ palette: Palette, _ code: (Slot) -> Int) {
-            var counts = [UInt32](repeating: 0, count: palette.count)
-            for slot in slots { counts[code(slot)] += 1 }
-            uses = PersistentArray(count: counts.count) { first, chunk in
-                _ = chunk.initialize(fromContentsOf: counts[first..<first + chunk.count])
+            var known = [Cell?](repeating: nil, count: palette.count)
+            for (number, slot) in slots.enumerated() {
+                column.set(Slot(number), to: translated(Int(codes[Int(slot)]), palette))
             }
+            func translated(_ code: Int, _ palette: Palette) -> Cell {
+                if let cell = known[code] { return cell }
+                known[code] = column.translate(palette.cells[code], of: self)
+                return known[code]!
+            }
+        case .shorts, .wide:
+            for (number, slot) in slots.enumerated() { column.set(Slot(number), from: self, slot) }
         }
+        return column
+    }
+
+    /// A cell of another column as one of this.
+    private mutating func translate(_ cell: Cell, of other: Column) -> Cell {
+        guard let kind = cell.coded else { return cell }
+        if kind == .number { hasLargeIntegers = true }
+        return dictionary.intern(kind, other.dictionary.bytes(of: cell))
     }
 
     private mutating func intern(_ value: ColumnValue) -> Cell {
@@ -219,17 +231,6 @@ struct Column: Sendable {
             uses.append(0)
             return code
         case .wide: return nil
-        }
-    }
-}
-
-extension PersistentArray {
-    /// The elements at some places, in their order.
-    fileprivate func keeping(_ slots: [Slot]) -> PersistentArray {
-        PersistentArray(count: slots.count) { first, chunk in
-            for place in 0..<chunk.count {
-                chunk.initializeElement(at: place, to: self[Int(slots[first + place])])
-            }
         }
     }
 }

@@ -1,14 +1,12 @@
 import Objects
 import SpatialIndex
 
-/// The columns of a bucket: those that answer, and those that wait to be filled.
+/// The columns of a bucket, each of all its slots.
 struct ColumnSet: Sendable {
     private(set) var entries: [FieldPath: Entry] = [:]
 
     struct Entry: Sendable {
         var column: Column
-        /// Whether every slot has its value.
-        var isReady = false
         var index: OrderedIndex?
         let use = ColumnUse()
 
@@ -21,7 +19,7 @@ struct ColumnSet: Sendable {
 
     /// The column of a path, when it can answer.
     func ready(_ field: FieldPath) -> Column? {
-        guard let entry = entries[field], entry.isReady else { return nil }
+        guard let entry = entries[field] else { return nil }
         entry.use.touch()
         return entry.column.unknown == 0 ? entry.column : nil
     }
@@ -34,22 +32,17 @@ struct ColumnSet: Sendable {
 
     // MARK: The writer's side
 
-    /// Makes a column that waits to be filled; nil where there is one already.
-    mutating func add(
-        _ field: FieldPath, slots: Int, holes: some Sequence<Slot>
-    ) -> ColumnWorks.Filling? {
-        guard entries[field] == nil else { return nil }
-        var entry = Entry(column: Column(slots: slots))
-        for slot in holes { entry.column.set(slot, to: Cell.missing) }
-        entries[field] = entry
-        return ColumnWorks.Filling(field: field, use: entry.use)
+    /// Adds a column of all slots, in the place of none.
+    mutating func add(_ column: Column, of field: FieldPath) {
+        precondition(entries[field] == nil, "a second column of \(field.text)")
+        entries[field] = Entry(column: column)
     }
 
     mutating func remove(_ field: FieldPath) { entries[field] = nil }
 
     /// Puts a value in a column, and its slot in that column's order.
     mutating func set(_ slot: Slot, to value: ColumnValue, in field: FieldPath) {
-        entries[field]?.set(slot, to: value)
+        entries[field]?.change(slot) { $0.set(slot, to: value) }
     }
 
     /// Takes a slot's values away: its object is gone.
@@ -57,75 +50,68 @@ struct ColumnSet: Sendable {
         for field in entries.keys { entries[field]!.clear(slot) }
     }
 
-    /// Puts a value in a column whose slot still waits for one.
-    mutating func fill(_ slot: Slot, with value: ColumnValue, in filling: ColumnWorks.Filling) {
-        entries[filling.field]?.fill(slot, with: value, filling.use)
+    /// Gives a column an order of its present values.
+    mutating func install(_ index: OrderedIndex, of field: FieldPath) {
+        entries[field]?.index = index
     }
 
-    /// The columns of some slots, ascending, which get the numbers from 0 on; without their orders.
-    func keeping(_ slots: [Slot]) -> ColumnSet {
-        var kept = self
-        for field in entries.keys { kept.entries[field]!.keep(slots) }
-        return kept
+    // MARK: Other numbers of slots
+
+    /// The columns of a bucket without slots; those with an order have an empty one.
+    var emptied: ColumnSet {
+        var emptied = self
+        for field in entries.keys {
+            emptied.entries[field]!.column = Column(slots: 0)
+            emptied.entries[field]!.index = entries[field]!.index.map { _ in OrderedIndex() }
+        }
+        return emptied
     }
 
-    /// Ends the filling of a column; false where it has to be given up.
-    mutating func finish(_ filling: ColumnWorks.Filling) -> Bool {
-        guard entries[filling.field]?.use === filling.use else { return true }
-        entries[filling.field]!.isReady = true
-        return entries[filling.field]!.column.unknown == 0
+    /// The columns and orders of some slots, ascending, which get the numbers from 0 on.
+    ///
+    /// - Complexity: O(slots) a column.
+    func renumbered(_ slots: [Slot]) -> ColumnSet {
+        var renumbered = self
+        for (field, entry) in entries {
+            let column = entry.column.renumbered(slots)
+            renumbered.entries[field]!.column = column
+            renumbered.entries[field]!.index = entry.index.map {
+                $0.renumbered(slots, from: entry.column, to: column)
+            }
+        }
+        return renumbered
     }
 
-    /// Gives a column an order that was made of an earlier state of it.
-    mutating func install(
-        _ index: OrderedIndex, madeOf old: Column, in filling: ColumnWorks.Filling,
-        isAlive: (Slot) -> Bool
-    ) {
-        guard entries[filling.field]?.use === filling.use else { return }
-        entries[filling.field]!.install(index, madeOf: old, isAlive)
+    /// Gives a slot the values that another has in another set; columns that this one lacks are
+    /// passed over.
+    mutating func adopt(_ slot: Slot, from other: ColumnSet, _ source: Slot) {
+        for field in entries.keys {
+            guard let column = other.entries[field]?.column else { continue }
+            entries[field]!.change(slot) { $0.set(slot, from: column, source) }
+        }
+    }
+
+    /// Gives up the columns that another set of the same bucket has not, or has made anew.
+    mutating func keepOnly(_ other: ColumnSet) {
+        entries = entries.filter { other.entries[$0.key]?.use === $0.value.use }
     }
 }
 
 extension ColumnSet.Entry {
-    fileprivate mutating func set(_ slot: Slot, to value: ColumnValue) {
+    /// Changes a slot's value in the column, and its place in the order.
+    fileprivate mutating func change(_ slot: Slot, _ body: (inout Column) -> Void) {
         let isNew = Int(slot) >= column.slotCount
         let old = isNew ? Cell.missing : column.cell(of: slot)
-        column.set(slot, to: value)
+        body(&column)
         let cell = column.cell(of: slot)
         guard index != nil, isNew || old != cell else { return }
         if !isNew { index!.remove(slot, old, in: column) }
         index!.insert(slot, cell, in: column)
     }
 
-    fileprivate mutating func fill(_ slot: Slot, with value: ColumnValue, _ use: ColumnUse) {
-        guard self.use === use, Int(slot) < column.slotCount, column.cell(of: slot) == .unknown
-        else { return }
-        set(slot, to: value)
-    }
-
     fileprivate mutating func clear(_ slot: Slot) {
         guard Int(slot) < column.slotCount else { return }
         index?.remove(slot, column.cell(of: slot), in: column)
         column.set(slot, to: Cell.missing)
-    }
-
-    fileprivate mutating func keep(_ slots: [Slot]) {
-        column.keep(slots)
-        // An empty order is made at once, another beside the writer when it is wanted again.
-        index = slots.isEmpty && index != nil ? OrderedIndex(column) { _ in true } : nil
-    }
-
-    fileprivate mutating func install(
-        _ made: OrderedIndex, madeOf old: Column, _ isAlive: (Slot) -> Bool
-    ) {
-        var made = made
-        for slot in 0..<Slot(column.slotCount) {
-            let cell = column.cell(of: slot)
-            let before = Int(slot) < old.slotCount ? old.cell(of: slot) : nil
-            if isAlive(slot), before == cell { continue }
-            if let before { made.remove(slot, before, in: column) }
-            if isAlive(slot) { made.insert(slot, cell, in: column) }
-        }
-        index = made
     }
 }

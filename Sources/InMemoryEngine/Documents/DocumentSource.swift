@@ -5,6 +5,8 @@ import Objects
 public protocol PresentDocuments: Sendable {
     /// The document of an object as clients read it, and the number of the change that wrote it; nil
     /// when there is no such object.
+    ///
+    /// - Throws: for one that is not as it was written, too.
     func document(
         creation: ChangeNumber
     ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])?
@@ -18,11 +20,11 @@ public protocol DocumentSource: PresentDocuments {
     ) throws(ServiceFailure) -> [(change: ChangeNumber, text: [UInt8])?]
 
     /// Calls `body` with every document of one state of a bucket, as clients read them, in no
-    /// particular order.
+    /// particular order, until it returns false; what is not as it was written is passed over.
     ///
     /// - Complexity: O(objects of all buckets).
     func forEachDocument(
-        in bucket: BucketName, _ body: (_ creation: ChangeNumber, _ document: [UInt8]) -> Void
+        in bucket: BucketName, _ body: (_ creation: ChangeNumber, _ document: [UInt8]) -> Bool
     ) throws(ServiceFailure)
 }
 

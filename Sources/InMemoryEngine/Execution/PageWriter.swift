@@ -25,8 +25,9 @@ struct PageWriter {
 
     /// Appends the objects, with commas between them, until they pass the limit.
     ///
-    /// - Returns: where each ends.
-    func write(to writer: inout JSONWriter) throws(ServiceFailure) -> [Int] {
+    /// - Returns: where each ends; nil, with nothing appended, where that would take more than light
+    ///   effort: many documents are not in memory.
+    func write(to writer: inout JSONWriter) throws(ServiceFailure) -> [Int]? {
         if let fields {
             return try writeProjections(fields, to: &writer)
         }
@@ -40,11 +41,20 @@ struct PageWriter {
                 return missing
             }
             if missing.isEmpty { return ends }
+            if takesLong(missing.count) { return nil }
             let read = try execution.engine.documents(
                 of: missing.map { records[$0] }, in: execution.snapshot)
             for (place, document) in zip(missing, read) { own[place] = document }
         }
     }
+
+    /// Whether to read so many documents is more than there is effort for.
+    private func takesLong(_ missing: Int) -> Bool {
+        execution.effort == .light && missing > Self.fewReads
+    }
+
+    /// A document of the usual size is read in ten microseconds, the largest in fifty.
+    private static let fewReads = 16
 
     private func splice(
         _ cached: [DocumentCache.Document?], _ own: [Int: [UInt8]], to writer: inout JSONWriter
@@ -70,7 +80,7 @@ struct PageWriter {
     /// `_id` and the named members.
     private func writeProjections(
         _ fields: Set<[UInt8]>, to writer: inout JSONWriter
-    ) throws(ServiceFailure) -> [Int] {
+    ) throws(ServiceFailure) -> [Int]? {
         let slots = matches.map(\.slot)
         let ids = execution.box.state.ids(of: slots)
         guard !fields.isEmpty else {
@@ -82,8 +92,10 @@ struct PageWriter {
                 }
             }
         }
-        let documents = try execution.engine.documents(
-            of: execution.box.state.records(of: slots), in: execution.snapshot)
+        let records = execution.box.state.records(of: slots)
+        let missing = execution.engine.cache.withDocuments(of: records) { $0.count { $0 == nil } }
+        if takesLong(missing) { return nil }
+        let documents = try execution.engine.documents(of: records, in: execution.snapshot)
         return try writeEach(to: &writer) { place, writer throws(ServiceFailure) in
             writer.write(atMost: Self.idBytes + ids[place].count) {
                 Self.write(ids[place], to: &$0)

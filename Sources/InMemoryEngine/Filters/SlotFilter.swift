@@ -76,7 +76,7 @@ extension SlotTest {
             case .interval(let range): return column.uses(in: range)
             default: return nil
             }
-        case .constant, .and, .or, .not: return nil
+        case .constant, .unexpired, .and, .or, .not: return nil
         }
     }
 }

@@ -10,6 +10,8 @@ indirect enum SlotTest: Sendable {
     case box(GeoBox, PointIndex)
     case polygon(GeoPolygon, PointIndex)
     case circle(DistanceClause, PointIndex)
+    /// Whether an object has not expired by a time.
+    case unexpired(by: Int64, Expiries)
     case and([SlotTest])
     case or([SlotTest])
     case not(SlotTest)
@@ -64,7 +66,8 @@ indirect enum SlotTest: Sendable {
         case .constant: 0.1
         case .cell(let test, _): test.isCheap ? 4 : 30
         case .box: 12
-        case .polygon: 250
+        case .unexpired: 4
+        case .polygon(let polygon, _): polygon.testNanoseconds
         case .circle: 60
         case .and(let tests), .or(let tests): tests.reduce(2) { $0 + $1.cost }
         case .not(let test): 1 + test.cost
@@ -123,6 +126,8 @@ indirect enum SlotTest: Sendable {
             decide(slots, truths, index) { Truth(polygon.contains($0)) }
         case .circle(let clause, let index):
             decide(slots, truths, index) { Truth(clause.accepts($0)) }
+        case .unexpired(let time, let expiries):
+            for place in 0..<slots.count { truths[place] = Truth(expiries[slots[place]] > time) }
         case .and(let tests): combine(tests, slots, truths, from: .yes, &)
         case .or(let tests): combine(tests, slots, truths, from: .no, |)
         case .not(let test):

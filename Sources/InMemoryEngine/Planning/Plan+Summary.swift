@@ -1,3 +1,4 @@
+import Objects
 import QueryLanguage
 
 extension Plan {
@@ -57,11 +58,22 @@ extension Plan {
     /// category, rating; in order as found`.
     var outline: String {
         var text = path.name
-        if let field = path.field { text += " \(field.text)" }
-        let filtered = Set(filterClauses.flatMap(\.fields).map(\.text)).sorted()
-        if !filtered.isEmpty { text += ", filters \(filtered.joined(separator: ", "))" }
-        let read = Set(documentFilter.fields.map(\.text)).sorted()
-        if !read.isEmpty { text += ", reads documents for \(read.joined(separator: ", "))" }
+        if let field = path.field { text += " \(shortened(field.text))" }
+        let filtered = Self.list(filterClauses.flatMap(\.fields))
+        if !filtered.isEmpty { text += ", filters \(filtered)" }
+        let read = Self.list(documentFilter.fields)
+        if !read.isEmpty { text += ", reads documents for \(read)" }
         return text + "; in order \(ordering.name)"
+    }
+
+    /// Fields that an outline names: a query may have hundreds, and an outline stands on a line.
+    private static let outlineFields = 10
+
+    /// The fields, each once, and how many more there are.
+    private static func list(_ fields: some Sequence<FieldPath>) -> String {
+        let names = Set(fields.map(\.text)).sorted()
+        let more = names.count - outlineFields
+        return names.prefix(outlineFields).map { shortened($0, limit: 100) }.joined(separator: ", ")
+            + (more > 0 ? " and \(more) more" : "")
     }
 }

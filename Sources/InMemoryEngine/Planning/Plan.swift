@@ -100,6 +100,16 @@ enum AccessPath {
         }
     }
 
+    /// Whether to count what lies within, node by node, may take long too: many points lie near the
+    /// edge, and each takes long.
+    var isCostlyToCount: Bool {
+        switch self {
+        case .polygon: true
+        case .circle(let clause), .nearest(let clause): clause.model == .wgs84
+        default: false
+        }
+    }
+
     /// Whether candidates come by creation.
     var isByCreation: Bool {
         switch self {

@@ -15,6 +15,10 @@ struct Planner {
     let pageObjects: Int?
     private let conjuncts: [Conjunct]
     private let ranking: SlotRanking?
+    /// What passes over the objects that have expired and are not removed yet, and how many it leaves.
+    private let visibility: (test: SlotTest, share: Double)?
+    /// The clauses whose distances the objects of a page report.
+    private let reported: [DistanceClause]
     /// Field paths that a column would have helped with.
     private(set) var missing: Set<FieldPath> = []
 
@@ -45,12 +49,16 @@ struct Planner {
     enum Cost {
         /// A candidate out of a box or circle, out of the slots, or in a nearest-first walk.
         static let candidate = 0.006
-        /// A candidate out of a polygon, about many of which GEOS is asked one by one.
-        static let inPolygon = 0.25
+        /// Of what it takes to tell whether a point lies in a polygon, what a candidate out of one
+        /// takes: nodes are asked too, and of those wholly inside no points are.
+        static let shareOfPolygonTest = 1.0
         static let scanned = 0.002
         static let walked = 0.03
         /// A place in the order found: a distance, a comparison or two.
         static let ranked = 0.08
+        /// A distance of an object of the page.
+        static let sphereDistance = 0.06
+        static let ellipsoidDistance = 1.0
         /// A document fetched and parsed, and a clause tested on it.
         static let document = 1.5
         static let test = 0.1
@@ -68,7 +76,14 @@ struct Planner {
             return Conjunct(clause, test, on: box)
         }
         ranking = SlotRanking(order, of: clause, on: box, missing: &missing)
+        reported = clause.distanceClauses.filter { $0.putDistanceInto != nil }
         self.missing = missing
+        visibility = box.expiredBy.map { time in
+            let test = SlotTest.unexpired(by: time, box.state.expiries)
+            let share = SlotFilter.sampledShare(of: test, box.state.slotCount)
+            // Where the sample has none, a walk may have to pass over all of them.
+            return (test, share < 0.005 ? 1e-9 : share)
+        }
     }
 
     /// All plans, cheapest first; there is always one.
@@ -124,7 +139,7 @@ struct Planner {
     }
 
     private func share(without driver: Int?) -> Double {
-        var share = 1.0
+        var share = visibility?.share ?? 1.0
         for place in conjuncts.indices where place != driver { share *= conjuncts[place].share }
         return max(share, 1e-9)
     }
@@ -241,7 +256,7 @@ struct Planner {
     // MARK: Plans
 
     private func plan(_ option: Option) -> Plan {
-        var tests: [(test: SlotTest, share: Double)] = []
+        var tests = visibility.map { [$0] } ?? []
         var (tested, read): ([Clause], [Clause]) = ([], [])
         for (place, conjunct) in conjuncts.enumerated() where place != option.driver {
             if let test = conjunct.test {
@@ -280,8 +295,17 @@ struct Planner {
         switch path {
         case .scan: Cost.scanned
         case .nearest, .ordered: Cost.walked
-        case .nothing, .ids, .box, .circle, .lookup, .union: Cost.candidate
-        case .polygon: Cost.inPolygon
+        case .nothing, .ids, .box, .circle, .lookup: Cost.candidate
+        case .polygon(_, let polygon):
+            Cost.candidate + Cost.shareOfPolygonTest * polygon.testNanoseconds / 1_000
+        case .union(let paths): paths.reduce(Cost.candidate) { max($0, perCandidate($1)) }
+        }
+    }
+
+    /// What the distances take that an object of the page reports.
+    private var perReport: Double {
+        reported.reduce(0) {
+            $0 + ($1.model == .sphere ? Cost.sphereDistance : Cost.ellipsoidDistance)
         }
     }
 
@@ -296,6 +320,9 @@ struct Planner {
         case .found: if case .nearest = plan.path { plan.cost += passed * Cost.ranked }
         case .ranked: plan.cost += passed * (order.isEmpty ? Cost.scanned : Cost.ranked)
         case .documents: plan.cost += passed * Cost.ranked
+        }
+        if let pageObjects, !reported.isEmpty {
+            plan.cost += min(passed, Double(pageObjects)) * perReport
         }
     }
 

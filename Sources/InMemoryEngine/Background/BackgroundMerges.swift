@@ -33,8 +33,13 @@ final class BackgroundMerges: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "geobucket.merge", qos: .utility)
     private let ready: @Sendable () -> Void
+    /// The shortest time after which an index counts as at rest.
+    private let rest: Duration
 
-    init(ready: @escaping @Sendable () -> Void) { self.ready = ready }
+    init(rest: Duration, ready: @escaping @Sendable () -> Void) {
+        self.rest = rest
+        self.ready = ready
+    }
 
     /// Starts the merge that an index, just written, is due.
     func start(_ index: PointIndex, field: FieldPath, bucket: BucketName) {
@@ -51,7 +56,7 @@ final class BackgroundMerges: Sendable {
 
     /// An index at rest is merged when hardly any of its points has been written for this long: some
     /// twenty times what the merge takes, so that writes now and then cost little more.
-    private static let rest = (shortest: Duration.seconds(1), eachPoint: Duration.microseconds(5))
+    private static let restForPoint = Duration.microseconds(5)
 
     /// Starts the merges of all tiers of the indexes that are at rest at some instant.
     ///
@@ -61,7 +66,7 @@ final class BackgroundMerges: Sendable {
     ) {
         for (place, seen) in state.withLock({ $0.scattered }) {
             let job = index(place.bucket, place.field)?.wholeMerge()
-            let rest = max(Self.rest.shortest, Self.rest.eachPoint * (job?.entryCount ?? 0))
+            let rest = max(rest, Self.restForPoint * (job?.entryCount ?? 0))
             guard now - seen.since >= rest else { continue }
             state.withLock { state in
                 // Unless it has been written since.

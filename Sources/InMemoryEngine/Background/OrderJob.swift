@@ -1,0 +1,58 @@
+import Backend
+import Objects
+import SpatialIndex
+
+/// The making of a column's order, or of a new one where changes have worn it.
+struct OrderJob: BucketJob {
+    let numbering: UInt32
+    let fields: [FieldPath] = []
+    private let field: FieldPath
+    private let use: ColumnUse
+    private let records: PersistentArray<BucketState.SlotRecord>
+    /// The column as far as the order has caught up with it.
+    private var column: Column
+    private var index: OrderedIndex?
+
+    /// Nil where the column is not there, or its order is and not worn.
+    ///
+    /// - Parameter state: a published state of the bucket.
+    init?(_ field: FieldPath, _ state: BucketState) {
+        guard let entry = state.columns.entries[field], entry.index?.isWorn ?? true else {
+            return nil
+        }
+        numbering = state.numbering
+        records = state.records
+        self.field = field
+        use = entry.use
+        column = entry.column
+        index = entry.index
+    }
+
+    mutating func make(isStopped: () -> Bool) {
+        index = index?.merged(column) ?? OrderedIndex(column) { records[Int($0)].isAlive }
+    }
+
+    mutating func catchUp(_ written: BucketJobs.Written, _ state: BucketState) {
+        guard let entry = state.columns.entries[field], entry.use === use else { return }
+        let next = entry.column
+        for slot in written.keys.compactMap(state.slot(created:)) {
+            if Int(slot) < column.slotCount {
+                index!.remove(slot, column.cell(of: slot), in: next)
+            }
+            if state.records[Int(slot)].isAlive {
+                index!.insert(slot, next.cell(of: slot), in: next)
+            }
+        }
+        column = next
+    }
+
+    func install(in state: inout BucketState, _ works: ColumnWorks, of name: BucketName) {
+        works.forgetOrder(ColumnName(bucket: name, field: field))
+        guard let entry = state.columns.entries[field], entry.use === use else { return }
+        state.columns.install(index!, of: field)
+    }
+
+    func giveUp(_ works: ColumnWorks, of name: BucketName) {
+        works.forgetOrder(ColumnName(bucket: name, field: field))
+    }
+}
