@@ -33,8 +33,10 @@ public protocol Backend: Sendable {
     ) throws(ServiceFailure) -> PageEnd?
 
     /// How many objects satisfy a clause; nil when `effort` is `.light` and counting is not.
+    ///
+    /// - Parameter principal: who asks, if that is known.
     func count(
-        _ clause: Clause, in bucket: BucketName, effort: Effort
+        _ clause: Clause, in bucket: BucketName, by principal: String?, effort: Effort
     ) throws(ServiceFailure) -> Int?
 
     /// Appends a JSON object that says how the query would run and, with `analyze`, did run.
@@ -46,7 +48,9 @@ public protocol Backend: Sendable {
     func outline(of request: PageRequest) -> String
 
     /// Holds the present state of a bucket, to be read piece by piece.
-    func export(_ bucket: BucketName) -> any BucketExport
+    ///
+    /// - Throws: `TOO_MANY_REQUESTS` where no more states can be held.
+    func export(_ bucket: BucketName) throws(ServiceFailure) -> any BucketExport
 
     /// Queues a write; the completion is called once, on a thread of the backend's choice.
     ///
@@ -66,6 +70,13 @@ public protocol Backend: Sendable {
 }
 
 extension Backend {
+    /// How many objects satisfy a clause, for nobody in particular.
+    public func count(
+        _ clause: Clause, in bucket: BucketName, effort: Effort
+    ) throws(ServiceFailure) -> Int? {
+        try count(clause, in: bucket, by: nil, effort: effort)
+    }
+
     /// Queues a write that has no key.
     public func submit(
         _ write: Write,
@@ -82,9 +93,14 @@ public struct PageRequest: Sendable {
     /// Bytes that the objects and, where there is one, the next page's key member may take; one
     /// object is returned even when it takes more.
     public var maximumBytes: Int
+    /// Who asks, if that is known: what a query has made for later ones counts against it.
+    public var principal: String?
 
-    public init(bucket: BucketName, query: Query, maximumBytes: Int = .max) {
+    public init(
+        bucket: BucketName, query: Query, maximumBytes: Int = .max, principal: String? = nil
+    ) {
         self.bucket = bucket
+        self.principal = principal
         self.query = query
         self.maximumBytes = maximumBytes
     }

@@ -7,8 +7,6 @@ import Synchronization
 
 /// A backup under way: a thread of its own copies the store into a file beside it, which is then read
 /// piece by piece. The file has no name any more from the moment it is whole, so it goes with this.
-///
-/// One at a time, as its file has a fixed name.
 final class BackupJob: StoreBackup {
     private enum State: Sendable {
         case copying
@@ -18,7 +16,7 @@ final class BackupJob: StoreBackup {
     }
 
     private let state = Mutex(State.copying)
-    private let stop = StopSignal()
+    private let stop: StopSignal
     private let isCopied = DispatchSemaphore(value: 0)
 
     /// How long a client is kept waiting for the next sign of life.
@@ -26,10 +24,15 @@ final class BackupJob: StoreBackup {
 
     static func path(besides store: String) -> String { store + "-backup" }
 
-    init(of store: FrozenStore) {
+    /// - Parameters:
+    ///   - slot: taken; free again when the copy is whole.
+    ///   - stop: ends the copying.
+    init(of store: FrozenStore, in slot: BackupSlot, until stop: StopSignal) {
+        self.stop = stop
         let path = Self.path(besides: store.path)
         DispatchQueue.global(qos: .utility).async { [weak self, stop] in
             let state = Self.copy(store, to: path, stop)
+            slot.free()
             guard let self else {
                 if case .copied(let descriptor) = state { close(descriptor) }
                 return

@@ -17,14 +17,16 @@ public final class EmbeddedBackend: Backend {
     private let store: ObjectStore
     private let engine: InMemoryEngine
     private let writer: Writer
+    private let exports: Exports
     private let housekeeping: Housekeeping
+    private let backupSlot = BackupSlot()
     private let logger: Logger
 
     /// Opens or makes the store and reads what the engine needs of it.
     ///
     /// - Parameters:
     ///   - durability: what an answered write survives.
-    ///   - tuning: when the engine makes columns.
+    ///   - tuning: from what on work that pays in large buckets is done.
     ///   - now: milliseconds since 1970; the system's clock unless a test says otherwise.
     public init(
         path: String, durability: ObjectStore.Durability = .full, limits: Limits, logger: Logger,
@@ -46,17 +48,22 @@ public final class EmbeddedBackend: Backend {
         self.store = store
         self.engine = engine
         self.logger = logger
-        writer = Writer(store: store, engine: engine, limits: limits, logger: logger, now: now)
+        writer = Writer(
+            store: store, engine: engine, limits: limits, tuning: tuning, logger: logger, now: now)
+        exports = Exports(limits: limits)
         housekeeping = Housekeeping(
-            store: store, engine: engine, writer: writer, logger: logger, now: now)
+            store: store, engine: engine, writer: writer, exports: exports,
+            tick: tuning.housekeeping, logger: logger, now: now)
         poke.connect(writer)
-        engine.want(ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))
+        engine.want(
+            remembered: ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))
     }
 
     /// Waits for the writes that were submitted, then closes the store. A full disk does not keep it
     /// open: the write-ahead log stays until the next start.
     public func close() throws(StoreFailure) {
         housekeeping.stop()
+        engine.stopBackgroundWork()
         writer.drain()
         do {
             try store.close()
@@ -92,9 +99,9 @@ public final class EmbeddedBackend: Backend {
     }
 
     public func count(
-        _ clause: Clause, in bucket: BucketName, effort: Effort
+        _ clause: Clause, in bucket: BucketName, by principal: String?, effort: Effort
     ) throws(ServiceFailure) -> Int? {
-        try engine.count(clause, in: bucket, effort: effort)
+        try engine.count(clause, in: bucket, by: principal, effort: effort)
     }
 
     public func explain(
@@ -105,7 +112,20 @@ public final class EmbeddedBackend: Backend {
 
     public func outline(of request: PageRequest) -> String { engine.outline(of: request) }
 
-    public func export(_ bucket: BucketName) -> any BucketExport { engine.export(bucket) }
+    public func export(_ bucket: BucketName) throws(ServiceFailure) -> any BucketExport {
+        let export = HeldExport()
+        try exports.add(export)
+        do {
+            try writer.holding { () throws(StoreFailure) in
+                export.begin(
+                    engine.export(bucket, from: try Self.documents(of: store)),
+                    logBytes: store.logLength)
+            }
+            return export
+        } catch {
+            throw ServiceFailure(error)
+        }
+    }
 
     public func submit(
         _ write: Write, key: RequestKey?,
@@ -126,9 +146,12 @@ public final class EmbeddedBackend: Backend {
     }
 
     public func backup() throws(ServiceFailure) -> any StoreBackup {
+        let stop = StopSignal()
+        try backupSlot.take(stop)
         do {
-            return BackupJob(of: try store.freeze())
+            return BackupJob(of: try store.freeze(), in: backupSlot, until: stop)
         } catch {
+            backupSlot.free()
             throw ServiceFailure(error)
         }
     }

@@ -14,6 +14,7 @@ final class Housekeeping: @unchecked Sendable {
     private let store: ObjectStore
     private let engine: InMemoryEngine
     private let writer: Writer
+    private let exports: Exports
     private let logger: Logger
     private let now: @Sendable () -> Int64
     private let metrics = StoreMetrics()
@@ -22,15 +23,16 @@ final class Housekeeping: @unchecked Sendable {
     private var ticks = 0
     private var isFailing = false
 
-    private static let tick = DispatchTimeInterval.milliseconds(200)
     /// In ticks. Checkpoints are not made more often than need be: a page goes into the file once for
     /// all the times it was written in between.
     private static let (secondly, sweepEvery) = (5, 300)
 
     init(
-        store: ObjectStore, engine: InMemoryEngine, writer: Writer, logger: Logger,
-        now: @escaping @Sendable () -> Int64
+        store: ObjectStore, engine: InMemoryEngine, writer: Writer, exports: Exports,
+        tick: Duration,
+        logger: Logger, now: @escaping @Sendable () -> Int64
     ) {
+        self.exports = exports
         self.store = store
         self.engine = engine
         self.writer = writer
@@ -38,7 +40,8 @@ final class Housekeeping: @unchecked Sendable {
         self.now = now
         let thread = Thread { [weak self, stopping, stopped] in
             Precedence.checkpoints.take()
-            while stopping.wait(timeout: .now() + Self.tick) == .timedOut, let self {
+            let tick = DispatchTimeInterval.microseconds(Int(tick / .microseconds(1)))
+            while stopping.wait(timeout: .now() + tick) == .timedOut, let self {
                 self.tick()
             }
             stopped.signal()
@@ -60,10 +63,14 @@ final class Housekeeping: @unchecked Sendable {
         guard isSecond || store.isCheckpointDue else { return }
         // What connections and queries have freed is kept by malloc, in whatever thread's arena.
         if ticks % Self.sweepEvery == 0 { gb_malloc_trim() }
-        if isSecond { engine.mergeAtRest() }
+        if isSecond {
+            engine.mergeAtRest()
+            noteDisplacement()
+        }
         do throws(StoreFailure) {
             let start = ContinuousClock.now
             if try store.checkpoint() { writer.finishCheckpoint() }
+            exports.endThoseThatKeepTooMuch(logBytes: store.logLength)
             metrics.checkpointed(since: start)
             if isSecond, try store.hasExpired(at: now()) { writer.removeExpired() }
             if ticks % Self.sweepEvery == Self.secondly { writer.forgetOld() }
@@ -74,6 +81,15 @@ final class Housekeeping: @unchecked Sendable {
                 logger.warning("housekeeping fails for now", metadata: ["reason": "\(error)"])
             }
             isFailing = true
+        }
+    }
+
+    /// Says that the store's file is gone before somebody writes.
+    private func noteDisplacement() {
+        do throws(StoreFailure) {
+            try store.checkPlace()
+        } catch {
+            writer.note(error)
         }
     }
 }

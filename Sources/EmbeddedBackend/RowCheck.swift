@@ -21,7 +21,9 @@ struct RowCheck {
         self.engine = engine
         self.lastChange = lastChange
         var limits = Limits()
-        limits.objectBytes = .max  // the limit may have been another when the object was written
+        // The limits may have been others when the object was written.
+        limits.objectBytes = .max
+        limits.objectDepth = .max
         self.limits = limits
     }
 
@@ -30,6 +32,9 @@ struct RowCheck {
         _ stored: Result<[FieldPoint], StoreFailure>
     ) {
         var found = numberProblems(row)
+        if !row.isWhole {
+            found.append("the row is damaged: it does not have the checksum it was written with")
+        }
         let name = try? bucket.get()
         if case .failure(let failure) = bucket { found.append("\(failure)") }
         if let name { objects[name, default: 0] += 1 }

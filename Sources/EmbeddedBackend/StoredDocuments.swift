@@ -28,7 +28,7 @@ struct StoredDocuments: DocumentSource {
     }
 
     func forEachDocument(
-        in bucket: BucketName, _ body: (ChangeNumber, [UInt8]) -> Void
+        in bucket: BucketName, _ body: (ChangeNumber, [UInt8]) -> Bool
     ) throws(ServiceFailure) {
         do {
             try store.forEachDocument(in: bucket, body)

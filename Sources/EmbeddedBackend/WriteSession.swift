@@ -69,8 +69,7 @@ final class WriteSession {
         case .patch(let bucket, let id, let patch, let version, let expiry):
             return .stored([try self.patch(id, patch, version, expiry, in: bucket)])
         case .delete(let bucket, let id, let version):
-            let present = try existing(id, in: bucket, version: version)
-            try delete([present.creation], in: bucket)
+            try delete([try deletable(id, in: bucket, version: version)], in: bucket)
             return .deleted(1)
         case .deleteBucket(let bucket): return .deleted(try deleteBucket(bucket))
         case .deleteWhere(let bucket, let clause):
@@ -82,7 +81,10 @@ final class WriteSession {
 
     /// Removes some of the objects that have expired, and says how many.
     func removeExpired(atMost count: Int) throws -> Int {
-        let expired = try transaction.expired(at: now, atMost: Int64(count))
+        let expired = try transaction.expired(at: now, atMost: Int64(count)).filter {
+            // A time that is damaged removes nothing.
+            try transaction.row(creation: $0.creation)?.isWhole ?? true
+        }
         for (bucket, objects) in Dictionary(grouping: expired, by: \.bucket) {
             try delete(objects.map(\.creation), in: bucket)
         }
@@ -105,7 +107,8 @@ final class WriteSession {
             id: object.id ?? newID(in: bucket), created: now, modified: now,
             version: 1, owner: object.owner, dataType: object.dataType, expires: object.expires)
         let change = nextChange()
-        try transaction.insert(metadata, object.document, in: number, change: change)
+        try transaction.insert(
+            metadata, object.document, in: number, named: bucket, change: change)
         record(metadata, object.document, bucket, creation: change, change: change)
         return metadata
     }
@@ -151,6 +154,17 @@ final class WriteSession {
         try geoFields.check([document.points], in: bucket, of: successor) { _ in "object" }
         return try replace(
             present, document, expires: expiry.applied(to: present.metadata.expires), in: bucket)
+    }
+
+    /// The object that is to be deleted: one that is damaged too, unless something is asked of it.
+    private func deletable(
+        _ id: ObjectID, in bucket: BucketName, version: Int64?
+    ) throws -> ChangeNumber {
+        do {
+            return try existing(id, in: bucket, version: version).creation
+        } catch StoreFailure.damagedObject(let creation) where version == nil {
+            return creation
+        }
     }
 
     private func existing(
@@ -205,7 +219,7 @@ final class WriteSession {
         let change = nextChange()
         engine.supersede(present.document, change: present.change)
         try transaction.update(
-            creation: present.creation, metadata, document, change: change,
+            creation: present.creation, metadata, document, in: bucket, change: change,
             expiringBefore: present.metadata.expires)
         record(metadata, document, bucket, creation: present.creation, change: change)
         return metadata
@@ -217,8 +231,8 @@ final class WriteSession {
             if isAllSuperseded {
                 id = try transaction.id(creation: creation)
             } else {
-                let row = try transaction.find(creation: creation)
-                if let row { engine.supersede(row.document, change: row.change) }
+                let row = try transaction.row(creation: creation)
+                if let row, row.isWhole { engine.supersede(row.document, change: row.change) }
                 id = row?.metadata.id
             }
             guard let id else { continue }

@@ -23,6 +23,7 @@ final class Writer: Sendable {
     private let store: ObjectStore
     private let engine: InMemoryEngine
     private let limits: Limits
+    private let tuning: InMemoryEngine.Tuning
     private let logger: Logger
     private let now: @Sendable () -> Int64
     private let queue = DispatchQueue(label: "geobucket.writer", qos: .utility)
@@ -30,20 +31,17 @@ final class Writer: Sendable {
     private let isFailing = Mutex(false)
     private let committed = Atomic(0)
     private let metrics = StoreMetrics()
-    /// Buckets with more objects are deleted from without handing each document to the engine.
-    private static let fewObjects = 1_000
-    /// What is removed at once of what has expired, or been remembered for long enough.
-    private static let removedAtOnce = 1_000
     /// Tombstones are kept for so many milliseconds.
     private static let tombstoneMilliseconds: Int64 = 7 * 86_400_000
 
     init(
-        store: ObjectStore, engine: InMemoryEngine, limits: Limits, logger: Logger,
-        now: @escaping @Sendable () -> Int64
+        store: ObjectStore, engine: InMemoryEngine, limits: Limits, tuning: InMemoryEngine.Tuning,
+        logger: Logger, now: @escaping @Sendable () -> Int64
     ) {
         self.store = store
         self.engine = engine
         self.limits = limits
+        self.tuning = tuning
         self.logger = logger
         self.now = now
     }
@@ -135,8 +133,12 @@ final class Writer: Sendable {
             for (pending, answer) in zip(group, answers) { pending.completion(answer) }
         } catch {
             engine.supersedeAll(nil)
-            // One write may be to blame for all: each gets its own transaction.
-            if group.count > 1 {
+            // One write may be to blame for all: each gets its own transaction. A lock of another
+            // process is nobody's fault, and each would wait for it anew.
+            if case .busy = error {
+                note(error)
+                for pending in group { pending.completion(.failure(ServiceFailure(error))) }
+            } else if group.count > 1 {
                 for pending in group { commit([pending]) }
             } else {
                 note(error)
@@ -145,8 +147,10 @@ final class Writer: Sendable {
         }
     }
 
-    /// Logs that writes begin to fail, or succeed again.
-    private func note(_ failure: StoreFailure?) {
+    /// Logs that writes begin to fail, or succeed again. A damaged object is the fault of one write,
+    /// whose answer is logged.
+    func note(_ failure: StoreFailure?) {
+        if case .damagedObject = failure { return }
         let hasChanged = isFailing.withLock { isFailing in
             defer { isFailing = failure != nil }
             return isFailing != (failure != nil)
@@ -173,12 +177,14 @@ final class Writer: Sendable {
         metrics.synced(since: written)
         if !session.successor.isUnchanged {
             engine.publish(session.successor, upTo: session.lastChange)
+        } else if isAllSuperseded {
+            engine.supersedeAll(nil)  // nobody will ask for a state of the store
         }
         return result
     }
 
     private func deletesMany(_ write: Write) -> Bool {
-        write.needsPublished && engine.count(of: write.bucket) > Self.fewObjects
+        write.needsPublished && engine.count(of: write.bucket) > tuning.objectsForFreezing
     }
 
     // MARK: Housekeeping
@@ -187,8 +193,8 @@ final class Writer: Sendable {
     func removeExpired() {
         queue.async { [self] in
             do throws(StoreFailure) {
-                let removed = try transact { try $0.removeExpired(atMost: Self.removedAtOnce) }
-                if removed == Self.removedAtOnce { removeExpired() }
+                let removed = try transact { try $0.removeExpired(atMost: tuning.removedAtOnce) }
+                if removed == tuning.removedAtOnce { removeExpired() }
             } catch {
                 logger.warning("expired objects are not removed", metadata: ["reason": "\(error)"])
             }
@@ -203,11 +209,11 @@ final class Writer: Sendable {
                 let forgotten = try store.write { transaction in
                     try transaction.deleteRequests(
                         until: time - RequestMemory.milliseconds,
-                        atMost: Int64(Self.removedAtOnce))
+                        atMost: Int64(tuning.removedAtOnce))
                     return try transaction.deleteTombstones(
-                        before: time - Self.tombstoneMilliseconds, atMost: Self.removedAtOnce)
+                        before: time - Self.tombstoneMilliseconds, atMost: tuning.removedAtOnce)
                 }
-                if forgotten == Self.removedAtOnce { forgetOld() }
+                if forgotten == tuning.removedAtOnce { forgetOld() }
             } catch {
                 logger.warning("old deletions are kept", metadata: ["reason": "\(error)"])
             }

@@ -2,41 +2,67 @@ import Backend
 import Objects
 import Synchronization
 
-/// The export or backup that one connection has under way: a state kept alive between calls.
+/// The export or backup that one connection has under way: a state kept alive between calls, until it is
+/// read to its end, not used for long, or the connection ends.
 public final class ExportSession: Sendable {
     enum Work: Sendable {
         case export(BucketName, any BucketExport)
         case backup(any StoreBackup)
     }
 
-    private struct UnderWay {
-        let work: Work
-        var lastUse: ContinuousClock.Instant
+    private enum State: Sendable {
+        case idle
+        case underWay(Work, lastUse: ContinuousClock.Instant)
+        case closed
     }
 
-    private let underWay = Mutex<UnderWay?>(nil)
+    private let state = Mutex(State.idle)
 
     public init() {}
 
-    /// Lets go of work that has not been continued for so long: it keeps superseded documents.
+    /// Lets go of work that has not been continued for so long.
     ///
     /// - Returns: whether some is still under way, to be looked at again.
     public func expire(after idle: Duration) -> Bool {
-        underWay.withLock { current in
-            if let last = current?.lastUse, ContinuousClock.now - last >= idle { current = nil }
-            return current != nil
+        change { state in
+            guard case .underWay(_, let last) = state else { return false }
+            guard ContinuousClock.now - last >= idle else { return true }
+            state = .idle
+            return false
         }
     }
 
-    func begin(_ work: Work) { underWay.withLock { $0 = UnderWay(work: work, lastUse: .now) } }
+    /// The connection has ended: nothing is kept for it any more, nor what a worker may begin late.
+    public func close() { change { $0 = .closed } }
+
+    func begin(_ work: Work) {
+        change { state in
+            if case .closed = state { return }
+            state = .underWay(work, lastUse: .now)
+        }
+    }
 
     /// What is under way; asking for it is using it.
     func current() -> Work? {
-        underWay.withLock { current in
-            current?.lastUse = .now
-            return current?.work
+        change { state in
+            guard case .underWay(let work, _) = state else { return nil }
+            state = .underWay(work, lastUse: .now)
+            return work
         }
     }
 
-    func end() { underWay.withLock { $0 = nil } }
+    func end() {
+        change { state in
+            if case .underWay = state { state = .idle }
+        }
+    }
+
+    /// What a change lets go of is freed outside of the lock.
+    private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+        let (result, former) = state.withLock { state in
+            let former = state
+            return (body(&state), former)
+        }
+        return withExtendedLifetime(former) { result }
+    }
 }

@@ -127,11 +127,12 @@ public final class Service: Sendable {
     }
 
     public func count(
-        _ clause: Clause, in bucket: BucketName, effort: Effort, into writer: inout JSONWriter
+        _ clause: Clause, in bucket: BucketName, by caller: Caller, effort: Effort,
+        into writer: inout JSONWriter
     ) throws(ServiceFailure) -> Bool {
-        guard let count = try backend.count(clause, in: bucket, effort: effort) else {
-            return false
-        }
+        let principal = caller.grant?.principal
+        guard let count = try backend.count(clause, in: bucket, by: principal, effort: effort)
+        else { return false }
         writer.raw("{\"count\":")
         writer.integer(count)
         writer.byte(UInt8(ascii: "}"))
@@ -141,19 +142,20 @@ public final class Service: Sendable {
     /// - Parameter envelopeBytes: what the wire puts around the result; with it the answer stays
     ///   within the limit of a reply.
     public func query(
-        _ query: Query, in bucket: BucketName, envelopeBytes: Int, effort: Effort,
-        into writer: inout JSONWriter
+        _ query: Query, in bucket: BucketName, by caller: Caller, envelopeBytes: Int,
+        effort: Effort, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> Bool {
         let start = writer.count
         writer.raw("{\"queryDescription\":")
         query.writeDescription(to: &writer)
         if !query.counts.isEmpty {
-            return try aggregate(query, in: bucket, effort: effort, into: &writer)
+            return try aggregate(query, in: bucket, by: caller, effort: effort, into: &writer)
         }
         writer.raw(",\"results\":[")
         let around = envelopeBytes + writer.count - start + "]}".utf8.count
         let request = PageRequest(
-            bucket: bucket, query: query, maximumBytes: limits.replyBytes - around)
+            bucket: bucket, query: query, maximumBytes: limits.replyBytes - around,
+            principal: caller.grant?.principal)
         guard let end = try backend.query(request, effort: effort, into: &writer) else {
             return false
         }
@@ -167,11 +169,12 @@ public final class Service: Sendable {
     }
 
     private func aggregate(
-        _ query: Query, in bucket: BucketName, effort: Effort, into writer: inout JSONWriter
+        _ query: Query, in bucket: BucketName, by caller: Caller, effort: Effort,
+        into writer: inout JSONWriter
     ) throws(ServiceFailure) -> Bool {
-        guard let count = try backend.count(query.clause, in: bucket, effort: effort) else {
-            return false
-        }
+        let principal = caller.grant?.principal
+        guard let count = try backend.count(query.clause, in: bucket, by: principal, effort: effort)
+        else { return false }
         writer.raw(",\"results\":[],\"aggregations\":{")
         writer.list(query.counts) { name, writer in
             writer.string(name)
@@ -202,7 +205,10 @@ public final class Service: Sendable {
         effort: Effort, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> Bool {
         guard effort != .light else { return false }
-        if !continues { session.begin(.export(bucket, backend.export(bucket))) }
+        if !continues {
+            session.end()
+            session.begin(.export(bucket, try backend.export(bucket)))
+        }
         guard case .export(bucket, let export) = session.current() else {
             throw ServiceFailure(
                 .invalidInputData, "no export of this bucket is under way on this connection",
@@ -255,7 +261,10 @@ public final class Service: Sendable {
         into writer: inout JSONWriter
     ) throws(ServiceFailure) -> Bool {
         guard effort != .light else { return false }
-        if !continues { session.begin(.backup(try backend.backup())) }
+        if !continues {
+            session.end()
+            session.begin(.backup(try backend.backup()))
+        }
         guard case .backup(let backup) = session.current() else {
             throw ServiceFailure(
                 .invalidInputData, "no backup is under way on this connection", at: "continue")

@@ -21,6 +21,29 @@ public struct QueryParser {
         return query
     }
 
+    /// Reads the clause of `bucketQuery` for those to whom an order and aggregations mean nothing,
+    /// whatever they are; absent, it selects everything.
+    public func clause(from params: inout MemberReader) throws(ServiceFailure) -> Clause {
+        guard let view = params.optional("bucketQuery") else { return .all }
+        return try ServiceFailure.inside("bucketQuery", try clauseAlone(view))
+    }
+
+    private func clauseAlone(_ view: JSONView) throws(ServiceFailure) -> Clause {
+        var members = try MemberReader(view)
+        for ignored in ["orderBy", "descending", "aggregations"] as [StaticString] {
+            _ = members.optional(ignored)
+        }
+        let clause = try clause(&members)
+        try members.finish(as: "a query")
+        return clause
+    }
+
+    private func clause(_ members: inout MemberReader) throws(ServiceFailure) -> Clause {
+        guard let view = members.optional("clause") else { return .all }
+        var parser = ClauseParser(limits: limits)
+        return try ServiceFailure.inside("clause", try parser.parse(view))
+    }
+
     /// Reads `bucketQuery` alone; absent, it selects everything.
     public func bucketQuery(from params: inout MemberReader) throws(ServiceFailure) -> Query {
         guard let view = params.optional("bucketQuery") else { return Query() }
@@ -30,10 +53,7 @@ public struct QueryParser {
     private func bucketQuery(_ view: JSONView) throws(ServiceFailure) -> Query {
         var members = try MemberReader(view)
         var query = Query()
-        if let clause = members.optional("clause") {
-            var parser = ClauseParser(limits: limits)
-            query.clause = try ServiceFailure.inside("clause", try parser.parse(clause))
-        }
+        query.clause = try clause(&members)
         query.order = try order(&members, of: query.clause)
         query.counts = try counts(&members)
         try members.finish(as: "a query")
@@ -106,9 +126,23 @@ public struct QueryParser {
         // By code point: the Kelvin sign is no K.
         guard names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
             throw ServiceFailure(
-                .invalidInputData, "no clause puts a distance into \(quoted(name))", at: member)
+                .invalidInputData, Self.unknownDistance(name, names), at: member)
         }
         return OrderKey(.distance(name: name), descending: descending)
+    }
+
+    /// - Parameters:
+    ///   - name: empty where `_calculated` stands alone.
+    ///   - known: the names that the clauses put distances into.
+    private static func unknownDistance(_ name: String, _ known: [String]) -> String {
+        let fault =
+            name.isEmpty
+            ? "\"_calculated\" alone names no distance"
+            : "no clause puts a distance into \(quoted(name))"
+        guard let first = known.first else {
+            return fault + "; a \"geodistance\" does with \"putDistanceInto\""
+        }
+        return fault + "; expected \(quoted("_calculated." + first))"
     }
 
     private func counts(_ members: inout MemberReader) throws(ServiceFailure) -> [String] {
@@ -117,16 +151,17 @@ public struct QueryParser {
             throw members.failure("aggregations", "expected an array")
         }
         var names: [String] = []
+        var known: Set<String> = []
         for (index, element) in zip(0..., view.elements) {
             names.append(
                 try ServiceFailure.inside(
-                    "aggregations[\(index)]", try countName(element, besides: names)))
+                    "aggregations[\(index)]", try countName(element, besides: &known)))
         }
         return names
     }
 
     private func countName(
-        _ view: JSONView, besides names: [String]
+        _ view: JSONView, besides names: inout Set<String>
     ) throws(ServiceFailure) -> String {
         var entry = try MemberReader(view)
         let type = try entry.string("type")
@@ -135,7 +170,7 @@ public struct QueryParser {
         }
         let name = try entry.string("putAggregationInto")
         try Self.checkResultName(name, at: "putAggregationInto")
-        guard !names.contains(name) else {
+        guard names.insert(name).inserted else {
             throw entry.failure("putAggregationInto", "\(quoted(name)) is used already")
         }
         try entry.finish(as: "an aggregation")

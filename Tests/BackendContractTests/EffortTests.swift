@@ -36,6 +36,59 @@ import Testing
         }
     }
 
+    @Test(arguments: [16, 17])
+    func `a page of many documents that are not in memory is no light work`(
+        _ count: Int
+    ) async throws {
+        var limits = Limits()
+        limits.documentCacheBytes = 0
+        try await withTemporaryFolder { [limits] folder in
+            try await withBackend(path: folder + "/store.sqlite", limits: limits) { face in
+                let objects = Array(repeating: "{}", count: count).joined(separator: ",")
+                try await face.value(
+                    "object.putMany", #"{"bucket":"many","objects":[\#(objects)]}"#)
+                for fields in [nil, [Array("n".utf8)]] as [[[UInt8]]?] {
+                    let request = PageRequest(
+                        bucket: try BucketName("many"), query: Query(fields: fields))
+                    var writer = JSONWriter()
+                    let light = try face.backend.query(request, effort: .light, into: &writer)
+                    #expect(light?.objects == (count <= 16 ? count : nil))
+                    #expect(light != nil || writer.count == 0)
+                    let any = try face.backend.query(request, effort: .any, into: &writer)
+                    #expect(any?.objects == count)
+                }
+            }
+        }
+    }
+
+    @Test func `distances that every object of a page reports are counted as work`() async throws {
+        try await withTemporaryFolder { folder in
+            try await withBackend(path: folder + "/store.sqlite") { face in
+                let point = #"{"_type":"point","lat":1,"lon":2}"#
+                let objects = Array(repeating: #"{"p":\#(point)}"#, count: 200)
+                try await face.value(
+                    "object.putMany",
+                    #"{"bucket":"many","objects":[\#(objects.joined(separator: ","))]}"#)
+                func explained(_ count: Int, _ model: String) async throws -> Int {
+                    let clauses = (0..<count).map {
+                        #"{"type":"geodistance","field":"p","center":\#(point),"model":"\#(model)","#
+                            + #""putDistanceInto":"d\#($0)"}"#
+                    }
+                    let clause = #"{"type":"or","clauses":[\#(clauses.joined(separator: ","))]}"#
+                    let plan = try await face.value(
+                        "bucket.explain", #"{"bucket":"many","bucketQuery":{"clause":\#(clause)}}"#)
+                    return try #require(plan["estimatedMicroseconds"]?.int)
+                }
+                let (few, many) = (
+                    try await explained(1, "wgs84"), try await explained(20, "wgs84")
+                )
+                #expect(many - few > 19 * 200 / 2)
+                let sphere = try await explained(20, "sphere")
+                #expect(many - sphere > 10 * 200)
+            }
+        }
+    }
+
     @Test func `writes are answered in the order of their submission`() async throws {
         try await withTemporaryFolder { folder in
             try await withBackend(path: folder + "/store.sqlite") { face in

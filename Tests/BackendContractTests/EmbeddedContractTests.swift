@@ -158,7 +158,9 @@ extension InMemoryEngine.Tuning {
         }
     }
 
-    @Test func `columns come back after a restart before anybody asks`() async throws {
+    @Test func `columns of fields that objects have come back after a restart before anybody asks`()
+        async throws
+    {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             var run = ContractRun(seed: 3, clock: TestClock())
@@ -174,7 +176,8 @@ extension InMemoryEngine.Tuning {
             // Without the eagerness that would make them anew for the first query.
             try await withBackend(path: path, clock: run.clock) { face in
                 face.backend.settle()
-                #expect(face.backend.statistics().columns == made)
+                let columns = face.backend.statistics().columns
+                #expect(columns <= made && columns > made / 2, "\(columns) of \(made)")
                 try await run.check(queries: 50, on: face)
             }
         }

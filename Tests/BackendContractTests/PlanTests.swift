@@ -1,4 +1,5 @@
 import Backend
+import Glibc
 import JSONText
 import TestSupport
 import Testing
@@ -35,6 +36,40 @@ import Testing
                             "center":{"_type":"point","lat":0.063,"lon":0.0}}
                             """#))
                     #expect(plan["accessPath"]?.string == path, "\(radius) m: \(plan)")
+                }
+            }
+        }
+    }
+
+    @Test func `a polygon of many edges is thought to cost more than one of few, in an or too`()
+        async throws
+    {
+        /// Spikes about the grid, every second vertex near its middle.
+        func star(_ count: Int) -> String {
+            let spikes = (0..<count).map { number in
+                let angle = 2 * Double.pi * Double(number) / Double(count)
+                let radius = number % 2 == 0 ? 0.1 : 0.01
+                return "[\(0.03 + radius * cos(angle)),\(0.03 + radius * sin(angle))]"
+            }
+            let ring = (spikes + [spikes[0]]).joined(separator: ",")
+            return
+                #"{"type":"geopolygon","field":"at","polygon":{"type":"Polygon","coordinates":[[\#(ring)]]}}"#
+        }
+        try await withTemporaryFolder { folder in
+            try await withBackend(path: folder + "/store.sqlite") { face in
+                try await face.value(
+                    "object.putMany",
+                    #"{"bucket":"grid","objects":[\#(Self.objects.joined(separator: ","))]}"#)
+                for around in ["\u{1}", "{\"type\":\"or\",\"clauses\":[\u{1},\u{1}]}"] {
+                    var costs: [Int] = []
+                    for count in [8, 9_000] {
+                        let clause = around.replacing("\u{1}", with: star(count / 2))
+                        let plan = try await face.value(
+                            "bucket.explain",
+                            #"{"bucket":"grid","bucketQuery":{"clause":\#(clause)}}"#)
+                        costs.append(try #require(plan["estimatedMicroseconds"]?.int))
+                    }
+                    #expect(costs[1] > 2 * costs[0], "\(costs)")
                 }
             }
         }

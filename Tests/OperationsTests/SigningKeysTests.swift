@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import JSONText
+import Objects
 import TestSupport
 import Testing
 
@@ -9,14 +10,16 @@ import Testing
 /// Tokens that a key has signed: which are accepted, and what they permit.
 @Suite struct SigningKeysTests {
     private static let now: Int64 = 1_700_000_000_000
-    private static let alice = #"{"sub":"alice","role":"write"}"#
+    private static let alice = #"{"sub":"alice","role":"write","exp":1800000000}"#
 
-    private static func keys(_ set: String) async throws -> SigningKeys {
-        try await SigningKeys(jwks: Array(set.utf8), audience: "geobucket")
+    private static func keys(
+        _ set: String, _ rules: SigningKeys.Rules = .init()
+    ) async throws -> SigningKeys {
+        try await SigningKeys(jwks: Array(set.utf8), rules: rules)
     }
 
     private static func grant(_ keys: SigningKeys, _ token: String) -> Grant? {
-        keys.login(token, nowMilliseconds: now)?.grant
+        try? keys.login(token, nowMilliseconds: now).grant
     }
 
     @Test func `Keys of each kind sign, with the algorithm they name or the usual one`()
@@ -75,7 +78,7 @@ import Testing
             let token = try signer.token(Self.alice)
             let grant = Self.grant(keys, token)
             #expect(grant?.principal == "alice", "\(signer.algorithm)")
-            let other = try signer.token(#"{"sub":"bob","role":"write"}"#)
+            let other = try signer.token(#"{"sub":"bob","role":"write","exp":1800000000}"#)
             let mixed = token.split(separator: ".")[..<2] + other.split(separator: ".")[2...]
             #expect(
                 Self.grant(keys, mixed.joined(separator: ".")) == nil, "\(signer.algorithm)")
@@ -99,19 +102,45 @@ import Testing
                     holdsFor: ["shops", "users/alice"], expires: 1_700_000_000_500)))
         #expect(
             Self.grant(keys, try signer.token(Self.alice))
-                == (try Grant(principal: "alice", role: .write)))
+                == (try Grant(principal: "alice", role: .write, expires: 1_800_000_000_000)))
+    }
+
+    @Test func `A token without exp is refused with the reason, unless the rules allow it`()
+        async throws
+    {
+        let signer = TokenSigner()
+        let endless = try signer.token(#"{"sub":"alice","role":"write"}"#)
+        let keys = try await Self.keys(signer.keySet())
+        let failure = #expect(throws: ServiceFailure.self) {
+            try keys.login(endless, nowMilliseconds: Self.now)
+        }
+        #expect(failure?.reason == .wrongToken)
+        #expect(failure?.message == #"the token has no "exp": it has to say when it expires"#)
+        // Nobody learns more of a token that no key has signed.
+        let forged = try TokenSigner().token(#"{"sub":"alice","role":"write"}"#)
+        let unsigned = #expect(throws: ServiceFailure.self) {
+            try keys.login(forged, nowMilliseconds: Self.now)
+        }
+        #expect(unsigned?.message == "the token is not valid")
+        var rules = SigningKeys.Rules()
+        rules.demandsExpiry = false
+        let lenient = try await Self.keys(signer.keySet(), rules)
+        #expect(Self.grant(lenient, endless) == (try Grant(principal: "alice", role: .write)))
     }
 
     @Test(arguments: [
-        #"{"sub":"alice"}"#, #"{"role":"write"}"#, #"{"sub":"alice","role":"owner"}"#,
-        #"{"sub":"a/b","role":"write"}"#, #"{"sub":"alice","role":"write","groups":"drivers"}"#,
-        #"{"sub":"alice","role":"write","buckets":[1]}"#,
-        #"{"sub":"alice","role":"write","aud":"maps"}"#,
-        #"{"sub":"alice","role":"write","aud":[]}"#, #"{"sub":"alice","role":"write","aud":null}"#,
+        #"{"sub":"alice","exp":1800000000}"#, #"{"role":"write","exp":1800000000}"#,
+        #"{"sub":"alice","role":"owner","exp":1800000000}"#,
+        #"{"sub":"a/b","role":"write","exp":1800000000}"#,
+        #"{"sub":"alice","role":"write","groups":"drivers","exp":1800000000}"#,
+        #"{"sub":"alice","role":"write","buckets":[1],"exp":1800000000}"#,
+        #"{"sub":"alice","role":"write","aud":"maps","exp":1800000000}"#,
+        #"{"sub":"alice","role":"write","aud":[],"exp":1800000000}"#,
+        #"{"sub":"alice","role":"write","aud":null,"exp":1800000000}"#,
         #"{"sub":"alice","role":"write","exp":1700000000}"#,
         #"{"sub":"alice","role":"write","exp":"1800000000"}"#,
         #"{"sub":"alice","role":"write","exp":1e300}"#,
-        #"{"sub":"alice","role":"write","nbf":1700000000.001}"#, "[]", "{", "",
+        #"{"sub":"alice","role":"write","nbf":1700000000.001,"exp":1800000000}"#, "[]", "{", "",
     ])
     func `Claims that make no sense, or not now, or not here, permit nothing`(
         _ claims: String
@@ -136,7 +165,8 @@ import Testing
         }
         let good = try signer.token(Self.alice)
         let parts = good.split(separator: ".").map(String.init)
-        let others = Base64URL.encode(Array(#"{"sub":"alice","role":"admin"}"#.utf8))
+        let others = Base64URL.encode(
+            Array(#"{"sub":"alice","role":"admin","exp":1800000000}"#.utf8))
         for text in [
             "", "..", "...", good + ".", good + "=", String(good.dropLast(4)),
             "\(parts[0]).\(parts[1]).", "\(parts[0]).\(others).\(parts[2])", "." + good,
@@ -160,7 +190,6 @@ import Testing
         for (set, fault) in [
             ("{}", #"expected an object with an array "keys""#),
             ("[]", #"expected an object with an array "keys""#),
-            (#"{"keys":[]}"#, #"no key has a "kid" and is RSA, EC or OKP for signatures"#),
             (signer.keySet(signer.jwk), #"the key "k1" stands here twice"#),
         ] {
             await #expect(throws: TokenFileFault(description: fault)) { try await Self.keys(set) }
@@ -168,11 +197,25 @@ import Testing
         await #expect(throws: TokenFileFault.self) { try await Self.keys("{") }
     }
 
+    @Test func `An empty key set is a set, and withdraws the last key`() async throws {
+        let (signer, now) = (TokenSigner(), Self.now)
+        for set in [#"{"keys":[]}"#, #"{"keys":[{"kty":"new","kid":"k1"}]}"#] {
+            let access = AccessControl(
+                tokens: TokenFile(), keys: try await Self.keys(signer.keySet()))
+            let login = try access.login(signer.token(Self.alice), nowMilliseconds: now)
+            let empty = try await Self.keys(set)
+            #expect(empty.count == 0)
+            #expect(access.replace(empty))
+            #expect(access.renew(login) { now } == nil)
+            #expect(!access.replace(empty))
+        }
+    }
+
     @Test func `A login holds while its key does, until it expires`() async throws {
         let (signer, now) = (TokenSigner(), Self.now)
         let access = AccessControl(tokens: TokenFile(), keys: try await Self.keys(signer.keySet()))
         let token = try signer.token(#"{"sub":"alice","role":"read","exp":1700000010}"#)
-        let login = try #require(access.login(token, nowMilliseconds: now))
+        let login = try access.login(token, nowMilliseconds: now)
         access.replace(try await Self.keys(signer.keySet(TokenSigner(id: "k2").jwk)))
         let renewed = try #require(access.renew(login) { now })
         #expect(renewed.generation == 1)
@@ -180,6 +223,6 @@ import Testing
         #expect(access.renew(renewed) { now + 10_000 } == nil)
         access.replace(try await Self.keys(TokenSigner().keySet()))
         #expect(access.renew(renewed) { now } == nil)
-        #expect(access.login(token, nowMilliseconds: now) == nil)
+        #expect(throws: ServiceFailure.self) { try access.login(token, nowMilliseconds: now) }
     }
 }

@@ -28,23 +28,35 @@ public final class AccessControl: Sendable {
 
     private let state: Mutex<State>
     private let generation = Atomic(0)
-    private let newest: @Sendable () -> TokenFile?
+    private let refresh: @Sendable (AccessControl) -> Void
 
     /// - Parameters:
     ///   - keys: whose signatures are accepted; nil for nobody's.
-    ///   - newest: reads the tokens anew; nil when they are as they were. Asked when a token is not
-    ///     known, which may have been made a moment ago.
+    ///   - refresh: replaces the tokens when others are there. Asked when a token is not known,
+    ///     which may have been made a moment ago.
     public init(
         tokens: TokenFile, keys: SigningKeys? = nil,
-        newest: @escaping @Sendable () -> TokenFile? = { nil }
+        refresh: @escaping @Sendable (AccessControl) -> Void = { _ in }
     ) {
         state = Mutex(State(tokens: tokens, keys: keys))
-        self.newest = newest
+        self.refresh = refresh
     }
 
-    public func replace(_ tokens: TokenFile) { change { $0.tokens = tokens } }
+    /// - Returns: whether these are other tokens than before.
+    @discardableResult
+    public func replace(_ tokens: TokenFile) -> Bool {
+        guard state.withLock({ $0.tokens }) != tokens else { return false }
+        change { $0.tokens = tokens }
+        return true
+    }
 
-    public func replace(_ keys: SigningKeys) { change { $0.keys = keys } }
+    /// - Returns: whether these are other keys than before.
+    @discardableResult
+    public func replace(_ keys: SigningKeys) -> Bool {
+        guard state.withLock({ $0.keys }) != keys else { return false }
+        change { $0.keys = keys }
+        return true
+    }
 
     private func change(_ body: (inout sending State) -> Void) {
         state.withLock { state in
@@ -54,18 +66,27 @@ public final class AccessControl: Sendable {
         }
     }
 
-    /// - Returns: nil when nobody has this token, or it has expired.
-    func login(_ text: String, nowMilliseconds: Int64) -> Login? {
-        guard let token = Token(text) else { return signed(text, nowMilliseconds) }
-        if let login = listed(token, nowMilliseconds) { return login }
-        guard let tokens = newest() else { return nil }
-        replace(tokens)
-        return listed(token, nowMilliseconds)
+    /// Whom a token names as its bearer, if there is such a one: failed logins are counted by it.
+    /// Nothing is said about whether the bearer has it.
+    func bearer(of text: String) -> String? {
+        let (tokens, keys) = state.withLock { ($0.tokens, $0.keys) }
+        guard let token = Token(text) else { return keys?.bearer(of: text) }
+        return tokens[id: token.id]?.id
     }
 
-    private func signed(_ text: String, _ now: Int64) -> Login? {
+    /// - Throws: `WRONG_TOKEN` when nobody has this token, or it has expired.
+    func login(_ text: String, nowMilliseconds: Int64) throws(ServiceFailure) -> Login {
+        guard let token = Token(text) else { return try signed(text, nowMilliseconds) }
+        if let login = listed(token, nowMilliseconds) { return login }
+        refresh(self)
+        guard let login = listed(token, nowMilliseconds) else { throw .wrongToken }
+        return login
+    }
+
+    private func signed(_ text: String, _ now: Int64) throws(ServiceFailure) -> Login {
         let (keys, generation) = state.withLock { ($0.keys, $0.generation) }
-        guard let (grant, key) = keys?.login(text, nowMilliseconds: now) else { return nil }
+        guard let keys else { throw .wrongToken }
+        let (grant, key) = try keys.login(text, nowMilliseconds: now)
         return Login(grant: grant, proof: .signed(key), generation: generation)
     }
 
@@ -104,6 +125,14 @@ public final class AccessControl: Sendable {
                     grant: login.grant, proof: login.proof, generation: state.generation)
             }
         }
+    }
+}
+
+extension ServiceFailure {
+    static let wrongToken = wrongToken("the token is not valid")
+
+    static func wrongToken(_ message: String) -> ServiceFailure {
+        ServiceFailure(.wrongToken, message, at: "token")
     }
 }
 

@@ -61,18 +61,27 @@ final class Gate: Sendable {
 
     // MARK: Logins
 
+    /// Failures are counted by the address, and where the token names a bearer that there is, by that
+    /// bearer at the address. Who has failed too often waits; but a bearer does not wait for the
+    /// failures of others behind the same address.
     func login(_ token: String, _ caller: Caller) throws(ServiceFailure) -> Grant {
         let now = clock.nanoseconds()
-        let wait = failedLogins.wait(caller.address, now: now)
-        guard wait == 0 else {
-            throw .tooMany("too many logins from this address have failed", wait)
-        }
-        guard let login = access?.login(token, nowMilliseconds: clock.milliseconds()) else {
+        let bearer = access?.bearer(of: token).map { "\(caller.address) \($0)" }
+        let addressWait = failedLogins.wait(caller.address, now: now)
+        let wait = bearer.map { failedLogins.wait($0, now: now) } ?? addressWait
+        guard wait == 0 else { throw .tooManyLogins(wait) }
+        do throws(ServiceFailure) {
+            guard let access else { throw .wrongToken }
+            let login = try access.login(token, nowMilliseconds: clock.milliseconds())
+            caller.login = login
+            return login.grant
+        } catch {
+            if let bearer { failedLogins.take(bearer, now: now) }
+            // Whether there is such a bearer is not to be seen from the answer.
+            guard addressWait == 0 else { throw .tooManyLogins(addressWait) }
             failedLogins.take(caller.address, now: now)
-            throw ServiceFailure(.wrongToken, "the token is not valid", at: "token")
+            throw error
         }
-        caller.login = login
-        return login.grant
     }
 
     // MARK: Writes that wait
@@ -88,6 +97,10 @@ final class Gate: Sendable {
 }
 
 extension ServiceFailure {
+    fileprivate static func tooManyLogins(_ waitNanoseconds: Int64) -> ServiceFailure {
+        .tooMany("too many logins from this address have failed", waitNanoseconds)
+    }
+
     static func tooMany(_ message: String, _ waitNanoseconds: Int64) -> ServiceFailure {
         ServiceFailure(
             .tooManyRequests, message,

@@ -37,13 +37,21 @@ public struct Grant: Sendable, Equatable {
     }
 
     func reaches(_ bucket: BucketName) -> Bool {
-        guard reaches(bucket.scope) else { return false }
+        guard isOpen(bucket.scope) else { return false }
         guard let holdsFor else { return true }
         return holdsFor.contains(bucket.text) || holdsFor.contains(bucket.scope.text)
     }
 
-    /// Whether some bucket of the scope may be within reach.
+    /// Whether some bucket of the scope may be within reach; of the application's own scope, where
+    /// nobody is refused, perhaps none is.
     func reaches(_ scope: BucketScope) -> Bool {
+        guard scope != .application else { return true }
+        guard isOpen(scope) else { return false }
+        return holdsFor?.contains { $0 == scope.text || $0.hasPrefix(scope.text + "/") } ?? true
+    }
+
+    /// Whether the scope is open to the principal by role and membership.
+    private func isOpen(_ scope: BucketScope) -> Bool {
         guard role != .admin, let slash = scope.text.utf8.firstIndex(of: UInt8(ascii: "/")) else {
             return true
         }

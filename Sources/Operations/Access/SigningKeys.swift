@@ -8,7 +8,17 @@ import Objects
 /// A token names its key by `kid`. Its claims: `principal` (else `sub`), `role`, `groups` and
 /// `buckets` as in a tokens file; `exp` and `nbf` (seconds since 1970); `aud`, which has to name this
 /// service where it is there.
-public struct SigningKeys: Sendable {
+public struct SigningKeys: Sendable, Equatable {
+    /// What is asked of tokens besides a signature.
+    public struct Rules: Sendable, Equatable {
+        /// What `aud` has to name.
+        public var audience = "geobucket"
+        /// Whether a token has to have an `exp`: one without holds as long as its key.
+        public var demandsExpiry = true
+
+        public init() {}
+    }
+
     struct Key: Sendable, Equatable {
         let id: String
         let algorithm: any JWTAlgorithm
@@ -19,27 +29,21 @@ public struct SigningKeys: Sendable {
     }
 
     private let keys: [String: Key]
-    private let audience: String
+    private let rules: Rules
 
     public var count: Int { keys.count }
 
-    /// - Parameters:
-    ///   - jwks: `{"keys":[…]}`; keys that are not for signatures, without a `kid`, or of a kind that
-    ///     is not known are passed over, as the standard asks.
-    ///   - audience: what `aud` has to name.
-    /// - Throws: `TokenFileFault` for what is no key set, or has no key to go by.
-    public init(jwks: [UInt8], audience: String) async throws {
-        self.audience = audience
+    /// - Parameter jwks: `{"keys":[…]}`, perhaps none; keys that are not for signatures, without a
+    ///   `kid`, or of a kind that is not known are passed over, as the standard asks.
+    /// - Throws: `TokenFileFault` for what is no key set.
+    public init(jwks: [UInt8], rules: Rules = Rules()) async throws {
+        self.rules = rules
         var keys: [String: Key] = [:]
         for text in try Self.texts(jwks) {
             guard let key = await Self.key(text) else { continue }
             guard keys.updateValue(key, forKey: key.id) == nil else {
                 throw TokenFileFault(description: "the key \(quoted(key.id)) stands here twice")
             }
-        }
-        guard !keys.isEmpty else {
-            throw TokenFileFault(
-                description: "no key has a \"kid\" and is RSA, EC or OKP for signatures")
         }
         self.keys = keys
     }
@@ -83,18 +87,49 @@ public struct SigningKeys: Sendable {
 
     func holds(_ key: Key) -> Bool { keys[key.id] == key }
 
-    /// What a token permits and the key that signed it; nil unless it is signed and good now.
-    func login(_ token: String, nowMilliseconds: Int64) -> (grant: Grant, key: Key)? {
+    /// A token that names a key of the set; whether that key has signed it is still to be seen.
+    private struct Claimed {
+        let key: Key
+        let claims: [UInt8]
+        let signed: [UInt8]
+        let signature: [UInt8]
+    }
+
+    private func claimed(_ token: String) -> Claimed? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Base64URL.decode(String(parts[0])),
             let claims = Base64URL.decode(String(parts[1])),
             let signature = Base64URL.decode(String(parts[2])), let key = key(header: header)
         else { return nil }
-        let signed = Array("\(parts[0]).\(parts[1])".utf8)
-        guard (try? key.algorithm.verify(signature, signs: signed)) == true,
-            let grant = try? JSONParser.reading(claims, { try self.grant($0, nowMilliseconds) })
+        return Claimed(
+            key: key, claims: claims, signed: Array("\(parts[0]).\(parts[1])".utf8),
+            signature: signature)
+    }
+
+    /// The principal that a token claims to be of, if it names a key of the set.
+    func bearer(of token: String) -> String? {
+        guard let claimed = claimed(token),
+            let principal = try? JSONParser.reading(claimed.claims, Self.principal),
+            (try? BucketScope("users/" + principal, at: "principal")) != nil
         else { return nil }
-        return (grant, key)
+        return principal
+    }
+
+    /// What a token permits and the key that signed it.
+    ///
+    /// - Throws: `WRONG_TOKEN` unless it is signed and good now.
+    func login(
+        _ token: String, nowMilliseconds: Int64
+    ) throws(ServiceFailure) -> (grant: Grant, key: Key) {
+        guard let claimed = claimed(token),
+            (try? claimed.key.algorithm.verify(claimed.signature, signs: claimed.signed)) == true,
+            let grant = try? JSONParser.reading(
+                claimed.claims, { try self.grant($0, nowMilliseconds) })
+        else { throw .wrongToken }
+        guard grant.expires != nil || !rules.demandsExpiry else {
+            throw .wrongToken("the token has no \"exp\": it has to say when it expires")
+        }
+        return (grant, claimed.key)
     }
 
     /// The key that a header names, if it is for the algorithm that the header names.
@@ -110,7 +145,7 @@ public struct SigningKeys: Sendable {
 
     private func grant(_ claims: JSONView, _ now: Int64) throws -> Grant? {
         guard isMeantForUs(claims), let role = claims["role"]?.string.flatMap(Grant.Role.init),
-            let principal = (claims["principal"] ?? claims["sub"])?.string
+            let principal = Self.principal(claims)
         else { return nil }
         let (begin, end) = (try milliseconds("nbf", claims), try milliseconds("exp", claims))
         let grant = try Grant(
@@ -119,10 +154,14 @@ public struct SigningKeys: Sendable {
         return grant.isVoid(now) || (begin ?? now) > now ? nil : grant
     }
 
+    private static func principal(_ claims: JSONView) -> String? {
+        (claims["principal"] ?? claims["sub"])?.string
+    }
+
     private func isMeantForUs(_ claims: JSONView) -> Bool {
         guard let meant = claims["aud"] else { return true }
-        guard meant.kind == .array else { return meant.string == audience }
-        return meant.elements.contains { $0.string == audience }
+        guard meant.kind == .array else { return meant.string == rules.audience }
+        return meant.elements.contains { $0.string == rules.audience }
     }
 
     private func milliseconds(

@@ -1,0 +1,81 @@
+import Backend
+import EmbeddedBackend
+import Logging
+import Objects
+import QueryLanguage
+import TestSupport
+import Testing
+
+/// Which columns queries have made, and which a start makes again.
+@Suite struct ColumnContractTests {
+    @Test func `a start makes the columns again that objects have values for, and no other`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            try await withColumns(path) { backend in
+                try await put(300, in: backend)
+                let absent = (0..<900).map { Clause.eq(FieldPath("absent\($0)"), .null) }
+                let threes = Clause.eq(FieldPath("kind"), .number(.integer(3)))
+                for (clause, principal) in [(.or(absent), "mallory"), (threes, "alice")] {
+                    _ = try backend.count(clause, in: shops, by: principal, effort: .any)
+                    backend.settle()
+                }
+                #expect(backend.statistics().columns == Limits().bucketColumns / 4 + 1)
+            }
+            try await withColumns(path) { backend in
+                backend.settle()
+                #expect(backend.statistics().columns == 1)
+                let threes = Clause.eq(FieldPath("kind"), .number(.integer(3)))
+                let found = try backend.count(threes, in: shops, effort: .light)
+                #expect(found == 30)
+            }
+        }
+    }
+
+    @Test func `a backend closes while columns are made, and has none half made afterwards`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            for round in 0..<5 {
+                try await withColumns(path) { backend in
+                    if round == 0 { try await put(3_000, in: backend) }
+                    let clause = Clause.eq(FieldPath("kind"), .number(.integer(Int64(round))))
+                    let found = try backend.count(clause, in: shops, effort: .any)
+                    #expect(found == 300)
+                }
+            }
+        }
+    }
+
+    private func put(_ count: Int, in backend: EmbeddedBackend) async throws {
+        let objects = (0..<count).map { number in
+            PutObject(
+                id: ObjectID(trusted: "o\(number)"),
+                document: WrittenDocument(
+                    text: Array(#"{"kind":\#(number % 10)}"#.utf8), points: []))
+        }
+        _ = try await withCheckedThrowingContinuation { continuation in
+            backend.submit(.putMany(bucket: shops, objects: objects)) {
+                continuation.resume(with: $0)
+            }
+        }
+    }
+
+    private func withColumns(
+        _ path: String, _ body: (EmbeddedBackend) async throws -> Void
+    ) async throws {
+        var limits = Limits()
+        limits.queryMilliseconds = 60_000
+        let backend = try EmbeddedBackend(
+            path: path, limits: limits,
+            logger: Logger(label: "test") { _ in
+                SwiftLogNoOpLogHandler()
+            })
+        defer { try? backend.close() }
+        try await body(backend)
+    }
+}
+
+private let shops = BucketName(trusted: "shops")

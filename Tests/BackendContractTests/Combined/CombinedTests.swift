@@ -1,0 +1,68 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The seeds of the combined runs. A seed is what is written and asked, and under which budgets; what
+/// meets what is up to the machine, so a fault that a seed found may take it some runs to find again.
+enum CombinedSeeds {
+    static let range: [UInt64] = [1, 3, 4]
+    /// Seeds that found something: append, with the date and the fault.
+    static let kept: [UInt64] = [
+        2,  // 2026-11-23: a start left a connection at the state that it had read
+        8,  // 2026-11-23: an order of slots that had been renumbered was installed
+        10,  // 2026-11-23: readers and the writer appended to one palette
+    ]
+
+    /// How long and from which seed on `scripts/combine.sh` runs.
+    static let minutes = ProcessInfo.processInfo.environment["GEOBUCKET_COMBINED_MINUTES"]
+        .flatMap { Double($0) }
+    static let first =
+        ProcessInfo.processInfo.environment["GEOBUCKET_COMBINED_SEED"]
+        .flatMap { UInt64($0) } ?? 1
+}
+
+/// Everything together against a model: expiry, columns and orders that are made and given up,
+/// renumberings, merges, bulk deletions, buckets deleted and made again, restarts, and many readers.
+@Suite(.serialized) struct CombinedTests {
+    @Test(.disabled(if: CombinedSeeds.minutes != nil))
+    func `whatever happens at once, every answer is one that was right while it was asked for`()
+        async throws
+    {
+        var paths: Set<String> = []
+        for seed in CombinedSeeds.range + CombinedSeeds.kept {
+            let tally = try await Self.run(seed)
+            paths.formUnion(tally.names)
+        }
+        for path in ["lookup", "ordered", "circle", "box", "ids", "scan"] {
+            #expect(paths.contains(path), "\(path) is not among \(paths)")
+        }
+        #expect(paths.contains("checks with columns"))
+    }
+
+    @Test(.enabled(if: CombinedSeeds.minutes != nil))
+    func `the same with ever new seeds, for as long as it is told`() async throws {
+        let end = ContinuousClock.now + .seconds(60 * (CombinedSeeds.minutes ?? 0))
+        var seed = CombinedSeeds.first
+        repeat {
+            try await Self.run(seed)
+            seed += 1
+        } while ContinuousClock.now < end
+    }
+
+    @discardableResult
+    private static func run(_ seed: UInt64) async throws -> CombinedTally {
+        // Said first: a run that traps ends the process.
+        print("combined run, seed \(seed)")
+        fflush(nil)
+        let run = CombinedRun(seed: seed)
+        let start = ContinuousClock.now
+        do {
+            try await run.run()
+        } catch {
+            Issue.record(
+                "\(error), after \(ContinuousClock.now - start), \(run.log.all(from: .warning))")
+        }
+        print("combined run, seed \(seed): \(run.tally), \(ContinuousClock.now - start)")
+        return run.tally
+    }
+}

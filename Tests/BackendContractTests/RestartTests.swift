@@ -1,0 +1,37 @@
+import JSONText
+import Objects
+import TestSupport
+import Testing
+
+/// What a start reads is left behind: later reads see what has been written since.
+@Suite struct RestartTests {
+    /// The row of the last object that expires is the last that a start looks at.
+    @Test(arguments: [false, true])
+    func `documents written after a start are read, whether or not the newest object expires`(
+        expires: Bool
+    ) async throws {
+        var limits = Limits()
+        // Each document is read from the store.
+        limits.documentCacheBytes = 0
+        try await withTemporaryFolder { [limits] folder in
+            let path = folder + "/store.sqlite"
+            let clock = FakeClock(1_000)
+            let ids = (0..<20).map { "o\($0)" }
+            @Sendable func put(_ id: String, _ n: Int, _ service: TestService) async throws {
+                let expiry = id == ids.last && expires ? #","expiresAt":9000"# : ""
+                try await service.call(
+                    "object.put", #"{"bucket":"b1","id":"\#(id)","object":{"n":\#(n)}\#(expiry)}"#)
+            }
+            for life in 0..<3 {
+                try await TestService.with(path: path, limits: limits, clock: clock) { service in
+                    for id in ids {
+                        try await put(id, life, service)
+                        let found = try await service.call(
+                            "object.get", #"{"bucket":"b1","id":"\#(id)"}"#)
+                        #expect(found["n"] == .int(life), "life \(life), \(id)")
+                    }
+                }
+            }
+        }
+    }
+}
