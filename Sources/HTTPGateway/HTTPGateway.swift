@@ -1,7 +1,9 @@
 import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 import NIOPosix
+import Objects
 import Operations
 import ServiceLifecycle
 
@@ -17,13 +19,12 @@ public struct HTTPGateway: ServiceLifecycle.Service {
     private let port: Int
     private let health: Health
     private let metrics: @Sendable () -> String
-    private let logger: Logger
+    private let limits: Limits
     private let listening: @Sendable (_ host: String, _ port: Int) -> Void
 
-    /// Connections at once; more wait.
-    private static let connections = 256
-    /// A connection that says nothing for so long is closed.
-    private static let idle = TimeAmount.seconds(60)
+    /// Never ended: the library's connections have things done there after it has said that all of
+    /// them are closed.
+    private static let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
 
     /// - Parameters:
     ///   - port: 0 takes a free one.
@@ -31,54 +32,102 @@ public struct HTTPGateway: ServiceLifecycle.Service {
     ///   - listening: called once connections are accepted, with the address they are accepted at.
     public init(
         host: String, port: Int, health: Health, metrics: @escaping @Sendable () -> String,
-        logger: Logger, listening: @escaping @Sendable (_ host: String, _ port: Int) -> Void
+        limits: Limits = Limits(),
+        listening: @escaping @Sendable (_ host: String, _ port: Int) -> Void
     ) {
         self.host = host
         self.port = port
         self.health = health
         self.metrics = metrics
-        self.logger = logger
+        self.limits = limits
         self.listening = listening
     }
 
+    /// Ends gracefully when it is cancelled too: the library, cancelled, lets go of connections that it
+    /// has accepted and not begun to serve, which traps.
+    ///
+    /// - Throws: why the address cannot be listened at.
     public func run() async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let (host, port, listening) = (host, port, listening)
-        var logger = logger
-        // Of the library's own lines only its complaints are of interest.
-        logger.logLevel = max(logger.logLevel, .warning)
+        let silent = Logger(label: "http") { _ in SwiftLogNoOpLogHandler() }
+        let group = ServiceGroup(services: [Serving(gateway: self, logger: silent)], logger: silent)
+        let serving = Task { try await group.run() }
+        let stop: @Sendable () -> Void = { Task { await group.triggerGracefulShutdown() } }
+        try await withTaskCancellationHandler {
+            try await withGracefulShutdownHandler {
+                try await serving.value
+            } onGracefulShutdown: {
+                stop()
+            }
+        } onCancel: {
+            stop()
+        }
+    }
+
+    /// What is served in a task of its own.
+    private struct Serving: ServiceLifecycle.Service {
+        let gateway: HTTPGateway
+        /// What goes wrong as a whole is thrown; what the library says besides concerns its own
+        /// doings.
+        let logger: Logger
+
+        func run() async throws { try await gateway.serve(logger) }
+    }
+
+    private func serve(_ logger: Logger) async throws {
+        let (host, port, listening, loop) = (host, port, listening, Self.loop)
+        let connections = NIOLoopBoundBox.makeBoxSendingValue(
+            HTTPConnections(limits: limits), eventLoop: loop)
+        let looks = loop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(100)) { _ in
+            connections.value.closeLate(now: .now())
+        }
+        defer { looks.cancel() }
         let application = Application(
-            router: router,
-            server: .http1(configuration: .init(idleTimeout: Self.idle)),
+            responder: CallbackResponder<BasicRequestContext> { request, _ in answer(request) },
+            server: HTTPServerBuilder { responder in
+                CountedChannel(http: HTTP1Channel(responder: responder), connections: connections)
+            },
             configuration: ApplicationConfiguration(
-                address: .hostname(host, port: port), serverName: nil,
-                availableConnectionsDelegate: .maximum(Self.connections, logger: logger)),
+                address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { channel in
+                try? await loop.submit {
+                    let pause = AcceptPause(connections.value)
+                    try channel.pipeline.syncOperations.addHandler(pause, position: .first)
+                }.get()
                 let address = channel.localAddress
                 listening(address?.ipAddress ?? host, address?.port ?? port)
             },
-            eventLoopGroupProvider: .shared(group), logger: logger)
-        do {
-            try await application.run()
-        } catch {
-            try await group.shutdownGracefully()
-            throw error
-        }
-        try await group.shutdownGracefully()
+            eventLoopGroupProvider: .shared(loop), logger: logger)
+        try await application.run()
     }
 
-    private var router: Router<BasicRequestContext> {
-        let router = Router(options: .autoGenerateHeadEndpoints)
-        let (health, metrics) = (health, metrics)
-        router.get("healthz") { _, _ in Self.text("alive\n") }
-        router.get("readyz") { _, _ in
-            let state = health.state
-            return Self.text("\(state)\n", state == .ready ? .ok : .serviceUnavailable)
+    // MARK: Answers
+
+    private func answer(_ request: Request) -> Response {
+        guard let page = page(request.uri.path.split(separator: "/")) else {
+            return Self.text("there are /healthz, /readyz and /metrics\n", .notFound)
         }
-        router.get("metrics") { _, _ in
-            Self.text(metrics(), contentType: PrometheusText.contentType)
+        switch request.method {
+        case .get: return page()
+        case .head: return page().createHeadResponse()
+        default:
+            var refusal = Self.text("it is there to be read: GET or HEAD\n", .methodNotAllowed)
+            refusal.headers[.allow] = "GET, HEAD"
+            return refusal
         }
-        return router
+    }
+
+    private func page(_ path: [Substring]) -> (() -> Response)? {
+        switch path {
+        case ["healthz"]: return { Self.text("alive\n") }
+        case ["readyz"]:
+            return {
+                let state = health.state
+                return Self.text("\(state)\n", state == .ready ? .ok : .serviceUnavailable)
+            }
+        case ["metrics"]:
+            return { Self.text(metrics(), contentType: PrometheusText.contentType) }
+        default: return nil
+        }
     }
 
     private static func text(

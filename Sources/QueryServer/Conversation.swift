@@ -7,13 +7,16 @@ import WireProtocol
 /// The requests of one connection in their order, and the lines their answers make; no sockets.
 ///
 ///     conversation.append(bytes)
-///     switch conversation.next(parser, refusal: { … }) { case .read(let request): … }
-///     conversation.answer(request, into: &output) { writer in … }
+///     switch conversation.next(parser, …) { case .read(let request): … }
+///     conversation.answer(request.id, into: &output) { writer in … }
 ///
 /// Reads run one after the other and after every write before them. Writes are queued one behind
 /// the other without waiting, so a client that pipelines gets them committed together. What is
 /// under way is therefore one read, or writes, which a backend answers in the order in which they
 /// were submitted: answers come in the order of the requests, and each goes straight to the output.
+///
+/// A request is looked at when every read before it has been answered: first who asks what, then,
+/// if that is permitted, its params. One whose look would hold others up is looked at elsewhere.
 ///
 /// Not thread-safe: it lives on its connection's event loop.
 struct Conversation {
@@ -23,30 +26,33 @@ struct Conversation {
         case read(Request)
         /// Submit a write and `answer` when it is done.
         case write(Request, Write)
+        /// Look at a text elsewhere, and `take` what was found.
+        case examine(LongText)
         /// Nothing until something is answered or more is received.
         case wait
     }
 
     /// What is left to do for one line.
     private struct Line {
-        let isBatch: Bool
+        var isBatch = false
         /// Bytes of the line itself.
         let bytes: Int
-        var unanswered: Int
+        var unanswered = 1
         var hasOutput = false
     }
 
     private let limits: Limits
     private var framer: LineFramer
-    /// Requests that have not been begun yet.
-    private var waiting: Deque<Request> = []
+    /// Requests of a batch that have not been looked at.
+    private var elements: Deque<ArraySlice<UInt8>> = []
+    /// A request that has been looked at and waits for what is under way, or a write for room.
+    private var waiting: Request?
     /// Lines that have not been answered yet; answers belong to the first.
     private var lines: Deque<Line> = []
     private var unansweredBytes = 0
     private var writesUnderWay = 0
     private var readUnderWay = false
-    /// The next request is a write that has been refused, and waits for its place.
-    private var wasRefused = false
+    private var isExamining = false
     /// Lines that have been taken in, all in all.
     private(set) var linesTaken = 0
 
@@ -60,8 +66,8 @@ struct Conversation {
 
     /// Whether another line may be begun.
     var takesLines: Bool {
-        waiting.isEmpty && lines.count < limits.pipelinedRequests
-            && unansweredBytes < limits.pipelinedBytes
+        waiting == nil && elements.isEmpty && !isExamining && !readUnderWay
+            && lines.count < limits.pipelinedRequests && unansweredBytes < limits.pipelinedBytes
     }
 
     /// Bytes that came and have not become answers: of the line under way and of those unanswered.
@@ -80,86 +86,137 @@ struct Conversation {
     ///   - refusal: asked once for each request, when its turn has come; what it returns is answered
     ///     instead.
     mutating func next(
-        _ parser: RequestParser, takesWrites: Bool, refusal: (Request) -> RPCFailure?
+        _ parser: RequestParser, takesWrites: Bool, refusal: (UnreadRequest) -> RPCFailure?
     ) -> Action {
-        while takesLines, let event = framer.next() {
-            if let action = take(event, parser, takesWrites, refusal) { return action }
+        while !isExamining, !readUnderWay {
+            if waiting != nil { return beginWaiting(takesWrites) }
+            if let element = elements.popFirst() {
+                look(at: element, parser, refusal)
+            } else if takesLines, let event = framer.next() {
+                take(event, parser, refusal)
+            } else {
+                break
+            }
+            if let text = long {
+                long = nil
+                return .examine(text)
+            }
         }
-        guard var request = waiting.popFirst() else { return .wait }
-        if let action = begin(&request, takesWrites, refusal) { return action }
-        waiting.prepend(request)
         return .wait
     }
 
-    /// Takes a line in; the action when it is one request that can be begun at once.
+    /// A text that has been found to be long, until the next action says so.
+    private var long: LongText?
+
+    /// Takes a line in.
     private mutating func take(
-        _ event: LineFramer.Event, _ parser: RequestParser, _ takesWrites: Bool,
-        _ refusal: (Request) -> RPCFailure?
-    ) -> Action? {
-        let message: Message
-        var bytes = 0
-        switch event {
-        case .tooLong: message = .single(Request(failed: .lineTooLong(limit: limits.lineBytes)))
-        case .line(let range):
-            bytes = range.count
-            message = framer.buffer.withUnsafeBufferPointer {
-                parser.parse(UnsafeBufferPointer(rebasing: $0[range]))
+        _ event: LineFramer.Event, _ parser: RequestParser,
+        _ refusal: (UnreadRequest) -> RPCFailure?
+    ) {
+        linesTaken += 1
+        guard case .line(let range) = event else {
+            lines.append(Line(bytes: 0))
+            let failed = UnreadRequest(failed: .lineTooLong(limit: limits.lineBytes))
+            _ = look(at: failed, parser, refusal)
+            return
+        }
+        unansweredBytes += range.count
+        lines.append(Line(bytes: range.count))
+        guard range.count <= LongText.shortBytes else { return examine(LongText(line(range))) }
+        // The parser has a copy of its own.
+        let message = framer.buffer.withUnsafeBufferPointer {
+            parser.parse(UnsafeBufferPointer(rebasing: $0[range]))
+        }
+        switch message {
+        case .batch(let ranges): takeBatch(LongText.elements(ranges, of: line(range)))
+        case .single(let unread):
+            if !look(at: unread, parser, refusal) {
+                examine(LongText(line(range), isAdmitted: true))
             }
         }
-        unansweredBytes += bytes
-        switch message {
-        case .single(var request):
-            lines.append(Line(isBatch: false, bytes: bytes, unanswered: 1))
-            linesTaken += 1
-            if let action = begin(&request, takesWrites, refusal) { return action }
-            waiting.append(request)
-        case .batch(let requests):
-            lines.append(Line(isBatch: true, bytes: bytes, unanswered: requests.count))
-            linesTaken += 1
-            waiting.append(contentsOf: requests)
-        }
-        return nil
     }
 
-    /// Nil when the request has to wait for what is under way, or a write for room.
-    private mutating func begin(
-        _ request: inout Request, _ takesWrites: Bool, _ refusal: (Request) -> RPCFailure?
-    ) -> Action? {
-        guard !readUnderWay else { return nil }
-        if case .success(let call) = request.call,
-            case .write(let write) = Dispatcher.kind(of: call)
-        {
-            guard takesWrites else { return nil }
-            if let failure = refusal(request) {
-                request = request.refused(failure)
-                wasRefused = true
-            } else {
-                writesUnderWay += 1
-                return .write(request, write)
+    private func line(_ range: Range<Int>) -> ArraySlice<UInt8> { Array(framer.buffer[range])[...] }
+
+    private mutating func takeBatch(_ texts: [ArraySlice<UInt8>]) {
+        lines[lines.count - 1].isBatch = true
+        lines[lines.count - 1].unanswered = texts.count
+        elements = Deque(texts)
+    }
+
+    private mutating func look(
+        at element: ArraySlice<UInt8>, _ parser: RequestParser,
+        _ refusal: (UnreadRequest) -> RPCFailure?
+    ) {
+        guard element.count <= LongText.shortBytes else {
+            return examine(LongText(element, isElement: true))
+        }
+        let unread = element.withUnsafeBufferPointer(parser.parse(element:))
+        if !look(at: unread, parser, refusal) {
+            examine(LongText(element, isElement: true, isAdmitted: true))
+        }
+    }
+
+    /// - Returns: false, when the request is permitted and its params are to be read elsewhere.
+    private mutating func look(
+        at unread: UnreadRequest, _ parser: RequestParser,
+        _ refusal: (UnreadRequest) -> RPCFailure?
+    ) -> Bool {
+        if let failure = refusal(unread) {
+            waiting = unread.refused(failure)
+        } else if unread.isLarge {
+            return false
+        } else {
+            waiting = parser.read(unread)
+        }
+        return true
+    }
+
+    private mutating func examine(_ text: LongText) {
+        isExamining = true
+        long = text
+    }
+
+    /// Takes what was found in a text that was looked at elsewhere.
+    mutating func take(_ contents: LongText.Contents) {
+        isExamining = false
+        switch contents {
+        case .request(let request): waiting = request
+        case .batch(let texts): takeBatch(texts)
+        }
+    }
+
+    /// Begins the request that waits, if it has to wait no more.
+    private mutating func beginWaiting(_ takesWrites: Bool) -> Action {
+        let request = waiting!
+        if case .success(let call) = request.call, request.method?.isWrite == true {
+            guard takesWrites, case .write(let write) = Dispatcher.kind(of: call) else {
+                return .wait
             }
+            waiting = nil
+            writesUnderWay += 1
+            return .write(request, write)
         }
-        guard writesUnderWay == 0 else { return nil }
-        if wasRefused {
-            wasRefused = false
-        } else if let failure = refusal(request) {
-            request = request.refused(failure)
-        }
+        guard writesUnderWay == 0 else { return .wait }
+        waiting = nil
         readUnderWay = true
         return .read(request)
     }
 
     /// Appends the next answer, and what stands around it in its line; notifications get none.
     ///
-    /// - Parameter body: appends the answer to what is under way; false when it has none yet.
+    /// - Parameters:
+    ///   - id: the request's; nil for a notification.
+    ///   - body: appends the answer to what is under way; false when it has none yet.
     /// - Returns: what `body` returned; with false nothing has been appended.
     @discardableResult
     mutating func answer(
-        _ request: Request, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Bool
+        _ id: [UInt8]?, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Bool
     ) -> Bool {
         let start = output.count
         if lines[0].isBatch { output.byte(UInt8(ascii: lines[0].hasOutput ? "," : "[")) }
         let isAnswered = body(&output)
-        if isAnswered, request.id != nil {
+        if isAnswered, id != nil {
             lines[0].hasOutput = true
         } else {
             output.truncate(to: start)

@@ -59,7 +59,7 @@ struct Dispatcher: Sendable {
     }
 
     /// Why a request is not to be done now; nil when it is. To be asked once, in its turn.
-    func refusal(of request: Request, from caller: Caller) -> RPCFailure? {
+    func refusal(of request: UnreadRequest, from caller: Caller) -> RPCFailure? {
         do throws(ServiceFailure) {
             try service.admit(Self.operation(of: request), from: caller)
             return nil
@@ -68,22 +68,25 @@ struct Dispatcher: Sendable {
         }
     }
 
-    private static func operation(of request: Request) -> Operation {
-        guard case .success(let call) = request.call else {
-            // What is no request of ours is told so to everybody.
-            return request.method == nil || request.method == .login ? .open : .invalid
+    /// What a request is about to do, as far as its method and the bucket it names tell.
+    private static func operation(of request: UnreadRequest) -> Operation {
+        switch request.method {
+        // What is no request is told so to everybody; what methods there are, to nobody in particular.
+        case .failure(let failure): failure.errorCode == "METHOD_NOT_FOUND" ? .invalid : .open
+        case .success(let method): operation(of: method, request)
         }
-        switch call {
-        case .info, .ping, .login: return .open
+    }
+
+    private static func operation(of method: MethodName, _ request: UnreadRequest) -> Operation {
+        switch method {
+        case .login: return .open
+        case .info, .ping: return request.hasNoParams ? .open : .invalid
         case .statistics, .check, .backup: return .administer
-        case .listBuckets(let scope, _): return .list(scope)
-        case .count(let bucket, _), .query(let bucket, _), .explain(let bucket, _, _),
-            .export(let bucket, _), .get(let bucket, _):
-            return .read(bucket)
-        case .deleteBucket(let bucket), .deleteWhere(let bucket, _), .create(let bucket, _, _, _),
-            .put(let bucket, _, _, _, _), .patch(let bucket, _, _, _, _),
-            .delete(let bucket, _, _), .putMany(let bucket, _, _):
-            return .write(bucket)
+        case .listBuckets: return request.scope.map { .list($0) } ?? .invalid
+        case .count, .query, .explain, .export, .get:
+            return request.bucket.map { .read($0) } ?? .invalid
+        case .deleteBucket, .deleteWhere, .create, .put, .patch, .delete, .putMany:
+            return request.bucket.map { .write($0) } ?? .invalid
         }
     }
 
@@ -149,10 +152,12 @@ struct Dispatcher: Sendable {
                 into: &writer)
         case .get(let bucket, let id): try service.get(id, in: bucket, into: &writer)
         case .count(let bucket, let clause):
-            return try service.count(clause, in: bucket, effort: effort, into: &writer)
+            return try service.count(
+                clause, in: bucket, by: caller, effort: effort, into: &writer)
         case .query(let bucket, let query):
             return try service.query(
-                query, in: bucket, envelopeBytes: envelopeBytes, effort: effort, into: &writer)
+                query, in: bucket, by: caller, envelopeBytes: envelopeBytes, effort: effort,
+                into: &writer)
         case .export(let bucket, let continues):
             return try service.export(
                 bucket, continues: continues, session: caller.export, envelopeBytes: envelopeBytes,
@@ -177,7 +182,10 @@ struct Dispatcher: Sendable {
         do throws(ServiceFailure) {
             try service.login(token, as: caller, into: &writer)
         } catch {
-            logger.notice("a login failed", metadata: ["address": "\(caller.address)"])
+            // Those that have to wait are not logged: they could fill the log.
+            if error.reason == .wrongToken {
+                logger.notice("a login failed", metadata: ["address": "\(caller.address)"])
+            }
             throw error
         }
     }

@@ -47,8 +47,7 @@ public struct LineServer: ServiceLifecycle.Service {
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup(
             numberOfThreads: service.limits.connectionThreads)
-        let workers = NIOThreadPool(numberOfThreads: service.limits.readThreads)
-        workers.start()
+        let workers = Workers(limits: service.limits)
         do {
             try await serve(group, workers)
         } catch {
@@ -58,16 +57,17 @@ public struct LineServer: ServiceLifecycle.Service {
         try await stop(group, workers)
     }
 
-    private func stop(_ group: MultiThreadedEventLoopGroup, _ workers: NIOThreadPool) async throws {
+    private func stop(_ group: MultiThreadedEventLoopGroup, _ workers: Workers) async throws {
         try await workers.shutdownGracefully()
         try await group.shutdownGracefully()
     }
 
-    private func serve(_ group: MultiThreadedEventLoopGroup, _ workers: NIOThreadPool) async throws
-    {
+    private func serve(_ group: MultiThreadedEventLoopGroup, _ workers: Workers) async throws {
         let sessions = Sessions()
         let room = WriteRoom(bytes: service.limits.queuedWriteBytes)
-        let listener = try await bind(group, workers, desks(group, room), sessions)
+        let door = LoopDoor()
+        defer { door.close() }
+        let listener = try await bind(group, workers, desks(group, door, room), sessions)
         let address = listener.localAddress
         service.health.state = .ready
         ready(address?.ipAddress ?? host, address?.port ?? port)
@@ -82,7 +82,7 @@ public struct LineServer: ServiceLifecycle.Service {
     }
 
     private func bind(
-        _ group: MultiThreadedEventLoopGroup, _ workers: NIOThreadPool,
+        _ group: MultiThreadedEventLoopGroup, _ workers: Workers,
         _ desks: [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>], _ sessions: Sessions
     ) async throws -> any Channel {
         let dispatcher = Dispatcher(service: service, logger: logger)
@@ -90,6 +90,11 @@ public struct LineServer: ServiceLifecycle.Service {
         return try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { [logger] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptPause(logger: logger))
+                }
+            }
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -109,14 +114,15 @@ public struct LineServer: ServiceLifecycle.Service {
 
     /// A desk for each event loop, used by that loop's connections alone.
     private func desks(
-        _ group: MultiThreadedEventLoopGroup, _ room: WriteRoom
+        _ group: MultiThreadedEventLoopGroup, _ door: LoopDoor, _ room: WriteRoom
     ) -> [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>] {
         let limits = service.limits
         let holdings = Holdings(limit: limits.bufferedBytes)
         var desks: [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>] = [:]
         for loop in group.makeIterator() {
             let desk = NIOLoopBoundBox.makeBoxSendingValue(
-                LoopDesk(limits: limits, eventLoop: loop, room: room, holdings: holdings),
+                LoopDesk(
+                    limits: limits, eventLoop: loop, door: door, room: room, holdings: holdings),
                 eventLoop: loop)
             loop.execute { desk.value.beginRounds() }
             desks[ObjectIdentifier(loop)] = desk
@@ -127,7 +133,7 @@ public struct LineServer: ServiceLifecycle.Service {
     /// Puts the handlers of a new connection in place, in its event loop.
     private func add(
         _ channel: any Channel, _ dispatcher: Dispatcher, _ desk: LoopDesk,
-        _ workers: NIOThreadPool, _ sessions: Sessions
+        _ workers: Workers, _ sessions: Sessions
     ) throws {
         let pipeline = channel.pipeline.syncOperations
         let address = channel.remoteAddress?.clientAddress ?? "unknown"

@@ -24,18 +24,23 @@ final class LoopDesk {
     private let limits: Limits
     private let holdings: Holdings
     private let eventLoop: any EventLoop
+    private let door: LoopDoor
     private var sessions: [ObjectIdentifier: SessionHandler] = [:]
-    private var turns: Deque<SessionHandler> = []
+    private var turns: Deque<Turn> = []
     private var unsent: [SessionHandler] = []
     private var unsentSince: Int64 = 0
     private var isSending = false
     private var isServingTurns = false
 
-    init(limits: Limits, eventLoop: any EventLoop, room: WriteRoom, holdings: Holdings) {
+    init(
+        limits: Limits, eventLoop: any EventLoop, door: LoopDoor, room: WriteRoom,
+        holdings: Holdings
+    ) {
+        self.door = door
         self.room = room
         self.holdings = holdings
         parser = RequestParser(limits: limits)
-        writeAnswers = WriteAnswers(eventLoop: eventLoop)
+        writeAnswers = WriteAnswers(eventLoop: eventLoop, door: door)
         self.limits = limits
         self.eventLoop = eventLoop
     }
@@ -46,20 +51,32 @@ final class LoopDesk {
 
     // MARK: Turns
 
+    /// What a session does when its turn comes.
+    private enum Turn {
+        case work(SessionHandler)
+        case send(SessionHandler)
+    }
+
     /// Between two turns the event loop serves everybody who has no need of one.
     private static let pause = TimeAmount.microseconds(20)
 
     /// Has a session that has much to do go on when all others have been served: one such session at
     /// a time, so that nobody waits for more than one turn.
-    func queue(_ session: SessionHandler) {
-        turns.append(session)
+    func queue(_ session: SessionHandler) { queue(.work(session)) }
+
+    private func queue(_ turn: Turn) {
+        turns.append(turn)
         if !isServingTurns { serveNextTurn() }
     }
 
     private func serveNextTurn() {
         isServingTurns = true
         eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
-            turns.popFirst()?.takeTurn()
+            switch turns.popFirst() {
+            case .work(let session): session.takeTurn()
+            case .send(let session): session.sendOutput()
+            case nil: break
+            }
             if turns.isEmpty { isServingTurns = false } else { serveNextTurn() }
         }
     }
@@ -71,9 +88,12 @@ final class LoopDesk {
 
     /// Has a session's answers sent when everybody who had asked has been answered, or soon: to wake
     /// clients is dear, and who gets several answers at once is woken once.
-    func send(_ session: SessionHandler) {
+    ///
+    /// - Parameter inTurn: they are long, and are sent when all others have been served.
+    func send(_ session: SessionHandler, inTurn: Bool) {
         guard !session.isUnsent else { return }
         session.isUnsent = true
+        if inTurn { return queue(.send(session)) }
         unsent.append(session)
         let now = monotonicNanoseconds()
         if unsent.count == 1 {
@@ -89,10 +109,7 @@ final class LoopDesk {
         isSending = true
         let sessions = unsent
         unsent.removeAll()
-        for session in sessions {
-            session.isUnsent = false
-            session.context?.flush()
-        }
+        for session in sessions { session.sendOutput() }
         isSending = false
     }
 
@@ -144,7 +161,9 @@ final class LoopDesk {
         held.append(session)
         guard held.count == 1 else { return }
         let desk = NIOLoopBound(self, eventLoop: eventLoop)
-        room.whenOpen { [eventLoop] in eventLoop.execute { desk.value.release() } }
+        room.whenOpen { [eventLoop, door] in
+            door.execute(on: eventLoop) { desk.value.release() }
+        }
     }
 
     private func release() {
@@ -163,16 +182,20 @@ final class WriteAnswers: Sendable {
     }
 
     private let eventLoop: any EventLoop
+    private let door: LoopDoor
     private let waiting = Mutex<[Delivery]>([])
 
-    init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+    init(eventLoop: any EventLoop, door: LoopDoor) {
+        self.eventLoop = eventLoop
+        self.door = door
+    }
 
     func put(_ delivery: Delivery) {
         let isFirst = waiting.withLock { waiting in
             defer { waiting.append(delivery) }
             return waiting.isEmpty
         }
-        if isFirst { eventLoop.execute { self.deliver() } }
+        if isFirst { door.execute(on: eventLoop) { self.deliver() } }
     }
 
     private func deliver() {

@@ -1,24 +1,29 @@
 import Backend
-import Glibc
 import JSONText
 import NIOCore
 import Objects
 import Operations
 import WireProtocol
 
-/// Costly reads, on threads of their own.
+/// What would hold up the event loop, on threads of its own.
 extension SessionHandler {
-    /// Costly reads leave the cores to the event loop and the writer where those have something to
-    /// do; Linux counts this by thread.
-    private static let workerNiceness: Int32 = 10
+    /// Looks at a long text on a worker thread.
+    func examine(_ text: LongText, _ context: ChannelHandlerContext) {
+        let eventLoop = context.eventLoop
+        workers.parsing.submit(for: caller.share) { [self] in
+            let contents = text.contents(limits: limits) {
+                dispatcher.refusal(of: $0, from: caller)
+            }
+            eventLoop.execute { self.take(contents) }
+        }
+    }
 
     /// Runs a read on a worker thread.
     func offload(_ request: Request, since begin: Int64, _ context: ChannelHandlerContext) {
         let eventLoop = context.eventLoop
         let stop = StopSignal()
         self.stop = stop
-        workers.submit { [self] _ in
-            setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.workerNiceness)
+        workers.reads.submit(for: caller.share) { [self] in
             var request = request
             let waited = (monotonicNanoseconds() - begin) / 1_000_000
             if waited > limits.queueMilliseconds {
@@ -27,8 +32,9 @@ extension SessionHandler {
             var writer = JSONWriter()
             _ = dispatcher.answer(
                 request, from: caller, since: begin, effort: .until(stop), into: &writer)
-            let answer = writer.bytes
-            eventLoop.execute { [request] in self.finish(request, answer) }
+            // A large request is freed here: the loop gets its id alone.
+            let (id, answer) = (request.id, writer.bytes)
+            eventLoop.execute { self.finish(id, answer) }
         }
         if request.method == .export || request.method == .backup, !isWatchingExport {
             isWatchingExport = true
@@ -39,13 +45,33 @@ extension SessionHandler {
     /// Looks after every idle time whether the export is still used, as long as there is one.
     private func watchExport(_ eventLoop: any EventLoop) {
         let idle = limits.exportIdleMilliseconds
-        eventLoop.scheduleTask(in: .milliseconds(Int64(idle))) { [self] in
+        eventLoop.scheduleTask(in: .milliseconds(Int64(idle))) { [weak self] in
+            guard let self else { return }
             if context != nil, caller.export.expire(after: .milliseconds(idle)) {
                 watchExport(eventLoop)
             } else {
                 isWatchingExport = false
             }
         }
+    }
+}
+
+/// Threads for what would hold up an event loop.
+struct Workers: Sendable {
+    /// Costly reads, of seconds perhaps.
+    let reads: FairWorkers
+    /// Long requests to be read: milliseconds each, which do not wait for costly reads.
+    let parsing: FairWorkers
+
+    init(limits: Limits) {
+        reads = FairWorkers(threads: limits.readThreads)
+        parsing = FairWorkers(threads: max(2, limits.connectionThreads))
+    }
+
+    /// Ends all threads when what runs on them has ended.
+    func shutdownGracefully() async throws {
+        try await parsing.shutdownGracefully()
+        try await reads.shutdownGracefully()
     }
 }
 

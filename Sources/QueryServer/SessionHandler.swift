@@ -2,7 +2,6 @@ import Backend
 import JSONText
 import Logging
 import NIOCore
-import NIOPosix
 import NIOSSL
 import NIOTLS
 import Objects
@@ -22,11 +21,11 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     let dispatcher: Dispatcher
     let limits: Limits
-    let workers: NIOThreadPool
+    let workers: Workers
     private let desk: LoopDesk
     var conversation: Conversation
     private var finishedWrites: [FinishedWrite] = []
-    private var finishedRead: (request: Request, answer: [UInt8])?
+    private var finishedRead: (id: [UInt8]?, answer: [UInt8])?
     /// Tells the read that runs on a worker thread that nobody wants its answer any more.
     var stop: StopSignal?
     let caller: Caller
@@ -40,6 +39,8 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     private var isRunning = false
     /// Much is to be done, for which its turn has to come.
     private var isQueued = false
+    /// It took more than a turn when it last had something to do.
+    private var isBusy = false
     private var hasReceived = false
     private var isActive = false
     var patience = Patience(now: monotonicNanoseconds())
@@ -58,7 +59,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     /// - Parameter isSecured: whether nothing has to be agreed on before the first line.
     init(
-        dispatcher: Dispatcher, limits: Limits, workers: NIOThreadPool, desk: LoopDesk,
+        dispatcher: Dispatcher, limits: Limits, workers: Workers, desk: LoopDesk,
         caller: Caller, isSecured: Bool
     ) {
         self.dispatcher = dispatcher
@@ -85,6 +86,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     func channelInactive(context: ChannelHandlerContext) {
         isActive = false
         stop?.stop()
+        caller.export.close()
         context.fireChannelInactive()
     }
 
@@ -153,7 +155,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     /// Does all that can be done now: requests, then answers out, then perhaps more input.
     func run() {
         guard !isRunning, !isQueued else { return }
-        if conversation.heldBytes > Self.longInput { queue() } else { work() }
+        if isBusy || conversation.heldBytes > Self.longInput { queue() } else { work() }
     }
 
     /// Bytes that are not taken in but in turn.
@@ -170,9 +172,17 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         work()
     }
 
+    /// Sends what has been put into the output.
+    func sendOutput() {
+        isUnsent = false
+        context?.flush()
+    }
+
     private func work() {
         isRunning = true
-        if let context { work(context) }
+        let begin = monotonicNanoseconds()
+        if let context { work(context, since: begin) }
+        isBusy = monotonicNanoseconds() - begin > Self.turn
         isRunning = false
     }
 
@@ -182,20 +192,18 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         run()
     }
 
-    /// Works for this long without letting others have their turn; nanoseconds.
-    private static let turn: Int64 = 500_000
+    /// Works for this long without letting others have their turn; nanoseconds. Many may have
+    /// something to do in one round of the event loop, so it is little.
+    private static let turn: Int64 = 250_000
 
-    private func work(_ context: ChannelHandlerContext) {
+    private func work(_ context: ChannelHandlerContext, since begin: Int64) {
         let channel = context.channel
-        let begin = monotonicNanoseconds()
         takeFinished()
         var hasMore = true
-        var steps = 0
         while hasMore, channel.isWritable {
             hasMore = step(context)
             if desk.output.count > limits.outputBytes / 2 { flush(context) }
-            steps += 1
-            if hasMore, steps % 4 == 0, monotonicNanoseconds() - begin > Self.turn {
+            if hasMore, monotonicNanoseconds() - begin > Self.turn {
                 flush(context)
                 return queue()
             }
@@ -213,15 +221,15 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     /// Puts the answers that came from other threads into the output.
     private func takeFinished() {
-        if let (request, answer) = finishedRead {
+        if let (id, answer) = finishedRead {
             finishedRead = nil
-            conversation.answer(request, into: &desk.output) { writer in
+            conversation.answer(id, into: &desk.output) { writer in
                 writer.raw(answer)
                 return true
             }
         }
         for finished in finishedWrites {
-            conversation.answer(finished.request, into: &desk.output) { writer in
+            conversation.answer(finished.request.id, into: &desk.output) { writer in
                 dispatcher.answer(finished, into: &writer)
                 return true
             }
@@ -237,11 +245,16 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         {
         case .read(let request):
             let begin = monotonicNanoseconds()
-            let isAnswered = conversation.answer(request, into: &desk.output) { writer in
-                dispatcher.answer(
-                    request, from: caller, since: begin, effort: .light, into: &writer)
-            }
+            let isAnswered =
+                !request.isLarge
+                && conversation.answer(request.id, into: &desk.output) { writer in
+                    dispatcher.answer(
+                        request, from: caller, since: begin, effort: .light, into: &writer)
+                }
             if !isAnswered { offload(request, since: begin, context) }
+            return true
+        case .examine(let text):
+            examine(text, context)
             return true
         case .write(let request, let write):
             let begin = monotonicNanoseconds()
@@ -262,22 +275,34 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         }
     }
 
-    func finish(_ request: Request, _ answer: [UInt8]) {
+    /// Takes the answer to a costly read.
+    func finish(_ id: [UInt8]?, _ answer: [UInt8]) {
         stop = nil
-        finishedRead = (request, answer)
+        finishedRead = (id, answer)
+        run()
+    }
+
+    /// Takes what a long text was found to be.
+    func take(_ contents: LongText.Contents) {
+        conversation.take(contents)
         run()
     }
 
     /// Hands the answers to the channel, which sends them when the desk says so.
     private func flush(_ context: ChannelHandlerContext) {
         guard desk.output.count > 0 else { return }
+        let isLong = desk.output.count > Self.longOutput
         var buffer = context.channel.allocator.buffer(capacity: desk.output.count)
         desk.output.withBytes { _ = buffer.writeBytes(UnsafeRawBufferPointer($0)) }
         desk.output.removeAll(keeping: Self.keptOutput)
         context.write(wrapOutboundOut(buffer), promise: nil)
         mayHaveUnsent = true
-        desk.send(self)
+        desk.send(self, inTurn: isLong)
     }
+
+    /// Bytes of answers that are not sent but in turn: the kernel copies a megabyte in half a
+    /// millisecond.
+    private static let longOutput = 128 * 1_024
 
     /// Bytes of the buffer for answers that are kept when it is empty.
     private static let keptOutput = 1 << 20

@@ -1,4 +1,6 @@
 import NIOSSL
+import Objects
+import Operations
 import Synchronization
 
 /// The service's certificate and key, and whose certificates it demands of clients: TLS 1.2 or later.
@@ -13,12 +15,36 @@ public final class TLSIdentity: Sendable {
         public var key: String
         /// The roots of the certificates that clients have to show; nil when they need none.
         public var clientCA: String?
+        /// Bytes of each.
+        public var maximumBytes: Int
 
-        public init(certificate: String, key: String, clientCA: String? = nil) {
+        public init(
+            certificate: String, key: String, clientCA: String? = nil,
+            maximumBytes: Int = Limits().fileBytes
+        ) {
             self.certificate = certificate
             self.key = key
             self.clientCA = clientCA
+            self.maximumBytes = maximumBytes
         }
+
+        /// What is made of one of them.
+        fileprivate func make<Value>(
+            _ what: String, _ path: String, _ body: ([UInt8]) throws -> Value
+        ) throws -> Value {
+            do {
+                return try body(TrustedFile(path: path, maximumBytes: maximumBytes).bytes)
+            } catch let fault as TrustedFile.Fault {
+                throw Fault(description: "\(what): \(fault)")
+            } catch {
+                throw Fault(description: "\(what): it is not PEM, or not of that kind")
+            }
+        }
+    }
+
+    /// Which of the files cannot be used, and why.
+    public struct Fault: Error, CustomStringConvertible {
+        public let description: String
     }
 
     private let files: Files
@@ -42,15 +68,26 @@ public final class TLSIdentity: Sendable {
     }
 
     private static func context(_ files: Files) throws -> NIOSSLContext {
-        let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
-        let key = try NIOSSLPrivateKey(file: files.key, format: .pem)
+        let chain = try files.make("the certificate", files.certificate) {
+            try NIOSSLCertificate.fromPEMBytes($0)
+        }
+        let key = try files.make("its key", files.key) {
+            try NIOSSLPrivateKey(bytes: $0, format: .pem)
+        }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
         if let authority = files.clientCA {
-            configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(authority))
+            let roots = try files.make("the clients' authorities", authority) {
+                try NIOSSLCertificate.fromPEMBytes($0)
+            }
+            configuration.trustRoots = .certificates(roots)
             configuration.certificateVerification = .noHostnameVerification
         }
-        return try NIOSSLContext(configuration: configuration)
+        do {
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw Fault(description: "certificate and key do not belong together")
+        }
     }
 }

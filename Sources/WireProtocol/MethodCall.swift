@@ -63,7 +63,7 @@ public enum MethodName: Int, Sendable, CaseIterable {
     }
 
     /// Whether it changes objects.
-    var isWrite: Bool {
+    public var isWrite: Bool {
         switch self {
         case .deleteBucket, .deleteWhere, .create, .put, .patch, .delete, .putMany: true
         default: false

@@ -37,7 +37,7 @@ struct MethodTable {
         case .info: return .info
         case .ping: return .ping
         case .statistics: return .statistics
-        case .login: return .login(token: try params.string("token"))
+        case .login: return .login(token: try token(&params))
         case .listBuckets: return try listBuckets(&params)
         case .count: return .count(try bucket(&params), try clause(&params))
         case .query: return .query(try bucket(&params), try query(&params))
@@ -65,6 +65,14 @@ struct MethodTable {
         case .check: return .check
         case .backup: return .backup(continues: try params.optionalBool("continue") ?? false)
         }
+    }
+
+    private func token(_ params: inout MemberReader) throws(ServiceFailure) -> String {
+        let token = try params.string("token")
+        guard token.utf8.count <= limits.tokenBytes else {
+            throw params.failure("token", "expected at most \(limits.tokenBytes) bytes")
+        }
+        return token
     }
 
     private func listBuckets(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {
@@ -115,6 +123,10 @@ struct MethodTable {
     private func putMany(_ params: inout MemberReader) throws(ServiceFailure) -> MethodCall {
         let bucket = try bucket(&params)
         let array = try params.array("objects", "an array of objects")
+        guard array.count <= limits.putManyObjects else {
+            throw params.failure(
+                "objects", "expected at most \(limits.putManyObjects) objects, not \(array.count)")
+        }
         var objects: [(id: ObjectID?, document: WrittenDocument)] = []
         objects.reserveCapacity(array.count)
         var ids: Set<ObjectID> = []
@@ -178,6 +190,6 @@ struct MethodTable {
     }
 
     private func clause(_ params: inout MemberReader) throws(ServiceFailure) -> Clause {
-        try QueryParser(limits: limits).bucketQuery(from: &params).clause
+        try QueryParser(limits: limits).clause(from: &params)
     }
 }

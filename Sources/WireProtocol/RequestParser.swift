@@ -2,7 +2,7 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// One request of a line.
+/// One request of a line, its params read.
 ///
 /// A class because it is handed on much and holds much: copies would count many references.
 public final class Request: Sendable {
@@ -13,6 +13,8 @@ public final class Request: Sendable {
     public let call: Result<MethodCall, RPCFailure>
     /// What its client calls a write, so that a repeat is recognised.
     public let key: RequestKey?
+    /// As `UnreadRequest` has it.
+    public let isLarge: Bool
 
     static let nullID = Array("null".utf8)
 
@@ -28,23 +30,29 @@ public final class Request: Sendable {
 
     init(
         id: [UInt8]?, method: MethodName?, call: Result<MethodCall, RPCFailure>,
-        key: RequestKey? = nil
+        key: RequestKey? = nil, isLarge: Bool = false
     ) {
         self.id = id
         self.method = method
         self.call = call
         self.key = key
+        self.isLarge = isLarge
     }
 }
 
 /// What a line holds.
-public enum Message: Sendable {
-    case single(Request)
-    /// A batch, at least one request.
-    case batch([Request])
+public enum Message {
+    case single(UnreadRequest)
+    /// A batch: where each of its requests stands in the line, at least one.
+    case batch([Range<Int>])
 }
 
 /// Lines to requests. A line that holds none becomes a request that has failed already.
+///
+///     switch parser.parse(line) {
+///     case .single(let unread): … parser.read(unread)      // once it is known who may
+///     case .batch(let ranges): … parser.parse(element: line[ranges[0]])
+///     }
 ///
 /// One thread at a time. A class because it is handed on for every line.
 public final class RequestParser {
@@ -57,54 +65,79 @@ public final class RequestParser {
         methods = MethodTable(limits: limits)
     }
 
+    /// A line's requests, their params unread.
     public func parse(_ line: UnsafeBufferPointer<UInt8>) -> Message {
         let view: JSONView
         do {
             view = try parser.parse(line)
         } catch {
-            return .single(
-                Request(
-                    failed: RPCFailure(-32700, "INVALID_JSON", error.message, offset: error.offset))
-            )
+            return .single(UnreadRequest(failed: .invalidJSON(error)))
         }
-        guard view.kind == .array else { return .single(request(view)) }
+        guard view.kind == .array else { return .single(Self.request(view)) }
         guard (1...limits.batchRequests).contains(view.count) else {
             return .single(
-                Request(
-                    failed: .invalidRequest("a batch has 1 to \(limits.batchRequests) requests")))
+                UnreadRequest(
+                    failed:
+                        .invalidRequest("a batch has 1 to \(limits.batchRequests) requests")))
         }
-        return .batch(view.elements.map(request))
+        return .batch(view.elements.map(\.range))
     }
 
-    private func request(_ view: JSONView) -> Request {
+    /// A request out of a batch, its params unread.
+    public func parse(element: UnsafeBufferPointer<UInt8>) -> UnreadRequest {
+        do {
+            return Self.request(try parser.parse(element))
+        } catch {
+            return UnreadRequest(failed: .invalidJSON(error))
+        }
+    }
+
+    /// Reads the params of the request that was parsed last.
+    public func read(_ unread: UnreadRequest) -> Request {
+        let method: MethodName
+        switch unread.method {
+        case .failure(let failure): return unread.refused(failure)
+        case .success(let found): method = found
+        }
+        do throws(ServiceFailure) {
+            let (call, key) = try call(method, unread.params)
+            return Request(
+                id: unread.id, method: method, call: .success(call), key: key,
+                isLarge: unread.isLarge)
+        } catch {
+            return unread.refused(RPCFailure(error))
+        }
+    }
+
+    private static func request(_ view: JSONView) -> UnreadRequest {
         guard view.kind == .object else {
-            return Request(failed: .invalidRequest("a request is a JSON object"))
+            return UnreadRequest(failed: .invalidRequest("a request is a JSON object"))
         }
         let id = view["id"]
         if let kind = id?.kind, kind == .bool || kind == .array || kind == .object {
-            return Request(failed: .invalidRequest("\"id\" has to be a string, a number or null"))
+            return UnreadRequest(
+                failed: .invalidRequest("\"id\" has to be a string, a number or null"))
         }
         let idText = id.map { Array($0.text) }
         guard view["jsonrpc"]?.utf8?.elementsEqualBytes("2.0") == true else {
-            return Request(failed: .invalidRequest("\"jsonrpc\" has to be \"2.0\""), id: idText)
+            return UnreadRequest(
+                failed: .invalidRequest("\"jsonrpc\" has to be \"2.0\""), id: idText)
         }
         guard let name = view["method"]?.utf8 else {
-            return Request(failed: .invalidRequest("\"method\" has to be a string"), id: idText)
+            return UnreadRequest(
+                failed: .invalidRequest("\"method\" has to be a string"), id: idText)
         }
         let params = view["params"]
         if let params, params.kind != .object, params.kind != .array {
-            return Request(failed: .invalidRequest("\"params\" has to be an object"), id: idText)
+            return UnreadRequest(
+                failed: .invalidRequest("\"params\" has to be an object"), id: idText)
         }
         guard let method = MethodName(utf8: name) else {
-            let name = String(decoding: name, as: UTF8.self)
-            return Request(id: idText, method: nil, call: .failure(.methodNotFound(name)))
+            // The name is told shortened.
+            let name = String(decoding: name.prefix(1_000), as: UTF8.self)
+            return UnreadRequest(id: idText, method: .failure(.methodNotFound(name)))
         }
-        do throws(ServiceFailure) {
-            let (call, key) = try call(method, params)
-            return Request(id: idText, method: method, call: .success(call), key: key)
-        } catch {
-            return Request(id: idText, method: method, call: .failure(RPCFailure(error)))
-        }
+        return UnreadRequest(id: idText, method: .success(method), params: params)
     }
 
     private func call(
@@ -115,5 +148,11 @@ public final class RequestParser {
                 .invalidInputData, "params are given by name, in an object", at: "params")
         }
         return try methods.call(method, params?.kind == .object ? params : nil)
+    }
+}
+
+extension RPCFailure {
+    fileprivate static func invalidJSON(_ error: JSONSyntaxError) -> RPCFailure {
+        RPCFailure(-32700, "INVALID_JSON", error.message, offset: error.offset)
     }
 }

@@ -69,13 +69,15 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
     /// Every line is a request or told why not, in one line.
     private static func request(_ bytes: [UInt8]) {
         let parser = RequestParser(limits: Limits())
-        let message = bytes.withUnsafeBufferPointer(parser.parse)
+        let message = bytes.withUnsafeBufferPointer { parser.parse($0) }
         let requests: [Request]
         switch message {
-        case .single(let request): requests = [request]
-        case .batch(let batch):
-            precondition((1...Limits().batchRequests).contains(batch.count))
-            requests = batch
+        case .single(let unread): requests = [parser.read(unread)]
+        case .batch(let ranges):
+            precondition((1...Limits().batchRequests).contains(ranges.count))
+            requests = ranges.map { range in
+                bytes[range].withUnsafeBufferPointer { parser.read(parser.parse(element: $0)) }
+            }
         }
         for request in requests {
             guard case .failure(let failure) = request.call else { continue }

@@ -12,7 +12,7 @@ enum PageKeyTarget {
         ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? { nil }
 
         func forEachDocument(
-            in bucket: BucketName, _ body: (ChangeNumber, [UInt8]) -> Void
+            in bucket: BucketName, _ body: (ChangeNumber, [UInt8]) -> Bool
         ) throws(ServiceFailure) {}
     }
 

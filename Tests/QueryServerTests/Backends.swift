@@ -10,7 +10,7 @@ final class EndlessBackend: IdleBackend {
     let stopped = Atomic(0)
 
     func count(
-        _ clause: Clause, in bucket: BucketName, effort: Effort
+        _ clause: Clause, in bucket: BucketName, by principal: String?, effort: Effort
     ) throws(ServiceFailure) -> Int? {
         guard effort != .light else { return nil }
         running.add(1, ordering: .relaxed)
@@ -76,7 +76,9 @@ protocol IdleBackend: Backend {}
 extension IdleBackend {
     var storeName: String { "none" }
 
-    func count(_ clause: Clause, in bucket: BucketName, effort: Effort) -> Int? { 0 }
+    func count(
+        _ clause: Clause, in bucket: BucketName, by principal: String?, effort: Effort
+    ) -> Int? { 0 }
 
     func query(
         _ request: PageRequest, effort: Effort, into writer: inout JSONWriter

@@ -13,8 +13,9 @@ import Testing
         let outcome = TestOutcome()
         try await Servers.serve(backend, limits: limits) { port in
             try await RawConnection.during(port: port) { first in
-                try await RawConnection.during(port: port) { second in
-                    try await RawConnection.during(port: port) { third in
+                // From other addresses: one never has all threads.
+                try await RawConnection.during(port: port, from: "127.0.0.2") { second in
+                    try await RawConnection.during(port: port, from: "127.0.0.3") { third in
                         try first.send(Self.count)
                         try second.send(Self.count)
                         try await wait { backend.running.load(ordering: .relaxed) == 2 }
@@ -37,6 +38,25 @@ import Testing
             }
         }
         return outcome.text
+    }
+
+    @Test func `Who has begun costly reads on many connections leaves a thread to others`()
+        async throws
+    {
+        var limits = Limits()
+        limits.readThreads = 3
+        let backend = EndlessBackend()
+        try await Servers.serve(backend, limits: limits) { port in
+            try await RawConnection.during(port: port, count: 8) { greedy in
+                for client in greedy { try client.send(Self.count) }
+                try await wait { backend.running.load(ordering: .relaxed) == 2 }
+                try await RawConnection.during(port: port, from: "127.0.0.2") { other in
+                    try other.send(Self.count)
+                    try await wait { backend.running.load(ordering: .relaxed) == 3 }
+                }
+                for client in greedy { try client.resetOnClose() }
+            }
+        }
     }
 
     @Test(arguments: [2, 3, 4])

@@ -3,6 +3,7 @@ import Logging
 import Objects
 import Operations
 import QueryServer
+import TestSupport
 
 enum Servers {
     /// Serves a backend on a free port; returns when the service has stopped.

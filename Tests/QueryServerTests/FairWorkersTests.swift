@@ -1,0 +1,69 @@
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import QueryServer
+
+/// Threads that several owners share.
+@Suite(.timeLimit(.minutes(5))) struct FairWorkersTests {
+    /// Jobs that wait until they are let go, and the order in which they began.
+    private final class Jobs: Sendable {
+        private let begun = Mutex<[String]>([])
+        private let gate = DispatchSemaphore(value: 0)
+
+        var names: [String] { begun.withLock { $0 } }
+
+        func held(_ name: String) -> @Sendable () -> Void {
+            {
+                self.begun.withLock { $0.append(name) }
+                self.gate.wait()
+            }
+        }
+
+        func letGo(_ count: Int) { for _ in 0..<count { gate.signal() } }
+    }
+
+    private static func with(
+        threads: Int, _ body: (FairWorkers, Jobs) async throws -> Void
+    ) async throws {
+        let (workers, jobs) = (FairWorkers(threads: threads), Jobs())
+        try await body(workers, jobs)
+        jobs.letGo(1_000)
+        try await workers.shutdownGracefully()
+    }
+
+    @Test(arguments: [2, 4])
+    func `who has any number of jobs leaves a thread to others`(_ threads: Int) async throws {
+        try await Self.with(threads: threads) { workers, jobs in
+            for number in 0..<20 { workers.submit(for: "greedy", jobs.held("greedy \(number)")) }
+            try await wait { jobs.names.count == threads - 1 }
+            workers.submit(for: "other", jobs.held("other"))
+            try await wait { jobs.names.count == threads }
+            #expect(jobs.names.last == "other")
+        }
+    }
+
+    @Test func `those who wait have their turns one after the other`() async throws {
+        try await Self.with(threads: 1) { workers, jobs in
+            for name in ["a1", "a2", "a3", "b1", "b2", "c1"] {
+                workers.submit(for: String(name.prefix(1)), jobs.held(name))
+            }
+            for count in 1...6 {
+                try await wait { jobs.names.count == count }
+                jobs.letGo(1)
+            }
+            #expect(jobs.names == ["a1", "a2", "b1", "c1", "a3", "b2"])
+        }
+    }
+
+    @Test func `every job is done`() async throws {
+        let done = Atomic(0)
+        let workers = FairWorkers(threads: 3)
+        for number in 0..<3_000 {
+            workers.submit(for: "\(number % 7)") { done.add(1, ordering: .relaxed) }
+        }
+        try await wait { done.load(ordering: .relaxed) == 3_000 }
+        try await workers.shutdownGracefully()
+    }
+}
