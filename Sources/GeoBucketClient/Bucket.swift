@@ -77,12 +77,13 @@ public struct Bucket: Sendable {
     /// One page of the objects that match the query as it is now.
     public func execute(_ query: BucketQuery) async throws -> QueryResult {
         let query = query.copy()
-        let answer = try await read("bucket.query", query.members)
-        return QueryResult(
-            objects: try (answer["results"]?.array ?? []).map {
-                try GeoObject(self, document: $0, isPartial: query.fields != nil)
-            },
-            nextQuery: answer["nextPaginationKey"]?.string.map(query.next))
+        return try await read("bucket.query", query.members) { answer in
+            QueryResult(
+                objects: try answer["results"]?.elements.map {
+                    try GeoObject(self, document: $0, isPartial: query.fields != nil)
+                } ?? [],
+                nextQuery: answer["nextPaginationKey"]?.string.map(query.next))
+        }
     }
 
     /// Every object that matches the query as it is now, page by page as they are asked for.
@@ -96,12 +97,20 @@ public struct Bucket: Sendable {
 
     // MARK: Calls
 
-    func read(_ method: String, _ members: [JSONValue.Member]) async throws -> JSONValue {
-        try await client.call(method, .object([.init("bucket", .string(name))] + members))
+    func read<Result>(
+        _ method: String, _ members: [JSONValue.Member],
+        _ body: (JSONView) throws -> Result = { try JSONValue($0) }
+    ) async throws -> Result {
+        try await client.read(method, [.init("bucket", .string(name))] + members, body)
     }
 
-    func write(_ method: String, _ members: [JSONValue.Member]) async throws -> JSONValue {
-        try await client.write(method, [.init("bucket", .string(name))] + members)
+    /// - Parameter object: the JSON text of a member `object`.
+    func write<Result>(
+        _ method: String, _ members: [JSONValue.Member], object: [UInt8]? = nil,
+        _ body: (JSONView) throws -> Result = { try JSONValue($0) }
+    ) async throws -> Result {
+        try await client.write(
+            method, [.init("bucket", .string(name))] + members, object: object, body)
     }
 }
 
@@ -162,13 +171,33 @@ extension ServiceClient {
         }
     }
 
+    /// A read of the bucket's; `body` makes something of the result while it is parsed.
+    func read<Result>(
+        _ method: String, _ members: [JSONValue.Member], _ body: (JSONView) throws -> Result
+    ) async throws -> Result {
+        let params = try Self.text(.object(members))
+        return try Self.reading(try await callText(method, params), body)
+    }
+
     /// A write, under a key of its own where the configuration says so.
-    func write(_ method: String, _ members: [JSONValue.Member]) async throws -> JSONValue {
+    ///
+    /// - Parameter object: the JSON text of a member `object`.
+    func write<Result>(
+        _ method: String, _ members: [JSONValue.Member], object: [UInt8]?,
+        _ body: (JSONView) throws -> Result
+    ) async throws -> Result {
         var members = members
         if configuration.usesRequestKeys {
             members.append(.init("requestKey", .string(Self.newRequestKey())))
         }
-        return try await call(method, .object(members))
+        var params = try Self.text(.object(members))
+        if let object {
+            params.removeLast()
+            params += Array(",\"object\":".utf8) + object + [UInt8(ascii: "}")]
+        }
+        let answer = try await callText(
+            method, params, isRepeatable: configuration.usesRequestKeys)
+        return try Self.reading(answer, body)
     }
 
     /// 128 random bits.

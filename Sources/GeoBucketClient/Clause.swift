@@ -181,8 +181,24 @@ public struct Clause: Sendable, Equatable {
         Clause("not", [.init("clause", clause.json)])
     }
 
-    public static func && (a: Clause, b: Clause) -> Clause { andClauses([a, b]) }
-    public static func || (a: Clause, b: Clause) -> Clause { orClauses([a, b]) }
+    /// A chain is one clause, however long: `a && b && c` is `andClauses([a, b, c])`.
+    public static func && (a: Clause, b: Clause) -> Clause {
+        andClauses(a.parts(of: "and") + b.parts(of: "and"))
+    }
+
+    /// A chain is one clause, however long.
+    public static func || (a: Clause, b: Clause) -> Clause {
+        orClauses(a.parts(of: "or") + b.parts(of: "or"))
+    }
+
+    /// What a clause of this type joins; of another, the clause alone.
+    private func parts(of type: String) -> [Clause] {
+        guard json["type"]?.string == type, let parts = json["clauses"]?.array, !parts.isEmpty,
+            json.members.count == 2
+        else { return [self] }
+        return parts.map(Clause.init(json:))
+    }
+
     public static prefix func ! (clause: Clause) -> Clause { notClause(clause) }
 }
 

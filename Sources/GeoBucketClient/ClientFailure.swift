@@ -3,6 +3,8 @@ import Objects
 /// Why a call had no result.
 public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case unreachable(host: String, port: Int, reason: String)
+    /// Something answers there, but TLS was not agreed on; nothing was sent.
+    case insecure(host: String, port: Int, reason: String)
     /// The connection ended before the answer came; a write may or may not have happened.
     case disconnected
     /// No answer came in time; a write may or may not have happened.
@@ -20,6 +22,8 @@ public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .unreachable(let host, let port, let reason):
             "no service answers at \(host):\(port) (\(reason)); is `geobucket serve` running?"
+        case .insecure(let host, let port, let reason):
+            "no secure connection to \(host):\(port): \(reason)"
         case .disconnected: "the connection ended before the answer came"
         case .timedOut: "no answer came in time"
         case .closed: "the client is closed"

@@ -59,17 +59,31 @@ public struct ClientTLS: Sendable {
         }
     }
 
-    /// Why TLS was not agreed on, in words; the library's own name places in its source.
-    static func reason(for error: any Error) -> String {
+    /// Why TLS will not be agreed on, however often it is tried; nil for what may pass.
+    static func refusal(for error: any Error, by host: String) -> String? {
+        if error as? NIOSSLExtraError == .failedToValidateHostname {
+            return "the service's certificate does not name \(host); connect by a name that it has"
+        }
+        guard error is NIOSSLError else { return nil }
         let text = "\(error)"
         let known = [
-            ("CERTIFICATE_VERIFY_FAILED", "the service's certificate is not to be trusted"),
-            ("WRONG_VERSION_NUMBER", "the service does not speak it"),
-            ("HANDSHAKE_FAILURE", "the service refuses it, or does not speak it"),
-            ("eof", "the service hung up"), ("uncleanShutdown", "the service hung up"),
+            (
+                "CERTIFICATE_VERIFY_FAILED",
+                "the service's certificate is not trusted: it leads to no root that is known here, or "
+                    + "is not valid now; name its root with --tls-ca PATH, in Swift with "
+                    + "ClientTLS(certificateAuthority:)"
+            ),
+            ("WRONG_VERSION_NUMBER", "the service does not speak TLS"),
+            ("HANDSHAKE_FAILURE", "the service refuses TLS, or does not speak it"),
         ]
         return known.first { text.contains($0.0) }?.1
-            ?? text.replacing(#/ at /\S+/#, with: "")
+    }
+
+    /// Why TLS was not agreed on this time, in words; the library's own name places in its source.
+    static func reason(for error: any Error) -> String {
+        let text = "\(error)"
+        return text.contains("eof") || text.contains("uncleanShutdown")
+            ? "the service hung up" : text.replacing(#/ at /\S+/#, with: "")
     }
 }
 

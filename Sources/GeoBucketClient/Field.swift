@@ -4,7 +4,7 @@ import JSONText
 ///
 ///     let rating = Field<Int>("rating"), kind = Field<String>("kind")
 ///     let clause = rating >= 4 && kind.isIn(["cafe", "bar"])
-///     rating == "four"                                     // does not compile
+///     rating == "four"                // error: a Field is compared with a value of its own type
 public struct Field<Value: JSONConvertible>: Sendable {
     public let path: String
 
@@ -46,8 +46,34 @@ public struct Field<Value: JSONConvertible>: Sendable {
     }
 }
 
+extension Field {
+    /// Arrays with an element that is equal.
+    public func contains<Element>(_ element: Element) -> Clause where Value == [Element] {
+        .contains(path, value: element)
+    }
+
+    /// Objects without the field, and those where it is null.
+    public static func == (field: Field, nil: _OptionalNilComparisonType) -> Clause {
+        !.hasField(field.path) || .hasField(field.path, andType: .null)
+    }
+
+    /// Objects that have the field, and not null.
+    public static func != (field: Field, nil: _OptionalNilComparisonType) -> Clause {
+        .hasField(field.path) && !.hasField(field.path, andType: .null)
+    }
+
+    @available(*, unavailable, message: "a Field is compared with a value of its own type")
+    public static func == <Other>(field: Field, value: Other) -> Clause { .all }
+
+    @available(*, unavailable, message: "a Field is compared with a value of its own type")
+    public static func != <Other>(field: Field, value: Other) -> Clause { .all }
+}
+
 extension Field<String> {
     public func startsWith(_ prefix: String) -> Clause { .startsWith(path, value: prefix) }
+
+    /// Strings with this one somewhere in them.
+    public func contains(_ part: String) -> Clause { .contains(path, value: part) }
 }
 
 extension Field<GeoPoint> {

@@ -21,16 +21,13 @@ extension GeoObject {
                 "the object's version is not known; refresh it first", path: nil)
         }
         let condition = forced ? [] : versionCondition(copy)
-        let changed = copy.changes.map { change in
-            (change.name, JSONValue.object(copy.fields)[change.name])
-        }
+        let changed = copy.changes.map { ($0.name, copy[$0.name]) }
         if changed.allSatisfy({ $0.1.map(Self.isPatchable) ?? true }) {
             let patch = changed.map { JSONValue.Member($0.0, $0.1 ?? .null) }
             let expiry = copy.expiryIsChanged ? [Self.expiry(copy.expires)] : []
             do {
                 return try await write(
-                    "object.patch", id, [.init("object", .object(patch))] + condition + expiry, copy
-                )
+                    "object.patch", id, JSONValue.object(patch).utf8, condition + expiry, copy)
             } catch ClientFailure.refused(let failure)
                 where failure.reason == .invalidInputData
                 && changed.contains(where: { $0.1?.geoPoint != nil })
@@ -60,7 +57,7 @@ extension GeoObject {
             condition =
                 copy.version == nil ? [.init("ifAbsent", .bool(true))] : versionCondition(copy)
         }
-        try await put(copy.fields, id, condition, expires: copy.expires, copy)
+        try await put(copy.text, id, condition, expires: copy.expires, copy)
     }
 
     /// Reads the object anew; changes that were not saved are lost.
@@ -68,8 +65,7 @@ extension GeoObject {
     /// - Throws: `ClientFailure.refused` with `OBJECT_NOT_FOUND`; `.invalid` for an object without
     ///   an id.
     public func refresh() async throws {
-        let document = try await bucket.read("object.get", [.init("id", .string(try existingID()))])
-        var fresh = try State(document)
+        var fresh = try await Self.read(try existingID(), in: bucket)
         state.withLock { state in
             // Goes on, so that a save under way does not take later changes for its own.
             fresh.changeCount = state.changeCount
@@ -85,6 +81,10 @@ extension GeoObject {
         }
     }
 
+    private static func read(_ id: String, in bucket: Bucket) async throws -> State {
+        try await bucket.read("object.get", [.init("id", .string(id))]) { try State($0) }
+    }
+
     private func existingID() throws -> String {
         guard let id = uuid else {
             throw ClientFailure.invalid("the object has no id; save it first", path: nil)
@@ -96,7 +96,7 @@ extension GeoObject {
     private func checkedCopy() throws -> State {
         let copy = state.withLock { $0 }
         let limit = bucket.client.configuration.objectBytes
-        let size = JSONValue.object(copy.fields).utf8.count
+        let size = copy.text.count
         guard size <= limit else {
             throw ClientFailure.invalid(
                 "the object has \(size) bytes of minified JSON, at most \(limit) are allowed",
@@ -110,26 +110,29 @@ extension GeoObject {
     }
 
     private func create(_ copy: State) async throws {
-        var members = [JSONValue.Member("object", .object(copy.fields))]
+        var members: [JSONValue.Member] = []
         if let type = copy.dataType { members.append(.init("dataType", .string(type))) }
         if copy.expires != nil { members.append(Self.expiry(copy.expires)) }
-        finish(try State(try await bucket.write("object.create", members)), copy)
+        let answer = try await bucket.write("object.create", members, object: copy.text) {
+            try State($0)
+        }
+        finish(answer, copy)
     }
 
     /// Writes a whole object; one put without an expiry stays.
     private func put(
-        _ fields: [JSONValue.Member], _ id: String, _ condition: [JSONValue.Member],
-        expires: Int64?, _ copy: State
+        _ object: [UInt8], _ id: String, _ condition: [JSONValue.Member], expires: Int64?,
+        _ copy: State
     ) async throws {
-        let members = [.init("object", .object(fields))] + condition + [Self.expiry(expires)]
-        try await write("object.put", id, members, copy)
+        try await write("object.put", id, object, condition + [Self.expiry(expires)], copy)
     }
 
     private func write(
-        _ method: String, _ id: String, _ members: [JSONValue.Member], _ copy: State
+        _ method: String, _ id: String, _ object: [UInt8], _ members: [JSONValue.Member],
+        _ copy: State
     ) async throws {
         let members = [.init("id", .string(id))] + members
-        finish(try State(try await bucket.write(method, members)), copy)
+        finish(try await bucket.write(method, members, object: object) { try State($0) }, copy)
     }
 
     private static func expiry(_ expires: Int64?) -> JSONValue.Member {
@@ -167,12 +170,12 @@ extension GeoObject {
         _ changed: [(String, JSONValue?)], _ id: String, _ version: Int64?, _ copy: State
     ) async throws {
         while true {
-            var current = try State(try await bucket.read("object.get", [.init("id", .string(id))]))
+            var current = try await Self.read(id, in: bucket)
             for (name, value) in changed { current.set(value, name) }
             if let version { current.version = version }
             do {
                 return try await put(
-                    current.fields, id, versionCondition(current),
+                    current.text, id, versionCondition(current),
                     expires: copy.expiryIsChanged ? copy.expires : current.expires, copy)
             } catch ClientFailure.refused(let failure)
                 where failure.reason == .versionIsStale && version == nil

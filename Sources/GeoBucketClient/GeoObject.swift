@@ -1,6 +1,5 @@
 import FoundationEssentials
 import JSONText
-import Objects
 import Synchronization
 
 /// An object of a bucket as this app holds it: read, changed, saved back.
@@ -15,26 +14,6 @@ import Synchronization
 /// run at once take effect in any order, and two first ones make two objects. Field names compare as sequences
 /// of code points.
 public final class GeoObject: Sendable {
-    struct State {
-        var id: String?
-        var created: Int64?
-        var modified: Int64?
-        var version: Int64?
-        var owner: String?
-        var dataType: String?
-        var expires: Int64?
-        /// Whether the next save has to say when the object expires.
-        var expiryIsChanged = false
-        var calculated: JSONValue?
-        /// The app's own fields, in the order of the document.
-        var fields: [JSONValue.Member] = []
-        /// Fields changed or removed since the last save or refresh, with the number of the change.
-        var changes: [(name: String, number: Int)] = []
-        var changeCount = 0
-        /// Whether the object was read with some of its fields only.
-        var isPartial = false
-    }
-
     public let bucket: Bucket
     let state: Mutex<State>
 
@@ -53,7 +32,7 @@ public final class GeoObject: Sendable {
     /// - Parameters:
     ///   - document: an object as the service wrote it.
     ///   - isPartial: whether it has some of the object's fields only.
-    convenience init(_ bucket: Bucket, document: JSONValue, isPartial: Bool) throws {
+    convenience init(_ bucket: Bucket, document: JSONView, isPartial: Bool) throws {
         var state = try State(document)
         state.isPartial = isPartial
         self.init(bucket, state: state)
@@ -101,19 +80,14 @@ public final class GeoObject: Sendable {
     /// The value of a field: nil when it is missing, `.null` when it is JSON's null.
     ///
     /// Predefined fields and `_calculated` have their names on the wire.
-    public subscript(key: String) -> JSONValue? {
-        state.withLock { state in
-            key.isPredefinedName
-                ? state.predefined.last { $0.name == key }?.value
-                : JSONValue.object(state.fields)[key]
-        }
-    }
+    public subscript(key: String) -> JSONValue? { state.withLock { $0[key] } }
 
     /// A field's value as this type; nil when it is missing or anything else, never a crash.
     public func string(forKey key: String) -> String? { self[key]?.string }
     public func int(forKey key: String) -> Int? { self[key]?.int }
     public func int64(forKey key: String) -> Int64? { self[key]?.int64 }
     public func double(forKey key: String) -> Double? { self[key]?.double }
+    public func decimal(forKey key: String) -> Decimal? { self[key]?.decimal }
     public func bool(forKey key: String) -> Bool? { self[key]?.bool }
     public func date(forKey key: String) -> Date? { self[key]?.date }
     public func array(forKey key: String) -> [JSONValue]? { self[key]?.array }
@@ -136,12 +110,7 @@ public final class GeoObject: Sendable {
     public func distance(_ name: String) -> Double? { self["_calculated"]?[name]?.double }
 
     /// The document: predefined fields first, then the app's own.
-    public var document: JSONValue {
-        state.withLock { .object($0.predefined + $0.fields) }
-    }
-
-    /// Every field by name, predefined ones included.
-    public func dictionaryValue() -> [String: JSONValue] { document.dictionary ?? [:] }
+    public var document: JSONValue { state.withLock { $0.document } }
 
     // MARK: Writing
 
@@ -190,57 +159,4 @@ public final class GeoObject: Sendable {
 extension String {
     /// Whether a field of this name is the service's own: its first code point is `_`.
     var isPredefinedName: Bool { utf8.first == UInt8(ascii: "_") }
-}
-
-extension GeoObject.State {
-    init(_ document: JSONValue) throws {
-        for member in document.members {
-            guard member.name.isPredefinedName else {
-                fields.append(member)
-                continue
-            }
-            try JSONMismatch.inside(member.name) { try take(member) }
-        }
-    }
-
-    private mutating func take(_ member: JSONValue.Member) throws {
-        switch PredefinedField(rawValue: member.name) {
-        case .id: id = try member.value.decode()
-        case .created: created = try member.value.decode()
-        case .modified: modified = try member.value.decode()
-        case .version: version = try member.value.decode()
-        case .owner: owner = try member.value.decode()
-        case .dataType: dataType = try member.value.decode()
-        case .expires: expires = try member.value.decode()
-        case nil: if member.name == "_calculated" { calculated = member.value }
-        }
-    }
-
-    /// What is known of the predefined fields, and the distances.
-    var predefined: [JSONValue.Member] {
-        func member(_ field: PredefinedField, _ value: JSONValue?) -> JSONValue.Member? {
-            value.map { JSONValue.Member(field.rawValue, $0) }
-        }
-        return [
-            member(.id, id?.jsonValue), member(.created, created?.jsonValue),
-            member(.modified, modified?.jsonValue), member(.version, version?.jsonValue),
-            member(.owner, owner?.jsonValue), member(.dataType, dataType?.jsonValue),
-            member(.expires, expires?.jsonValue),
-            calculated.map { JSONValue.Member("_calculated", $0) },
-        ].compactMap(\.self)
-    }
-
-    /// Sets or removes a field and notes that it has changed.
-    mutating func set(_ value: JSONValue?, _ name: String) {
-        let index = fields.lastIndex { $0.name.utf8.elementsEqual(name.utf8) }
-        switch (index, value) {
-        case (let index?, let value?): fields[index].value = value
-        case (let index?, nil): fields.remove(at: index)
-        case (nil, let value?): fields.append(JSONValue.Member(name, value))
-        case (nil, nil): break
-        }
-        changeCount += 1
-        changes.removeAll { $0.name.utf8.elementsEqual(name.utf8) }
-        changes.append((name, changeCount))
-    }
 }

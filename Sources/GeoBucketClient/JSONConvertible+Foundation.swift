@@ -52,9 +52,37 @@ extension Data: JSONConvertible {
     public var jsonValue: JSONValue { .string(base64EncodedString()) }
 }
 
+extension Decimal: JSONConvertible {
+    /// The number that its digits say, which have to be no more than a `Decimal` has room for, 38.
+    public init(jsonValue: JSONValue) throws {
+        guard let number = jsonValue.number else {
+            throw JSONMismatch.expected("a number", found: jsonValue)
+        }
+        let text = try jsonValue.jsonValue.text
+        guard let decimal = Decimal(string: text), let back = try? decimal.jsonValue,
+            back.double == number.double, !jsonValue.isOfManyDigits || back == jsonValue
+        else { throw JSONMismatch("\(text) does not fit Decimal") }
+        self = decimal
+    }
+
+    /// The number with all its digits.
+    public var jsonValue: JSONValue {
+        get throws {
+            guard !isNaN else { throw JSONMismatch("NaN has no JSON spelling") }
+            return try JSONValue(parsing: description)
+        }
+    }
+}
+
 extension JSONValue {
+    fileprivate var isOfManyDigits: Bool {
+        if case .digits = self { return true }
+        return false
+    }
+
     /// The value as these types; nil for a value of any other, never a crash.
     public var int64: Int64? { try? decode() }
+    public var decimal: Decimal? { try? decode() }
     public var geoPoint: GeoPoint? { try? decode() }
 
     /// A moment given in milliseconds since 1970.

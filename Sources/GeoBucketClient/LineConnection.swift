@@ -26,7 +26,7 @@ public final class LineConnection: Sendable {
     /// Connects, runs `body` and closes, on every path.
     ///
     /// - Parameter tls: nil for a connection without it.
-    /// - Throws: `ClientFailure.unreachable`, or what `body` throws.
+    /// - Throws: `ClientFailure.unreachable`, `.insecure`, or what `body` throws.
     public static func with<Result: Sendable>(
         host: String, port: Int, tls: ClientTLS? = nil,
         _ body: (LineConnection) async throws -> Result
@@ -50,7 +50,7 @@ public final class LineConnection: Sendable {
         }
     }
 
-    /// Connects; fails with `ClientFailure.unreachable`, or `.invalid` for files of TLS.
+    /// Connects; fails with `ClientFailure.unreachable` or `.insecure`, or `.invalid` for files of TLS.
     ///
     /// - Parameters:
     ///   - timeout: for the connection and TLS together.
@@ -102,6 +102,10 @@ public final class LineConnection: Sendable {
                 }
             }
             .flatMapErrorThrowing { error in
+                if let reason = ClientTLS.refusal(for: error, by: address.host) {
+                    throw ClientFailure.insecure(
+                        host: address.host, port: address.port, reason: reason)
+                }
                 throw ClientFailure.unreachable(
                     host: address.host, port: address.port, reason: reason(for: error))
             }

@@ -10,9 +10,24 @@ public struct Property<Root> {
     public init<Value: JSONConvertible>(
         _ name: String, _ keyPath: WritableKeyPath<Root, Value>
     ) {
+        self.init(name, keyPath, read: { try $0.jsonValue }, make: { try Value(jsonValue: $0) })
+    }
+
+    /// A property that is a model of this kind itself.
+    public init<Value: KeyValueCoded>(_ name: String, _ keyPath: WritableKeyPath<Root, Value>) {
         self.name = name
         read = { try $0[keyPath: keyPath].jsonValue }
-        write = { $0[keyPath: keyPath] = try Value(jsonValue: $1) }
+        write = { $0[keyPath: keyPath] = try $0[keyPath: keyPath].configured(with: $1) }
+    }
+
+    /// A property of a type that JSON holds in a way of its own.
+    package init<Value>(
+        _ name: String, _ keyPath: WritableKeyPath<Root, Value>,
+        read: @escaping (Value) throws -> JSONValue, make: @escaping (JSONValue) throws -> Value
+    ) {
+        self.name = name
+        self.read = { try read($0[keyPath: keyPath]) }
+        write = { $0[keyPath: keyPath] = try make($1) }
     }
 }
 
@@ -52,16 +67,19 @@ extension KeyValueCoded {
         get throws { try jsonValue.dictionary ?? [:] }
     }
 
-    /// Sets the properties that a document has; names it does not list are skipped.
+    /// Sets the properties that a document has; names that are not listed are skipped.
     ///
-    /// - Throws: `JSONMismatch` with the path of what does not match. Nothing is set then if this is
-    ///   a value type.
+    /// - Throws: `JSONMismatch` for a document that is no object, and with the path of what does not
+    ///   match. Nothing is set then if this is a value type.
     public mutating func configureValues(with document: JSONValue) throws {
         self = try configured(with: document)
     }
 
     /// A copy, or for a class the same instance, with the properties of a document.
     fileprivate func configured(with document: JSONValue) throws -> Self {
+        guard case .object = document else {
+            throw JSONMismatch.expected("an object", found: document)
+        }
         var root = self
         for property in Self.properties {
             guard let value = document[property.name] else { continue }

@@ -9,7 +9,7 @@ import Synchronization
 ///         let shops = client.bucket("shops")
 ///         let near = shops.objects(
 ///             matching: BucketQuery(clause: .geoDistance("location", center: here, radius: 500)))
-///         for try await shop in near { print(shop.string("name") ?? "?") }
+///         for try await shop in near { print(shop.string(forKey: "name") ?? "?") }
 ///     }
 ///
 /// - Throws: `ClientFailure.unreachable` when no service answers at the start; what `body` throws.
@@ -87,26 +87,42 @@ public final class ServiceClient: Sendable {
     public func call(
         _ method: String, _ params: JSONValue = .object([:])
     ) async throws -> JSONValue {
-        let text: [UInt8]
+        let text = try Self.text(params)
+        let isRepeatable = Self.reads.contains(method) || params["requestKey"]?.string != nil
+        let answer = try await callText(method, text, isRepeatable: isRepeatable)
+        return try Self.reading(answer) { try JSONValue($0) }
+    }
+
+    /// - Throws: `ClientFailure.malformedAnswer` for what is no JSON; what `body` throws.
+    static func reading<Result>(
+        _ answer: [UInt8], _ body: (JSONView) throws -> Result
+    ) throws -> Result {
         do {
-            text = try params.jsonValue.utf8
+            return try JSONParser.reading(answer, body)
+        } catch let error as JSONSyntaxError {
+            throw ClientFailure.malformedAnswer(error.message)
+        }
+    }
+
+    /// - Throws: `ClientFailure.invalid` for numbers that are not finite.
+    static func text(_ params: JSONValue) throws -> [UInt8] {
+        do {
+            return try params.jsonValue.utf8
         } catch let mismatch as JSONMismatch {
             throw ClientFailure.invalid(mismatch.message, path: mismatch.path)
         }
-        let isRepeatable = Self.reads.contains(method) || params["requestKey"]?.string != nil
-        return try JSONValue(parsing: try await callText(method, text, isRepeatable))
     }
 
     /// One call of the protocol, params and result as JSON text; writes are never repeated.
     ///
     /// - Throws: `ClientFailure`, `CancellationError`.
     public func callText(_ method: String, _ params: [UInt8]) async throws -> [UInt8] {
-        try await callText(method, params, Self.reads.contains(method))
+        try await callText(method, params, isRepeatable: Self.reads.contains(method))
     }
 
     /// - Parameter isRepeatable: whether doing it twice does no harm.
-    private func callText(
-        _ method: String, _ params: [UInt8], _ isRepeatable: Bool
+    func callText(
+        _ method: String, _ params: [UInt8], isRepeatable: Bool
     ) async throws -> [UInt8] {
         let deadline = deadline()
         var lastRetry: NIODeadline?
@@ -245,7 +261,7 @@ extension ClientFailure {
             case .temporarilyUnavailable: isRepeatable
             default: false
             }
-        case .timedOut, .closed, .malformedAnswer, .invalid: false
+        case .insecure, .timedOut, .closed, .malformedAnswer, .invalid: false
         }
     }
 

@@ -19,14 +19,21 @@ public struct Stored<Model: Codable & Sendable>: Sendable {
     /// The distance in metres that a clause put under a name.
     public func distance(_ name: String) -> Double? { object.distance(name) }
 
-    /// First-level names that the model wrote or would have written as it was read.
-    fileprivate var names: [String]
+    /// The model as it was read or written.
+    fileprivate var former: Former
 
     init(_ object: GeoObject) throws {
         self.object = object
         model = try ModelDecoder.decode(from: object.document)
-        names = try ModelEncoder.encode(model).names
+        former = Former(
+            document: try ModelEncoder.encode(model), state: object.state.withLock { $0 })
     }
+}
+
+/// A model's document when it was read or written, and the object that it stood in then.
+private struct Former: Sendable {
+    var document = JSONValue.object([])
+    var state = GeoObject.State()
 }
 
 /// What becomes of an object's fields that a model does not have.
@@ -42,12 +49,13 @@ extension Bucket {
         _ model: Model, withID id: String? = nil
     ) async throws -> Stored<Model> {
         let object = GeoObject(self, id: id)
-        object.replace(with: try Self.document(model))
+        let document = try Self.document(model)
+        object.state.withLock { $0.set(document, after: Former()) }
         try await object.saveAllFields()
         return try Stored(object)
     }
 
-    /// Writes a changed model back.
+    /// Writes a changed model back. What the app did not change keeps its place and its spelling.
     ///
     /// - Parameters:
     ///   - unknownFields: what becomes of fields of the object that the model does not have.
@@ -57,18 +65,18 @@ extension Bucket {
     public func save<Model>(
         _ stored: inout Stored<Model>, unknownFields: UnknownFields = .kept, forced: Bool = false
     ) async throws {
-        var members = try Self.document(stored.model)
-        let names = members.map(\.name)
-        let state = stored.object.state.withLock { $0 }
-        if unknownFields == .kept {
-            let known = Set((names + stored.names).map { Array($0.utf8) })
-            members += state.fields.filter { !known.contains(Array($0.name.utf8)) }
+        let document = try Self.document(stored.model)
+        var state = stored.object.state.withLock { $0 }
+        state.set(document, after: stored.former)
+        if unknownFields == .dropped {
+            for field in state.fields where document[field.name] == nil {
+                state.set(nil, field.name)
+            }
         }
         // An object of its own: copies of `stored` keep the version they were read with.
         let object = GeoObject(stored.object.bucket, state: state)
-        object.replace(with: members)
         try await object.saveAllFields(forced: forced)
-        (stored.object, stored.names) = (object, names)
+        (stored.object, stored.former) = (object, Former(document: document, state: state))
     }
 
     /// The model that an object holds.
@@ -89,17 +97,28 @@ extension Bucket {
         }
     }
 
-    private static func document(_ model: some Encodable) throws -> [JSONValue.Member] {
-        guard case .object(let members) = try ModelEncoder.encode(model) else {
+    private static func document(_ model: some Encodable) throws -> JSONValue {
+        let document = try ModelEncoder.encode(model)
+        guard case .object = document else {
             throw ClientFailure.invalid("the model is no object", path: nil)
         }
-        return members
+        return document
     }
 }
 
-extension GeoObject {
-    /// Puts these fields in the place of all others; predefined ones among them are passed over.
-    fileprivate func replace(with members: [JSONValue.Member]) {
-        state.withLock { $0.fields = members.filter { !$0.name.isPredefinedName } }
+extension GeoObject.State {
+    /// Sets the fields of a model's document and removes those it no longer has. One that is what
+    /// it was goes back as it was spelled; predefined ones are passed over.
+    fileprivate mutating func set(_ document: JSONValue, after former: Former) {
+        for member in document.members where !member.name.isPredefinedName {
+            // Compared by their text: equal strings may be spelled with other code points.
+            let isSame = former.document[member.name]?.utf8 == member.value.utf8
+            let text = isSame ? former.state.text(of: member.name) : nil
+            replace(
+                member.name, with: .init(name: member.name, value: member.value, text: text))
+        }
+        for name in former.document.names where document[name] == nil && !name.isPredefinedName {
+            set(nil, name)
+        }
     }
 }

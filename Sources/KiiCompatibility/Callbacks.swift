@@ -1,77 +1,103 @@
 import GeoBucketClient
 
-// The forms that return at once and call a block when they are done, on a thread of the runtime's.
+// The forms that return at once and call a block when they are done: on the actor that called
+// them, as on the main actor, or, where there is none, on a thread of the runtime's. So a block may
+// change what its caller owns.
 
 extension GeoObject {
-    public typealias ObjectBlock = @Sendable (KiiObject?, (any Error)?) -> Void
+    public typealias ObjectBlock = (KiiObject, (any Error)?) -> Void
 
-    public func save(_ block: @escaping ObjectBlock) { run(block) { try await self.save() } }
+    public func save(
+        isolation: isolated (any Actor)? = #isolation, _ block: @escaping ObjectBlock
+    ) { run(isolation, block) { try await self.save() } }
 
-    public func save(_ forced: Bool, with block: @escaping ObjectBlock) {
-        run(block) { try await self.save(forced: forced) }
-    }
+    public func save(
+        _ forced: Bool, isolation: isolated (any Actor)? = #isolation,
+        with block: @escaping ObjectBlock
+    ) { run(isolation, block) { try await self.save(forced: forced) } }
 
-    public func saveAllFields(_ forced: Bool, with block: @escaping ObjectBlock) {
-        run(block) { try await self.saveAllFields(forced: forced) }
-    }
+    public func saveAllFields(
+        _ forced: Bool, isolation: isolated (any Actor)? = #isolation,
+        with block: @escaping ObjectBlock
+    ) { run(isolation, block) { try await self.saveAllFields(forced: forced) } }
 
-    public func refresh(_ block: @escaping ObjectBlock) { run(block) { try await self.refresh() } }
+    public func refresh(
+        isolation: isolated (any Actor)? = #isolation, _ block: @escaping ObjectBlock
+    ) { run(isolation, block) { try await self.refresh() } }
 
-    public func delete(_ block: @escaping ObjectBlock) { run(block) { try await self.delete() } }
+    public func delete(
+        isolation: isolated (any Actor)? = #isolation, _ block: @escaping ObjectBlock
+    ) { run(isolation, block) { try await self.delete() } }
 
     private func run(
-        _ block: @escaping ObjectBlock, _ body: @escaping @Sendable () async throws -> Void
+        _ isolation: isolated (any Actor)?, _ block: @escaping ObjectBlock,
+        _ body: @escaping @Sendable () async throws -> Void
     ) {
-        Task {
-            do {
-                try await body()
-                block(self, nil)
-            } catch {
-                block(self, error)
-            }
-        }
+        start(isolation, body) { result in block(self, result.failure) }
     }
 }
 
 extension Bucket {
     public typealias QueryBlock =
-        @Sendable (KiiQuery?, KiiBucket, [Any]?, KiiQuery?, (any Error)?) -> Void
-    public typealias CountBlock = @Sendable (KiiBucket?, KiiQuery?, UInt, (any Error)?) -> Void
+        (KiiQuery?, KiiBucket, [Any]?, KiiQuery?, (any Error)?) -> Void
+    public typealias CountBlock = (KiiBucket, KiiQuery?, UInt, (any Error)?) -> Void
+    public typealias BucketBlock = (KiiBucket, (any Error)?) -> Void
 
     /// One page: the query, the bucket, the objects, the query for the next page, the error.
-    public func execute(_ query: BucketQuery, with block: @escaping QueryBlock) {
-        let asked = query.copy()
-        Task {
-            do {
-                let result = try await self.execute(asked)
-                block(query, self, result.objects, result.nextQuery, nil)
-            } catch {
-                block(query, self, nil, nil, error)
-            }
+    public func execute(
+        _ query: BucketQuery?, isolation: isolated (any Actor)? = #isolation,
+        with block: @escaping QueryBlock
+    ) {
+        let asked = query?.copy() ?? BucketQuery()
+        let ask: @Sendable () async throws -> QueryResult = { try await self.execute(asked) }
+        start(isolation, ask) { result in
+            let page = try? result.get()
+            block(query, self, page?.objects, page?.nextQuery, result.failure)
         }
     }
 
-    public func count(_ block: @escaping CountBlock) { count(with: BucketQuery(), block) }
+    public func count(
+        isolation: isolated (any Actor)? = #isolation, _ block: @escaping CountBlock
+    ) { count(with: BucketQuery(), isolation: isolation, block) }
 
-    public func count(with query: BucketQuery, _ block: @escaping CountBlock) {
-        let asked = query.copy()
-        Task {
-            do {
-                block(self, query, UInt(try await self.count(asked)), nil)
-            } catch {
-                block(self, query, 0, error)
-            }
+    public func count(
+        with query: BucketQuery?, isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping CountBlock
+    ) {
+        let asked = query?.copy() ?? BucketQuery()
+        let ask: @Sendable () async throws -> Int = { try await self.count(asked) }
+        start(isolation, ask) { result in
+            block(self, query, UInt((try? result.get()) ?? 0), result.failure)
         }
     }
 
-    public func delete(_ block: @escaping @Sendable (KiiBucket, (any Error)?) -> Void) {
-        Task {
-            do {
-                _ = try await self.delete() as Int
-                block(self, nil)
-            } catch {
-                block(self, error)
-            }
+    public func delete(
+        isolation: isolated (any Actor)? = #isolation, _ block: @escaping BucketBlock
+    ) {
+        let delete: @Sendable () async throws -> Int = { try await self.delete() }
+        start(isolation, delete) { result in block(self, result.failure) }
+    }
+}
+
+/// Runs `body`, then `done` on the actor of the caller; errors are as Kii's.
+private func start<Value: Sendable>(
+    _ isolation: isolated (any Actor)?, _ body: @escaping @Sendable () async throws -> Value,
+    done: @escaping (Result<Value, any Error>) -> Void
+) {
+    Task {
+        // Named here, the actor is the task's too.
+        _ = isolation
+        do {
+            done(.success(try await body()))
+        } catch {
+            done(.failure(KiiError.error(for: error)))
         }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let failure) = self { return failure }
+        return nil
     }
 }

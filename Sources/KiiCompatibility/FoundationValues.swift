@@ -10,11 +10,15 @@ extension JSONValue {
     /// - Throws: `JSONMismatch` with the path of what JSON cannot hold.
     public init(foundation value: Any) throws {
         switch value {
+        case let value as NSDecimalNumber: self = try value.decimalValue.jsonValue
         case let value as any JSONConvertible: self = try value.jsonValue
         case is NSNull: self = .null
         case let value as NSNumber: self = try Self.number(value)
         case let value as NSString: self = .string(value as String)
         case let value as NSDate: self = try (value as Date).jsonValue
+        case let value as NSData: self = (value as Data).jsonValue
+        case let value as NSURL: self = (value as URL).jsonValue
+        case let value as NSUUID: self = (value as UUID).jsonValue
         case let value as [String: Any]:
             self = .object(
                 try value.sorted { $0.key < $1.key }.map { name, value in
@@ -41,24 +45,40 @@ extension JSONValue {
         }
     }
 
-    /// The value in Swift's own types, which casts take for Foundation's: String, Bool, Int,
-    /// Double, `[Any]`, `[String: Any]`; a null is `NSNull`.
+    /// The value as Foundation has it, to be cast: `NSString`, `NSNumber`, `NSArray`,
+    /// `NSDictionary` or `NSNull`, and a number with more digits than an `NSNumber` keeps an
+    /// `NSDecimalNumber`.
     public var foundation: Any {
         switch self {
         case .null: NSNull()
-        case .bool(let bool): bool
-        case .number(.integer(let integer)): Int(integer)
-        case .number(.unsigned(let integer)): UInt(integer)
-        case .number(.decimal(let decimal)): decimal
-        case .string(let text): text
-        case .array(let elements): elements.map(\.foundation)
-        case .object(let members):
-            [String: Any](members.map { ($0.name, $0.value.foundation) }) { _, last in last }
+        case .bool(let bool): NSNumber(value: bool)
+        case .number(.integer(let integer)): NSNumber(value: integer)
+        case .number(.unsigned(let integer)): NSNumber(value: integer)
+        case .number(.decimal(let decimal)): NSNumber(value: decimal)
+        case .digits(let digits):
+            decimal.map(NSDecimalNumber.init(decimal:)) ?? NSNumber(value: digits.nearest)
+        case .string(let text): NSString(string: text)
+        case .array(let elements): NSArray(array: elements.map(\.foundation))
+        case .object(let members): NSDictionary(dictionary: Self.foundation(members))
         }
+    }
+
+    /// Members by name, of duplicates the last.
+    fileprivate static func foundation(_ members: [Member]) -> [String: Any] {
+        .init(members.map { ($0.name, $0.value.foundation) }) { _, last in last }
     }
 }
 
+extension CGFloat: JSONConvertible {
+    public init(jsonValue: JSONValue) throws { self.init(try Double(jsonValue: jsonValue)) }
+
+    public var jsonValue: JSONValue { get throws { try Double(self).jsonValue } }
+}
+
 extension GeoObject {
+    /// Every field by name, predefined ones included, as Foundation has it.
+    public func dictionaryValue() -> [String: Any] { JSONValue.foundation(document.members) }
+
     /// A field's value, to be cast: nil when it is missing, `NSNull` when it is JSON's null.
     public func getForKey(_ key: String) -> Any? { self[key]?.foundation }
 

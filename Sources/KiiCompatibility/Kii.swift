@@ -17,8 +17,11 @@ public enum Kii {
     /// Says which service all later calls go to; it is connected to when it is first asked. The
     /// connection of an earlier `begin` is closed.
     ///
-    /// - Parameter userID: who `KiiUser.current()` is. That they may read and write their buckets is
-    ///   the token's affair, in the configuration.
+    /// - Parameters:
+    ///   - userID: who `KiiUser.current()` is, and whose buckets its are. It logs nobody in and is no
+    ///     object's `_owner`: that is the principal of the token.
+    ///   - configuration: with `token`, which logs in. To own what they create and to reach their
+    ///     buckets, its principal has to be `userID`.
     public static func begin(
         _ address: ServiceAddress = .standard, userID: String? = nil,
         configuration: ClientConfiguration = .init()
@@ -55,7 +58,8 @@ public enum Kii {
 
 /// A user, whose buckets are their own.
 public struct KiiUser: Sendable {
-    public let userID: String
+    /// Never nil; optional, as code written for Kii unwraps it.
+    public let userID: String!
 
     public init(userID: String) { self.userID = userID }
 

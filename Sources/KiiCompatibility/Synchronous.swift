@@ -23,7 +23,7 @@ private final class BlockingExecutor: TaskExecutor {
     }
 }
 
-/// Runs an async function and waits for it on the calling thread.
+/// Runs an async function and waits for it on the calling thread; errors are as Kii's.
 @available(*, noasync)
 private func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
@@ -32,7 +32,11 @@ private func blocking<Value: Sendable>(
     let done = DispatchSemaphore(value: 0)
     Task.detached(executorPreference: BlockingExecutor.shared) {
         let result: Result<Value, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
+        do {
+            result = .success(try await body())
+        } catch {
+            result = .failure(KiiError.error(for: error))
+        }
         outcome.result.withLock { $0 = result }
         done.signal()
     }
@@ -65,11 +69,21 @@ extension Bucket {
     /// One page of objects; `nextQuery` asks for the next one, nil when there is none.
     @available(*, noasync)
     public func executeQuerySynchronous(
-        _ query: BucketQuery, nextQuery: inout BucketQuery?
+        _ query: BucketQuery?, nextQuery: inout BucketQuery?
     ) throws -> [GeoObject] {
+        let query = query ?? BucketQuery()
         let result = try blocking { try await self.execute(query) }
         nextQuery = result.nextQuery
         return result.objects
+    }
+
+    /// One page of objects, by `nextQuery: nil` where the next is of no interest.
+    @available(*, noasync)
+    public func executeQuerySynchronous(
+        _ query: BucketQuery?, nextQuery: Never?
+    ) throws -> [GeoObject] {
+        var next: BucketQuery?
+        return try executeQuerySynchronous(query, nextQuery: &next)
     }
 
     @available(*, noasync)

@@ -50,7 +50,7 @@ import Testing
         (.contains("a", value: "x"), #"{"type":"contains","field":"a","value":"x"}"#),
         (.hasField("a"), #"{"type":"hasField","field":"a"}"#),
         (
-            .hasField("a", andType: .decimal),
+            .hasField("a", andType: KiiFieldType.Decimal),
             #"{"type":"hasField","field":"a","fieldType":"DECIMAL"}"#
         ),
         (
@@ -80,6 +80,24 @@ import Testing
             !(.all && .all || .all),
             #"{"type":"not","clause":{"type":"or","clauses":[{"type":"and","clauses":[{"type":"all"},{"type":"all"}]},{"type":"all"}]}}"#
         ),
+        (
+            .all || .equals("a", value: 1) || (.all || .equals("a", value: 2)),
+            #"{"type":"or","clauses":[{"type":"all"},{"type":"eq","field":"a","value":1},{"type":"all"},{"type":"eq","field":"a","value":2}]}"#
+        ),
+        (
+            .orClauses([.all]) && .andClauses([]) && .andClauses([.all]),
+            #"{"type":"and","clauses":[{"type":"or","clauses":[{"type":"all"}]},{"type":"and","clauses":[]},{"type":"all"}]}"#
+        ),
+        (
+            Field<Int>("n") != nil,
+            #"{"type":"and","clauses":[{"type":"hasField","field":"n"},{"type":"not","clause":{"type":"hasField","field":"n","fieldType":"NULL"}}]}"#
+        ),
+        (
+            Field<Int?>("n") == nil,
+            #"{"type":"or","clauses":[{"type":"not","clause":{"type":"hasField","field":"n"}},{"type":"hasField","field":"n","fieldType":"NULL"}]}"#
+        ),
+        (Field<String>("s").contains("x"), #"{"type":"contains","field":"s","value":"x"}"#),
+        (Field<[Int]>("a").contains(3), #"{"type":"contains","field":"a","value":3}"#),
         (Field<Int>("n") >= 3, #"{"type":"range","field":"n","lowerLimit":3}"#),
         (
             Field<Int>("n") < 3,
@@ -109,6 +127,30 @@ import Testing
     func `A clause is the document it stands for`(_ index: Int) {
         let (clause, document) = Self.documents[index]
         #expect(clause.json.text == document)
+    }
+
+    @Test func `A chain of operators is one level deep, however long`() async throws {
+        try await withBucket { bucket in
+            _ = try await bucket.putMany((0..<100).map { .object(["n": .int($0)]) })
+            let n = Field<Int>("n")
+            let any = (1..<40).reduce(n == 0) { $0 || n == $1 }
+            #expect(try await bucket.count(BucketQuery(clause: any)) == 40)
+            let all = (1..<40).reduce(n != 0) { n != $1 && $0 }
+            #expect(try await bucket.count(BucketQuery(clause: all)) == 60)
+            let mixed = (0..<40).reduce(n == 99) { $0 || n >= $1 && n < $1 + 1 }
+            #expect(try await bucket.count(BucketQuery(clause: mixed)) == 41)
+        }
+    }
+
+    @Test func `A field is compared with nil`() async throws {
+        try await withBucket { bucket in
+            _ = try await bucket.putMany([
+                .object(["n": .int(1)]), .object(["n": .null]), .object([:]),
+                .object(["n": .string("x")]),
+            ])
+            #expect(try await bucket.count(BucketQuery(clause: Field<Int>("n") != nil)) == 2)
+            #expect(try await bucket.count(BucketQuery(clause: Field<Int>("n") == nil)) == 2)
+        }
     }
 
     /// Clauses with what JSON or the earth has not, and where the service finds it.

@@ -59,8 +59,8 @@ import Testing
                 read.getGeoPoint(forKey: "place") == GeoPoint(latitude: -90, longitude: 180))
             #expect(read.created == object.created && read.modified == object.modified)
             #expect(read.version == 1)
-            #expect(read.dictionaryValue()["_id"]?.string == read.uuid)
-            #expect(read.dictionaryValue().count == 4 + 14)
+            #expect(read.document["_id"]?.string == read.uuid)
+            #expect(read.document.members.count == 4 + 14)
             // Nothing crashes on a value of another type.
             #expect(read.int(forKey: "string") == nil && read.string(forKey: "one") == nil)
             #expect(

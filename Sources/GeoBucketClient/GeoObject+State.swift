@@ -1,0 +1,131 @@
+import JSONText
+import Objects
+
+/// What a `GeoObject` holds.
+extension GeoObject {
+    struct State {
+        var id: String?
+        var created: Int64?
+        var modified: Int64?
+        var version: Int64?
+        var owner: String?
+        var dataType: String?
+        var expires: Int64?
+        /// Whether the next save has to say when the object expires.
+        var expiryIsChanged = false
+        var calculated: JSONValue?
+        /// The app's own fields, in the order of the document.
+        private(set) var fields: [Field] = []
+        /// Fields changed or removed since the last save or refresh, with the number of the change.
+        var changes: [(name: String, number: Int)] = []
+        var changeCount = 0
+        /// Whether the object was read with some of its fields only.
+        var isPartial = false
+    }
+
+    struct Field {
+        let name: String
+        let value: JSONValue
+        /// The member as the service wrote it, until the app sets the field: what nobody touched
+        /// goes back as it came.
+        let text: [UInt8]?
+    }
+}
+
+extension GeoObject.State {
+    init(_ document: JSONView) throws {
+        for member in document.members {
+            let name = String(decoding: member.name, as: UTF8.self)
+            try JSONMismatch.inside(name) {
+                let value = try JSONValue(member.value)
+                if name.isPredefinedName {
+                    try take(value, name)
+                } else {
+                    fields.append(.init(name: name, value: value, text: Array(member.text)))
+                }
+            }
+        }
+    }
+
+    private mutating func take(_ value: JSONValue, _ name: String) throws {
+        switch PredefinedField(rawValue: name) {
+        case .id: id = try value.decode()
+        case .created: created = try value.decode()
+        case .modified: modified = try value.decode()
+        case .version: version = try value.decode()
+        case .owner: owner = try value.decode()
+        case .dataType: dataType = try value.decode()
+        case .expires: expires = try value.decode()
+        case nil: if name == "_calculated" { calculated = value }
+        }
+    }
+
+    /// The value of a field, predefined or not.
+    subscript(name: String) -> JSONValue? {
+        name.isPredefinedName
+            ? predefined.last { $0.name == name }?.value
+            : index(name).map { fields[$0].value }
+    }
+
+    /// The document: predefined fields first, then the app's own.
+    var document: JSONValue {
+        .object(predefined + fields.map { JSONValue.Member($0.name, $0.value) })
+    }
+
+    /// The app's own fields as JSON text.
+    var text: [UInt8] {
+        var writer = JSONWriter()
+        writer.byte(UInt8(ascii: "{"))
+        for (index, field) in fields.enumerated() {
+            if index > 0 { writer.byte(UInt8(ascii: ",")) }
+            if let text = field.text {
+                writer.raw(text)
+            } else {
+                writer.string(field.name)
+                writer.byte(UInt8(ascii: ":"))
+                field.value.write(to: &writer)
+            }
+        }
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+
+    /// What is known of the predefined fields, and the distances.
+    private var predefined: [JSONValue.Member] {
+        func member(_ field: PredefinedField, _ value: JSONValue?) -> JSONValue.Member? {
+            value.map { JSONValue.Member(field.rawValue, $0) }
+        }
+        return [
+            member(.id, id?.jsonValue), member(.created, created?.jsonValue),
+            member(.modified, modified?.jsonValue), member(.version, version?.jsonValue),
+            member(.owner, owner?.jsonValue), member(.dataType, dataType?.jsonValue),
+            member(.expires, expires?.jsonValue),
+            calculated.map { JSONValue.Member("_calculated", $0) },
+        ].compactMap(\.self)
+    }
+
+    /// The text of a field that is as it came.
+    func text(of name: String) -> [UInt8]? { index(name).flatMap { fields[$0].text } }
+
+    private func index(_ name: String) -> Int? {
+        fields.lastIndex { $0.name.utf8.elementsEqual(name.utf8) }
+    }
+
+    /// Sets or removes a field and notes that it has changed.
+    mutating func set(_ value: JSONValue?, _ name: String) {
+        replace(name, with: value.map { .init(name: name, value: $0, text: nil) })
+    }
+
+    /// Puts a field in the place of the one with a name, with its text if it has one.
+    mutating func replace(_ name: String, with field: GeoObject.Field?) {
+        switch (index(name), field) {
+        case (let index?, let field?): fields[index] = field
+        case (let index?, nil): fields.remove(at: index)
+        case (nil, let field?): fields.append(field)
+        case (nil, nil): break
+        }
+        changeCount += 1
+        changes.removeAll { $0.name.utf8.elementsEqual(name.utf8) }
+        changes.append((name, changeCount))
+    }
+}

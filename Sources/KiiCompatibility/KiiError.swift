@@ -1,0 +1,135 @@
+import Foundation
+import GeoBucketClient
+import JSONText
+
+/// What the blocking calls throw and the blocks are given: an `NSError` as Kii's SDK made them.
+///
+///     do {
+///         try object.saveSynchronous()
+///     } catch let error as NSError {
+///         error.code                                 // 510
+///         error.kiiErrorSummary()                    // OBJECT_NOT_FOUND
+///         error.localizedDescription                 // OBJECT_NOT_FOUND at id: no such object …
+///     }
+///
+/// Its code is Kii's where Kii had one, else that of its undefined errors. Its `userInfo` has the
+/// service's `errorCode`, `message` and `path`, the whole as `description`, and under
+/// `NSUnderlyingErrorKey` the error of `GeoBucketClient`. Patterns of that catch it too:
+/// `catch ClientFailure.refused(let failure)`.
+public enum KiiError {
+    public static let domain = "KiiErrorDomain"
+
+    public static func codeInvalidApplication() -> Int { 101 }
+    public static func codeUndefinedError() -> Int { 103 }
+    public static func codeUnableToConnectToInternet() -> Int { 201 }
+    public static func codeUnableToParseResponse() -> Int { 202 }
+    public static func codeUnauthorizedRequest() -> Int { 203 }
+    public static func codeUnableToParseObject() -> Int { 502 }
+    public static func codeDuplicateEntry() -> Int { 503 }
+    public static func codeInvalidContainer() -> Int { 509 }
+    public static func codeObjectNotFound() -> Int { 510 }
+    /// The object is older than the service's. Kii had the code, and no name for it.
+    public static func codeObjectIsOlder() -> Int { 512 }
+    public static func codeIllegalStateObject() -> Int { 516 }
+    public static func codeQueryNotSupported() -> Int { 604 }
+
+    /// The `NSError` that stands for an error of a call.
+    public static func error(for error: any Error) -> NSError {
+        var info: [String: Any] = [
+            NSLocalizedDescriptionKey: "\(error)", "description": "\(error)",
+            NSUnderlyingErrorKey: error,
+        ]
+        if case ClientFailure.refused(let failure) = error {
+            info["errorCode"] = failure.errorCode
+            info["server_code"] = failure.errorCode
+            info["message"] = failure.message
+            info["path"] = failure.path
+        }
+        return NSError(domain: domain, code: code(of: error), userInfo: info)
+    }
+
+    private static func code(of error: any Error) -> Int {
+        switch error as? ClientFailure {
+        case .unreachable, .insecure, .disconnected, .timedOut: codeUnableToConnectToInternet()
+        case .closed: codeInvalidApplication()
+        case .malformedAnswer: codeUnableToParseResponse()
+        case .refused(let failure): code(of: failure)
+        case .invalid(_, path: nil): codeIllegalStateObject()
+        case .invalid: codeUnableToParseObject()
+        case nil: error is JSONMismatch ? codeUnableToParseResponse() : codeUndefinedError()
+        }
+    }
+
+    private static func code(of failure: RemoteFailure) -> Int {
+        switch failure.reason {
+        case .unauthorized, .wrongToken, .notAllowed: codeUnauthorizedRequest()
+        case .objectNotFound: codeObjectNotFound()
+        case .bucketNotFound, .invalidBucket: codeInvalidContainer()
+        case .versionIsStale: codeObjectIsOlder()
+        case .alreadyExists: codeDuplicateEntry()
+        case .queryNotSupported: codeQueryNotSupported()
+        case .invalidInputData:
+            failure.path?.hasPrefix("bucketQuery") == true
+                ? codeQueryNotSupported() : codeUnableToParseObject()
+        case .invalidObjectID, .objectTooLarge: codeUnableToParseObject()
+        case .tooManyRequests, .queryTimeout, .temporarilyUnavailable, .storeFull, .undefined, nil:
+            codeUndefinedError()
+        }
+    }
+}
+
+extension NSError {
+    /// The status that Kii's REST interface has for the service's error; 0 for any other error.
+    public func kiiHttpStatus() -> Int {
+        guard case .refused(let failure)? = userInfo[NSUnderlyingErrorKey] as? ClientFailure else {
+            return 0
+        }
+        return switch failure.reason {
+        case .invalidInputData, .queryNotSupported, .invalidBucket, .invalidObjectID: 400
+        case .unauthorized: 401
+        case .wrongToken: 403
+        case .objectNotFound, .bucketNotFound: 404
+        case .versionIsStale, .alreadyExists, .notAllowed: 409
+        case .objectTooLarge: 413
+        case .tooManyRequests: 429
+        case .queryTimeout, .temporarilyUnavailable, .storeFull: 503
+        case .undefined, nil: 500
+        }
+    }
+
+    /// The service's error code, such as `OBJECT_NOT_FOUND`.
+    public func kiiErrorSummary() -> String? { userInfo["errorCode"] as? String }
+
+    /// The service's sentence about the error.
+    public func kiiErrorMessage() -> String? { userInfo["message"] as? String }
+}
+
+// An `NSError` that carries an error of `GeoBucketClient` can be cast to it, and the error to an
+// `NSError`: on Linux `as NSError` fails at run time for every Swift error of another type,
+// though the compiler takes it for certain.
+
+extension ClientFailure: _ObjectiveCBridgeable { public typealias _ObjectiveCType = NSError }
+extension JSONMismatch: _ObjectiveCBridgeable { public typealias _ObjectiveCType = NSError }
+
+extension _ObjectiveCBridgeable where Self: Error, _ObjectiveCType == NSError {
+    public func _bridgeToObjectiveC() -> NSError { KiiError.error(for: self) }
+
+    public static func _conditionallyBridgeFromObjectiveC(
+        _ source: NSError, result: inout Self?
+    ) -> Bool {
+        // Taken out as `any Error`, whose cast to this type asks for no bridge.
+        result = (source.userInfo[NSUnderlyingErrorKey] as? any Error) as? Self
+        return result != nil
+    }
+
+    public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout Self?) {
+        _ = _conditionallyBridgeFromObjectiveC(source, result: &result)
+    }
+
+    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> Self {
+        var result: Self?
+        if let source { _forceBridgeFromObjectiveC(source, result: &result) }
+        guard let result else { preconditionFailure("the error is no \(Self.self)") }
+        return result
+    }
+}
