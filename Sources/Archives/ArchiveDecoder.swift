@@ -26,6 +26,10 @@ struct ArchiveDecoder {
     /// The objects between the top and here, and how much of `path` led to each.
     private var underWay: [Int: Int] = [:]
     private var path: [String]
+    /// Whether a fault of an element of the outermost list leaves the other elements as they are.
+    private let keepsOtherElements: Bool
+    /// What is wrong with elements of the outermost list, by their places; null stands for each.
+    private(set) var elementFailures: [Int: ArchiveFailure] = [:]
     /// Values under way, references included. `path` does not tell of keys, nor of the parts of a
     /// string or the like, and a file may make those out of containers that hold themselves.
     private var steps = 0
@@ -34,9 +38,13 @@ struct ArchiveDecoder {
     /// A container is a reference and a value; what stands for a string has a few more of each.
     private static let stepsWithinValue = 4
 
-    init(_ archive: KeyedArchive, options: KeyedArchive.Options, path: String) {
+    init(
+        _ archive: KeyedArchive, options: KeyedArchive.Options, path: String,
+        keepsOtherElements: Bool = false
+    ) {
         objects = archive.objects
         self.options = options
+        self.keepsOtherElements = keepsOtherElements
         reader = ArchiveReader(list: archive.list, budget: options.limits.values)
         self.path = [path]
     }
@@ -50,7 +58,17 @@ struct ArchiveDecoder {
         try sized(at: index)?.value
     }
 
-    mutating func sized(at index: Int) throws(ArchiveFailure) -> Sized? {
+    /// What was encoded under a key of the top.
+    mutating func value(at index: Int, key: String) throws(ArchiveFailure) -> JSONValue {
+        guard let value = try value(at: index) else { throw ArchiveFailure("is nil", at: key) }
+        return value
+    }
+
+    /// - Parameter isObject: whether the place is an element of `$objects`, where a dictionary is an
+    ///   instance of a class.
+    mutating func sized(
+        at index: Int, isObject: Bool = false
+    ) throws(ArchiveFailure) -> Sized? {
         steps += 1
         defer { steps -= 1 }
         guard steps <= mostSteps else { throw tooDeep }
@@ -67,11 +85,10 @@ struct ArchiveDecoder {
         case .data(let bytes): return .text(Base64.encoded(bytes))
         case .date(let seconds): return try date(seconds)
         case .array(let elements):
-            try check(levels: 1)
             return try list(elements)
         case .dictionary(let members):
             try check(levels: 1)
-            return try instance(members)
+            return try instance(members, needsClass: isObject)
         }
     }
 
@@ -98,7 +115,7 @@ struct ArchiveDecoder {
             throw failure("refers back to \(path.prefix(count).joined())")
         }
         underWay[uid] = path.count
-        let result = try sized(at: objects[uid])
+        let result = try sized(at: objects[uid], isObject: true)
         underWay[uid] = nil
         if let result { decoded[uid] = result }
         return result
@@ -115,17 +132,70 @@ struct ArchiveDecoder {
     // MARK: Containers
 
     mutating func list(_ elements: [Int]) throws(ArchiveFailure) -> Sized {
+        try list(elements) { element, decoder throws(ArchiveFailure) in
+            try decoder.sized(at: element)
+        }
+    }
+
+    /// A list of what `read` makes of each element.
+    mutating func list<Element>(
+        _ elements: [Element],
+        _ read: (Element, inout ArchiveDecoder) throws(ArchiveFailure) -> Sized?
+    ) throws(ArchiveFailure) -> Sized {
+        try check(levels: 1)
         var values: [JSONValue] = []
         var (count, depth) = (1, 0)
         for (index, element) in elements.enumerated() {
             path.append("[\(index)]")
-            guard let element = try sized(at: element) else { throw failure("is nil") }
+            let element = try keepingOthers(index) { decoder throws(ArchiveFailure) in
+                try read(element, &decoder)
+            }
             try add(element.count, to: &count)
             depth = max(depth, element.depth)
             values.append(element.value)
             path.removeLast()
         }
         return Sized(value: .array(values), count: count, depth: depth + 1)
+    }
+
+    /// An element of a list; null, with the failure noted, where the others are kept.
+    private mutating func keepingOthers(
+        _ index: Int, _ read: (inout ArchiveDecoder) throws(ArchiveFailure) -> Sized?
+    ) throws(ArchiveFailure) -> Sized {
+        let level = path.count
+        do throws(ArchiveFailure) {
+            guard let element = try read(&self) else { throw failure("is nil") }
+            return element
+        } catch {
+            // Where nothing more may be read, no other element can be.
+            guard keepsOtherElements, level == 2, reader.budget >= 0 else { throw error }
+            path.removeLast(path.count - level)
+            underWay = underWay.filter { $0.value < level }
+            elementFailures[index] = error
+            return Sized(value: .null)
+        }
+    }
+
+    /// An element of a counted set: what it is, and how often it is there.
+    ///
+    /// - Parameter times: the place of that number; nil is once.
+    mutating func counted(_ element: Int, times: Int?) throws(ArchiveFailure) -> Sized {
+        try check(levels: 1)
+        var number = JSONNumber.integer(1)
+        if let times {
+            guard case .number(let found) = try read(times), found.isWhole, found >= number else {
+                throw failure("has a count that is no whole number above 0")
+            }
+            number = found
+        }
+        path.append(".value")
+        guard let value = try sized(at: element) else { throw failure("is nil") }
+        var count = 2
+        try add(value.count, to: &count)
+        path.removeLast()
+        return Sized(
+            value: .object(["value": value.value, "count": .number(number)]), count: count,
+            depth: value.depth + 1)
     }
 
     /// Members in the order of the archive; those that are nil are left out.
@@ -172,7 +242,7 @@ struct ArchiveDecoder {
     // MARK: Instances
 
     private mutating func instance(
-        _ members: [(key: Int, value: Int)]
+        _ members: [(key: Int, value: Int)], needsClass: Bool
     ) throws(ArchiveFailure) -> Sized? {
         var fields: [(key: String, value: Int)] = []
         var classNames: [String] = []
@@ -186,8 +256,13 @@ struct ArchiveDecoder {
                 fields.append((Self.unescaped(key), member.value))
             }
         }
+        guard !classNames.isEmpty || !needsClass else {
+            throw failure("has no class: every object of an archive names its own in $class")
+        }
         for name in classNames {
-            if let known = FoundationClass(name) { return try known.decode(fields, &self) }
+            // A class that encodes its own keys instead of its ancestor's is like any other.
+            guard let known = FoundationClass(name), known.isEncoded(as: fields) else { continue }
+            return try known.decode(fields, &self)
         }
         if classNames.contains("CLLocation"), let point = try location(fields) { return point }
         var result = try self.members(fields)

@@ -6,6 +6,11 @@ public struct ArchivedRecords: Sendable {
         /// Keys of the top whose values are taken; empty takes the root, or the only key.
         public var keys: [String] = []
         public var geoPoints: [PointMapping] = []
+        /// Takes the underscores off that names of fields begin with, those of GeoPoints aside:
+        /// first-level names with one are the service's own.
+        public var stripsUnderscores = false
+        /// The field that receives a value that is no object by itself; nil refuses it.
+        public var valueField: String?
         /// The field whose string or whole number becomes the object's `_id`.
         public var idField: String?
         public var archive = KeyedArchive.Options()
@@ -28,22 +33,17 @@ public struct ArchivedRecords: Sendable {
         }
     }
 
-    private let values: [(path: String, value: JSONValue)]
+    private let values: [(path: String, value: Result<JSONValue, ArchiveFailure>)]
     private let options: Options
 
     /// Reads an archive: arrays and sets at the top are many objects, anything else is one.
     ///
-    /// - Throws: `ArchiveFailure`.
+    /// - Throws: `ArchiveFailure` for the archive as a whole.
     public init(_ bytes: [UInt8], options: Options = Options()) throws(ArchiveFailure) {
         let archive = try KeyedArchive(bytes, options: options.archive)
-        var values: [(String, JSONValue)] = []
+        var values: [(String, Result<JSONValue, ArchiveFailure>)] = []
         for key in try Self.keys(archive, options.keys) {
-            let value = try archive.value(forKey: key)
-            if let elements = value.array {
-                values += elements.enumerated().map { ("\(key)[\($0.offset)]", $0.element) }
-            } else {
-                values.append((key, value))
-            }
+            values += try archive.elements(forKey: key)
         }
         self.values = values
         self.options = options
@@ -67,20 +67,16 @@ public struct ArchivedRecords: Sendable {
 
     /// One object as a document to write.
     ///
-    /// - Throws: `ArchiveFailure` for what is no object, and for points out of range.
+    /// - Throws: `ArchiveFailure` for what cannot be read, what is no object, and for points out of
+    ///   range.
     public func document(at index: Int) throws(ArchiveFailure) -> JSONValue {
-        var document = values[index].value
         let path = values[index].path
-        guard case .object = document else {
-            throw ArchiveFailure("is no object but \(document.kindName)", at: path)
-        }
-        for mapping in options.geoPoints {
-            do throws(ArchiveFailure) {
-                try mapping.apply(to: &document)
-            } catch {
-                throw ArchiveFailure(
-                    error.message, at: path + (error.path.map { ".\($0)" } ?? ""))
-            }
+        var document = try object(try values[index].value.get(), path)
+        do throws(ArchiveFailure) {
+            if options.stripsUnderscores { document = try document.withoutUnderscores() }
+            for mapping in options.geoPoints { try mapping.apply(to: &document) }
+        } catch {
+            throw ArchiveFailure(error.message, at: path + (error.path.map { ".\($0)" } ?? ""))
         }
         guard let idField = options.idField else { return document }
         let id: JSONValue
@@ -93,6 +89,20 @@ public struct ArchivedRecords: Sendable {
         }
         return .object(
             [JSONValue.Member("_id", id)] + document.members.filter { $0.name != "_id" })
+    }
+}
+
+extension ArchivedRecords {
+    private func object(
+        _ value: JSONValue, _ path: String
+    ) throws(ArchiveFailure) -> JSONValue {
+        if case .object = value { return value }
+        guard let field = options.valueField else {
+            throw ArchiveFailure(
+                "is no object but \(value.kindName); --value FIELD makes it a field of one",
+                at: path)
+        }
+        return .object([JSONValue.Member(field, value)])
     }
 }
 

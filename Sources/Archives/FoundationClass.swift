@@ -2,13 +2,14 @@ import JSONText
 
 /// The classes of Foundation whose archived form is known.
 enum FoundationClass {
-    case list, dictionary, string, date, data, null, uuid, url, decimal
+    case list, countedSet, dictionary, string, date, data, null, uuid, url, decimal
 
     init?(_ name: String) {
         switch name {
-        case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSCountedSet", "NSOrderedSet",
+        case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSOrderedSet",
             "NSMutableOrderedSet":
             self = .list
+        case "NSCountedSet": self = .countedSet
         case "NSDictionary", "NSMutableDictionary": self = .dictionary
         case "NSString", "NSMutableString": self = .string
         case "NSDate": self = .date
@@ -23,6 +24,20 @@ enum FoundationClass {
 
     typealias Fields = [(key: String, value: Int)]
 
+    /// Whether keys of the class's own are there: a subclass may encode others instead. An empty
+    /// collection may have none.
+    func isEncoded(as fields: Fields) -> Bool {
+        let names =
+            switch self {
+            case .list: ["NS.object"]
+            case .countedSet: ["NS.count", "NS.object"]
+            case .dictionary: ["NS.key", "NS.object"]
+            default: [""]
+            }
+        return fields.isEmpty
+            || fields.contains { field in names.contains { field.key.hasPrefix($0) } }
+    }
+
     func decode(
         _ fields: Fields, _ decoder: inout ArchiveDecoder
     ) throws(ArchiveFailure) -> ArchiveDecoder.Sized {
@@ -35,6 +50,7 @@ enum FoundationClass {
         }
         switch self {
         case .list: return try decoder.list(try Self.elements("NS.object", fields, &decoder))
+        case .countedSet: return try Self.countedSet(fields, &decoder)
         case .dictionary: return try Self.dictionary(fields, &decoder)
         case .null: return .init(value: .null)
         case .string:
@@ -86,6 +102,32 @@ enum FoundationClass {
             throw decoder.failure("\(name)s is no array")
         }
         return elements
+    }
+
+    /// An element and how often it is in the set, for each. Foundation has `NS.count`, then
+    /// `NS.object0` and `NS.count0` and so on; written as a plain set, each element counts once.
+    private static func countedSet(
+        _ fields: Fields, _ decoder: inout ArchiveDecoder
+    ) throws(ArchiveFailure) -> ArchiveDecoder.Sized {
+        let places = Dictionary(
+            fields.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+        guard let total = places["NS.count"] else {
+            let elements = try elements("NS.object", fields, &decoder)
+            return try decoder.list(elements) { element, decoder throws(ArchiveFailure) in
+                try decoder.counted(element, times: nil)
+            }
+        }
+        var elements: [(object: Int, times: Int?)] = []
+        while let object = places["NS.object\(elements.count)"] {
+            elements.append((object, places["NS.count\(elements.count)"]))
+        }
+        guard case .number(let number) = try decoder.read(total),
+            number.exactInt == elements.count
+        else { throw decoder.failure("is a counted set that lacks elements") }
+        return try decoder.list(elements) { element, decoder throws(ArchiveFailure) in
+            guard let times = element.times else { throw decoder.failure("lacks its count") }
+            return try decoder.counted(element.object, times: times)
+        }
     }
 
     private static func dictionary(

@@ -17,6 +17,7 @@ import JSONText
 /// | NSDate | number: milliseconds since 1970 |
 /// | NSData | string in base64 |
 /// | NSArray, NSSet, NSOrderedSet | array |
+/// | NSCountedSet | array of objects with `value` and `count` |
 /// | NSDictionary | object; keys are strings or numbers |
 /// | NSNull | null; a nil is a missing member |
 /// | CLLocation | GeoPoint |
@@ -77,14 +78,30 @@ public struct KeyedArchive: Sendable {
     /// - Throws: `ArchiveFailure` with the path: cycles, references to nowhere, values that JSON
     ///   cannot hold, more work than the limits allow.
     public func value(forKey key: String) throws(ArchiveFailure) -> JSONValue {
+        var decoder = ArchiveDecoder(self, options: options, path: key)
+        return try decoder.value(at: try place(of: key), key: key)
+    }
+
+    /// The same, but of an array or set at the top each element for itself; anything else is one.
+    ///
+    /// - Throws: `ArchiveFailure` where no element can be read.
+    func elements(
+        forKey key: String
+    ) throws(ArchiveFailure) -> [(path: String, value: Result<JSONValue, ArchiveFailure>)] {
+        var decoder = ArchiveDecoder(self, options: options, path: key, keepsOtherElements: true)
+        let value = try decoder.value(at: try place(of: key), key: key)
+        guard let elements = value.array else { return [(key, .success(value))] }
+        return elements.enumerated().map { index, element in
+            let failure = decoder.elementFailures[index]
+            return ("\(key)[\(index)]", failure.map { .failure($0) } ?? .success(element))
+        }
+    }
+
+    private func place(of key: String) throws(ArchiveFailure) -> Int {
         guard let place = top.first(where: { $0.key == key })?.value else {
             throw ArchiveFailure("the archive has no \(key) at its top; it has \(keyList)")
         }
-        var decoder = ArchiveDecoder(self, options: options, path: key)
-        guard let value = try decoder.value(at: place) else {
-            throw ArchiveFailure("is nil", at: key)
-        }
-        return value
+        return place
     }
 
     /// `"a", "b"`

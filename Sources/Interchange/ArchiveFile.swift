@@ -10,6 +10,7 @@ public final class ArchiveFile: RecordSource {
     public var consumedBytes: Int { totalBytes ?? 0 }
     private let records: ArchivedRecords
     private let validator: RecordValidator
+    private let stripsUnderscores: Bool
     private var index = 0
 
     /// Reads a path, or standard input for `-`.
@@ -28,6 +29,7 @@ public final class ArchiveFile: RecordSource {
             throw InterchangeError(error.description)
         }
         validator = RecordValidator(limits: reading.limits)
+        stripsUnderscores = options.stripsUnderscores
     }
 
     public func next() throws(InterchangeError) -> Record? {
@@ -45,10 +47,17 @@ public final class ArchiveFile: RecordSource {
                 }
                 return .success(text)
             } catch {
-                return .failure(error)
+                return .failure(hinting(error))
             }
         } catch {
             return .failure(RecordError(error.message, path: error.path))
         }
+    }
+
+    /// A name that the service refuses is one that the flag makes good.
+    private func hinting(_ error: RecordError) -> RecordError {
+        guard !stripsUnderscores, error.path?.hasPrefix("_") == true else { return error }
+        return RecordError(
+            error.message + "; --strip-underscores takes the underscores off", path: error.path)
     }
 }

@@ -44,11 +44,12 @@ public final class ByteSource {
 
     /// Fills the buffer as far as the source has bytes; 0 is the end.
     ///
-    /// - Throws: corrupt or truncated gzip, and whatever the file system reports.
+    /// - Throws: corrupt or truncated gzip, and whatever the file system reports; of a stream that
+    ///   breaks off, only behind its last byte.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(InterchangeError) -> Int {
         let room = UInt32(min(buffer.count, 1 << 30))
         let count = gzread(file, buffer.baseAddress, room)
-        if count < Int32(room) { try checkEnd() }
+        if count <= 0 { try checkEnd() }
         deliveredBytes += Int(count)
         return Int(count)
     }

@@ -3,14 +3,35 @@ import Objects
 
 /// The columns that a table of given objects needs: all their names in order of first appearance.
 ///
-/// A GeoPoint `F` takes two columns, `F.lat` and `F.lon`. To write a CSV without holding its
-/// objects, go through them twice: first collect the columns, then write.
+/// A GeoPoint `F` takes two columns, `F.lat` and `F.lon`, and leaves a column `F` empty, which is
+/// there when other objects have another value in `F`. To write a CSV without holding its objects,
+/// go through them twice: first collect the columns, then write.
 public struct CSVColumns {
-    public private(set) var names: [String] = []
-    private var seen: Set<[UInt8]> = []
+    private var columns: [Column] = []
+    private var places: [[UInt8]: Int] = [:]
     private let parser = ObjectParser()
 
     public init() {}
+
+    /// Columns of these field paths, whatever is in the objects.
+    init(paths: [String]) {
+        columns = paths.map { Column(name: Array($0.utf8), source: .path(FieldPath($0))) }
+    }
+
+    private struct Column {
+        let name: [UInt8]
+        var source: Source
+    }
+
+    private enum Source {
+        case path(FieldPath)
+        /// A first-level field that is no GeoPoint.
+        case field
+        /// Half of a GeoPoint, unless a field has the column's own name.
+        case half(of: [UInt8], StaticString)
+    }
+
+    public var names: [String] { columns.map { String(decoding: $0.name, as: UTF8.self) } }
 
     /// Adds the columns of one more object.
     ///
@@ -19,15 +40,35 @@ public struct CSVColumns {
         for member in try parser.parse(object).members {
             let name = Array(member.name)
             if GeoPoint.coordinate(of: member.value) == nil {
-                insert(name)
+                insert(name, .field)
             } else {
-                insert(name + Array(".lat".utf8))
-                insert(name + Array(".lon".utf8))
+                insert(name + Array(".lat".utf8), .half(of: name, "lat"))
+                insert(name + Array(".lon".utf8), .half(of: name, "lon"))
             }
         }
     }
 
-    private mutating func insert(_ name: [UInt8]) {
-        if seen.insert(name).inserted { names.append(String(decoding: name, as: UTF8.self)) }
+    private mutating func insert(_ name: [UInt8], _ source: Source) {
+        guard let place = places[name] else {
+            places[name] = columns.count
+            columns.append(Column(name: name, source: source))
+            return
+        }
+        if case .half = source { columns[place].source = source }
+    }
+
+    /// What an object has in each column; nil is an empty cell.
+    func cells(of object: JSONView) -> [JSONView?] { columns.map { Self.cell(of: object, $0) } }
+
+    private static func cell(of object: JSONView, _ column: Column) -> JSONView? {
+        func member(_ name: [UInt8]) -> JSONView? {
+            name.withUnsafeBufferPointer { object.member($0) }
+        }
+        if case .path(let path) = column.source { return path.value(in: object) }
+        if let own = member(column.name), GeoPoint.coordinate(of: own) == nil { return own }
+        guard case .half(let field, let half) = column.source, let point = member(field),
+            GeoPoint.coordinate(of: point) != nil
+        else { return nil }
+        return point[half]
     }
 }

@@ -2,8 +2,9 @@ import Objects
 
 /// What each column of a table means, worked out once from its header row.
 ///
-/// Two columns `F.lat` and `F.lon` are the GeoPoint `F`, as the CSV writer spells it; options name
-/// the columns of one more.
+/// Two columns `F.lat` and `F.lon` are the GeoPoint `F`, as the CSV writer spells it, with a column
+/// `F` beside them for the objects that have something else there; options name the columns of one
+/// more. A column whose name is empty has it in quotes.
 struct CSVHeader {
     enum Role {
         /// An ordinary field.
@@ -20,21 +21,29 @@ struct CSVHeader {
         var role = Role.field
         /// `"name":` as JSON has it.
         let key: [UInt8]
+        /// A point of the same name, index into `points`: a record has one or the other.
+        var rival: Int?
     }
 
     struct Point {
         let latitude: Int
         let longitude: Int
-        /// `"field":{"_type":"point","lat":` as JSON has it.
+        /// `"field":` as JSON has it.
         let key: [UInt8]
+        /// Whether its name comes from those of its columns.
+        let isSuffixed: Bool
     }
 
     private(set) var columns: [Column]
     private(set) var points: [Point] = []
 
-    /// - Throws: empty, duplicate or reserved names, and options that name no column.
-    init(names: [String], options: ReadingOptions) throws(InterchangeError) {
-        columns = names.map { Column(name: $0, key: Self.key($0)) }
+    /// - Parameter names: nil where a cell is empty and not even in quotes.
+    /// - Throws: missing, duplicate or reserved names, and options that name no column.
+    init(names: [String?], options: ReadingOptions) throws(InterchangeError) {
+        if let missing = names.firstIndex(where: { $0 == nil }) {
+            throw InterchangeError("column \(missing + 1) of the header has no name")
+        }
+        columns = names.compactMap { $0 }.map { Column(name: $0, key: Self.key($0)) }
         try takeID(options.idColumn)
         try takePoint(options)
         takeSuffixedPoints()
@@ -65,7 +74,7 @@ struct CSVHeader {
             else {
                 throw InterchangeError("latitude, longitude and id have to be different columns")
             }
-            take(latitude, longitude, as: options.pointField)
+            take(latitude, longitude, as: options.pointField, isSuffixed: false)
         case (_, nil), (nil, _):
             throw InterchangeError("a point needs both a latitude and a longitude column")
         }
@@ -74,65 +83,71 @@ struct CSVHeader {
     private mutating func takeSuffixedPoints() {
         for latitude in columns.indices {
             let name = columns[latitude].name
-            guard case .field = columns[latitude].role, name.hasSuffix(".lat"), name.count > 4
-            else {
-                continue
-            }
+            guard case .field = columns[latitude].role, name.hasSuffix(".lat")
+            else { continue }
             let field = String(name.dropLast(4))
             let other = field + ".lon"
             guard let longitude = columns.firstIndex(where: { Self.isSame($0.name, other) }),
                 case .field = columns[longitude].role
             else { continue }
-            take(latitude, longitude, as: field)
+            take(latitude, longitude, as: field, isSuffixed: true)
         }
     }
 
-    private mutating func take(_ latitude: Int, _ longitude: Int, as field: String) {
+    private mutating func take(
+        _ latitude: Int, _ longitude: Int, as field: String, isSuffixed: Bool
+    ) {
         columns[min(latitude, longitude)].role = .point(points.count)
         columns[max(latitude, longitude)].role = .otherHalf
-        let key = Self.key(field) + Array("{\"_type\":\"point\",\"lat\":".utf8)
-        points.append(Point(latitude: latitude, longitude: longitude, key: key))
+        points.append(
+            Point(
+                latitude: latitude, longitude: longitude, key: Self.key(field),
+                isSuffixed: isSuffixed))
     }
 
     /// Refuses what would not be a valid object: the names of all members, each once.
-    private func checkNames() throws(InterchangeError) {
+    private mutating func checkNames() throws(InterchangeError) {
         var seen: Set<[UInt8]> = []
-        for (number, column) in zip(1..., columns) {
-            guard !column.name.isEmpty else {
-                throw InterchangeError("column \(number) of the header has no name")
-            }
+        for column in columns {
             guard seen.insert(Array(column.name.utf8)).inserted else {
                 throw InterchangeError("the header has the column \(quoted(column.name)) twice")
             }
         }
-        try checkMembers()
-    }
-
-    private func checkMembers() throws(InterchangeError) {
-        var members: Set<[UInt8]> = []
-        for column in columns {
+        var members: [[UInt8]: Int] = [:]
+        for (index, column) in zip(0..., columns) {
             if case .field = column.role {
-                // Predefined ones go along: the service drops them, as from any written object.
-                guard
-                    !column.name.hasPrefix("_") || column.name == "_calculated"
-                        || PredefinedField(rawValue: column.name) != nil
-                else {
-                    throw InterchangeError(
-                        "the column \(quoted(column.name)) cannot be loaded: names that begin with "
-                            + "'_' are the service's own")
-                }
-                members.insert(column.key)
+                try Self.checkName(column.name)
+                members[column.key] = index
             }
         }
-        for point in points {
-            let key = Array(point.key.dropLast("{\"_type\":\"point\",\"lat\":".utf8.count))
-            let name = String(decoding: key.dropLast(), as: UTF8.self)
-            guard members.insert(key).inserted else {
-                throw InterchangeError("the point and another column are both called \(name)")
+        try checkPoints(besides: members)
+    }
+
+    /// Predefined names go along: the service drops them, as from any written object.
+    private static func checkName(_ name: String) throws(InterchangeError) {
+        guard
+            !name.hasPrefix("_") || name == "_calculated" || PredefinedField(rawValue: name) != nil
+        else {
+            throw InterchangeError(
+                "the column \(quoted(name)) cannot be loaded: names that begin with '_' are the "
+                    + "service's own")
+        }
+    }
+
+    /// - Parameter members: the columns of ordinary fields by their keys.
+    private mutating func checkPoints(besides members: [[UInt8]: Int]) throws(InterchangeError) {
+        var keys: Set<[UInt8]> = []
+        for (index, point) in zip(0..., points) {
+            let name = String(decoding: point.key.dropLast(), as: UTF8.self)
+            let rival = members[point.key]
+            guard keys.insert(point.key).inserted, rival == nil || point.isSuffixed else {
+                throw InterchangeError(
+                    "the point and another column are both called \(name); --point names the point")
             }
             guard !name.hasPrefix("\"_") else {
                 throw InterchangeError("a point cannot be called \(name): it begins with '_'")
             }
+            if let rival { columns[rival].rival = index }
         }
     }
 

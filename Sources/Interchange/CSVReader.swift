@@ -24,7 +24,9 @@ public struct CSVReader: RecordReader {
         guard CSVRecordBuilder.isUTF8(record) else {
             throw InterchangeError("the header row is not valid UTF-8")
         }
-        let names = scanner.cells.map { $0.text(in: record) }
+        let names = scanner.cells.map {
+            $0.range.isEmpty && !$0.isQuoted ? nil : $0.text(in: record)
+        }
         builder = CSVRecordBuilder(
             header: try CSVHeader(names: names, options: options), limits: options.limits)
         window.consume(bytes)

@@ -62,6 +62,7 @@ struct CSVRecordBuilder {
         case .field:
             let cell = cells[index]
             if cell.range.isEmpty { return }
+            try checkAlone(header.columns[index], cells)
             appendKey(header.columns[index].key)
             let bytes = UnsafeBufferPointer(rebasing: record[cell.range])
             if cell.hasDoubledQuotes {
@@ -70,6 +71,19 @@ struct CSVRecordBuilder {
             } else {
                 Self.appendValue(bytes, to: &output)
             }
+        }
+    }
+
+    /// Refuses a value beside a point of the same name.
+    private func checkAlone(
+        _ column: CSVHeader.Column, _ cells: [CSVScanner.Cell]
+    ) throws(RecordError) {
+        guard let point = column.rival.map({ header.points[$0] }) else { return }
+        let halves = [point.latitude, point.longitude]
+        guard halves.allSatisfy({ cells[$0].range.isEmpty }) else {
+            let names = halves.map { quoted(header.columns[$0].name) }.joined(separator: " and ")
+            throw RecordError(
+                "the record has this value and a point in \(names)", path: column.name)
         }
     }
 
@@ -101,6 +115,7 @@ struct CSVRecordBuilder {
         try checkDegrees(latitude, 90, column: point.latitude, hasOther: !longitude.isEmpty)
         try checkDegrees(longitude, 180, column: point.longitude, hasOther: !latitude.isEmpty)
         appendKey(point.key)
+        output.append(contentsOf: "{\"_type\":\"point\",\"lat\":".utf8)
         output.append(contentsOf: latitude)
         output.append(contentsOf: ",\"lon\":".utf8)
         output.append(contentsOf: longitude)

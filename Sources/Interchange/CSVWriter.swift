@@ -1,61 +1,58 @@
 import JSONText
-import Objects
 
 /// Comma-separated values (RFC 4180) with a header row; lines end in CRLF.
 ///
 /// Strings are written as they are, numbers as spelled, arrays and objects as JSON text; null and
-/// missing fields are empty cells. A column is a field path, so `location.lat` is a point's half.
+/// missing fields are empty cells. A column that is asked for is a field path, so `location.lat` is
+/// a point's half.
 struct CSVWriter: ObjectWriter {
-    /// Nil: taken from the objects, which are held until the end.
-    private let columns: [String]?
-    private let paths: [FieldPath]
+    /// Whether the columns are taken from the objects, which are held until the end.
+    private let collects: Bool
+    private var columns: CSVColumns
     private let parser = ObjectParser()
     private var hasHeader = false
     private var held: [[UInt8]] = []
-    private var collected = CSVColumns()
 
+    /// - Parameter columns: nil takes them from the objects.
     init(columns: [String]?) {
-        self.columns = columns
-        paths = (columns ?? []).map { FieldPath($0) }
+        collects = columns == nil
+        self.columns = columns.map(CSVColumns.init(paths:)) ?? CSVColumns()
     }
 
     mutating func write(_ object: [UInt8], to output: inout [UInt8]) throws(InterchangeError) {
-        guard let columns else {
-            try collected.add(object)
+        if collects {
+            try columns.add(object)
             held.append(object)
             return
         }
-        if !hasHeader { Self.writeHeader(columns, to: &output) }
-        hasHeader = true
-        Self.writeRow(try parser.parse(object), paths, to: &output)
+        writeHeader(to: &output)
+        writeRow(try parser.parse(object), to: &output)
     }
 
     mutating func finish(to output: inout [UInt8]) throws(InterchangeError) {
-        if hasHeader { return }
-        let names = columns ?? collected.names
-        if names.isEmpty { return }
-        Self.writeHeader(names, to: &output)
-        let paths = names.map { FieldPath($0) }
-        for object in held { Self.writeRow(try parser.parse(object), paths, to: &output) }
+        writeHeader(to: &output)
+        for object in held { writeRow(try parser.parse(object), to: &output) }
         held = []
     }
 
-    private static func writeHeader(_ names: [String], to output: inout [UInt8]) {
-        for (index, name) in zip(0..., names) {
+    private mutating func writeHeader(to output: inout [UInt8]) {
+        guard !hasHeader, !columns.names.isEmpty else { return }
+        hasHeader = true
+        for (index, name) in zip(0..., columns.names) {
             if index > 0 { output.append(UInt8(ascii: ",")) }
-            Array(name.utf8).withUnsafeBufferPointer { appendCell($0, to: &output) }
+            // In quotes, since a column without a name is a fault.
+            if name.isEmpty { output += "\"\"".utf8 }
+            Array(name.utf8).withUnsafeBufferPointer { Self.appendCell($0, to: &output) }
         }
         output += "\r\n".utf8
     }
 
-    private static func writeRow(
-        _ object: JSONView, _ paths: [FieldPath], to output: inout [UInt8]
-    ) {
+    private func writeRow(_ object: JSONView, to output: inout [UInt8]) {
         let start = output.count
-        for (index, path) in zip(0..., paths) {
+        for (index, value) in zip(0..., columns.cells(of: object)) {
             if index > 0 { output.append(UInt8(ascii: ",")) }
-            guard let value = path.value(in: object), value.kind != .null else { continue }
-            appendCell(value.utf8 ?? value.text, to: &output)
+            guard let value, value.kind != .null else { continue }
+            Self.appendCell(value.utf8 ?? value.text, to: &output)
         }
         // A line with nothing on it would be read as no record.
         if output.count == start { output += "\"\"".utf8 }

@@ -10,7 +10,7 @@ public struct GeoJSONReader: RecordReader {
         /// Between texts.
         case top
         /// In the array of a collection; `head` is its text up to the array's bracket.
-        case collection(head: [UInt8], isFirst: Bool)
+        case collection(head: [UInt8], ArrayElements)
     }
 
     private let window: ByteWindow
@@ -32,8 +32,8 @@ public struct GeoJSONReader: RecordReader {
             case .top:
                 guard try skipBetweenTexts() else { return nil }
                 if let record = try text() { return record }
-            case .collection(let head, let isFirst):
-                if let record = try element(head, isFirst) { return record }
+            case .collection(let head, let elements):
+                if let record = try element(head, elements) { return record }
             }
         }
     }
@@ -60,7 +60,10 @@ public struct GeoJSONReader: RecordReader {
         while true {
             switch GeoJSONShape(of: window.bytes) {
             case .collection(let head):
-                place = .collection(head: Array(window.bytes[..<head]), isFirst: true)
+                place = .collection(
+                    head: Array(window.bytes[..<head]),
+                    ArrayElements(
+                        window, of: "the FeatureCollection", each: "feature", before: number))
                 window.consume(head)
                 return nil
             case .object(let bytes):
@@ -98,57 +101,30 @@ public struct GeoJSONReader: RecordReader {
 
     /// One feature of the collection, or nil at the collection's end.
     private mutating func element(
-        _ head: [UInt8], _ isFirst: Bool
+        _ head: [UInt8], _ elements: ArrayElements
     ) throws(InterchangeError) -> Record? {
-        try skipSpace()
-        if window.bytes[0] == UInt8(ascii: "]") {
-            try closeCollection(head)
+        var elements = elements
+        guard let bytes = try elements.next() else {
+            try closeCollection(head, elements)
             return nil
         }
-        if !isFirst {
-            guard window.bytes[0] == UInt8(ascii: ",") else {
-                throw fault("expected ',' or ']' after feature \(number)")
-            }
-            window.consume(1)
-            try skipSpace()
-        }
-        guard ![UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: "}")].contains(window.bytes[0])
-        else { throw fault("expected a feature after feature \(number)") }
-        let bytes = try extent { $0.end(of: 0) }
-        place = .collection(head: head, isFirst: false)
+        place = .collection(head: head, elements)
         return record(object(bytes), consuming: bytes)
     }
 
     /// Reads the rest of the collection's text, from the array's closing bracket on.
-    private mutating func closeCollection(_ head: [UInt8]) throws(InterchangeError) {
-        let tail = try extent { $0.endOfContainer(from: 1) }
+    private mutating func closeCollection(
+        _ head: [UInt8], _ elements: ArrayElements
+    ) throws(InterchangeError) {
+        let tail = try elements.extent { $0.endOfContainer(from: 1) }
         let text = head + window.bytes[..<tail]
         let view = try? parser.parse(text)
         guard let view, let type = view["type"]?.string, type == "FeatureCollection" else {
-            throw fault("what surrounds the features is no valid FeatureCollection")
+            throw InterchangeError(
+                "what surrounds the features is no valid FeatureCollection")
         }
         window.consume(tail)
         place = .top
-    }
-
-    private func skipSpace() throws(InterchangeError) {
-        window.consume(try extent { $0.skipSpace(from: 0) })
-    }
-
-    /// What the boundary finds in the window, which is filled until it does.
-    private func extent(
-        _ find: (JSONBoundary) -> Int?
-    ) throws(InterchangeError) -> Int {
-        while true {
-            if window.count > 0, let found = find(JSONBoundary(bytes: window.bytes)) {
-                return found
-            }
-            switch try window.fill() {
-            case .grown: continue
-            case .ended: throw fault("the FeatureCollection is truncated after feature \(number)")
-            case .full: throw fault("feature \(number + 1) is longer than \(window.count) bytes")
-            }
-        }
     }
 
     // MARK: Records
@@ -168,9 +144,5 @@ public struct GeoJSONReader: RecordReader {
         window.consume(bytes)
         number += 1
         return Record(number: number, result: result)
-    }
-
-    private func fault(_ message: String) -> InterchangeError {
-        InterchangeError(message)
     }
 }

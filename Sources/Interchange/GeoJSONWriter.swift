@@ -53,6 +53,9 @@ struct GeoJSONWriter: ObjectWriter {
                 GeoPoint.coordinate(of: $0) == nil ? nil : $0
             }
         }
+        if let standard = object["location"], GeoPoint.coordinate(of: standard) != nil {
+            return standard
+        }
         return object.members.first { GeoPoint.coordinate(of: $0.value) != nil }?.value
     }
 

@@ -2,6 +2,8 @@
 public enum InputFormat: String, Sendable, Hashable, CaseIterable {
     /// One JSON object on each line.
     case ndjson
+    /// One array of JSON objects.
+    case json
     /// A FeatureCollection, a Feature, or Features one after the other.
     case geojson
     /// Comma-separated values with a header row.
@@ -11,7 +13,8 @@ public enum InputFormat: String, Sendable, Hashable, CaseIterable {
 
     /// The format that a file's name tells, and whether its beginning may tell another.
     ///
-    /// `.json` is `ndjson` unless the text begins like GeoJSON; `.gz` behind a name is ignored.
+    /// `.json` is `ndjson` unless the text begins like an array or like GeoJSON; `.gz` behind a name
+    /// is ignored.
     public static func named(_ path: String) throws(InterchangeError) -> (
         format: Self, isGuess: Bool
     ) {
@@ -20,20 +23,32 @@ public enum InputFormat: String, Sendable, Hashable, CaseIterable {
         for (suffix, format) in suffixes where name.hasSuffix(suffix) {
             return (format, suffix == ".json")
         }
-        throw InterchangeError(
-            "no name that tells its format; say --format ndjson, geojson, csv or tsv")
+        guard !name.hasSuffix(".plist") else { throw propertyList }
+        let known = allCases.map(\.rawValue).joined(separator: ", ")
+        throw InterchangeError("no name that tells its format; say --format, one of \(known)")
     }
+
+    static let propertyList = InterchangeError(
+        "is a property list: `geobucket import-archive` loads those that NSKeyedArchiver wrote")
 
     private static let suffixes: [(String, InputFormat)] = [
         (".ndjson", .ndjson), (".jsonl", .ndjson), (".json", .ndjson), (".geojson", .geojson),
         (".geojsonl", .geojson), (".geojsons", .geojson), (".csv", .csv), (".tsv", .tsv),
     ]
 
-    /// Whether a text that could be any JSON begins like a FeatureCollection or a Feature.
+    /// The format of a text that could be any JSON.
     ///
     /// - Parameter head: the first few thousand bytes.
-    static func beginsLikeGeoJSON(_ head: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard head.trimmed.first == UInt8(ascii: "{") else { return false }
+    static func ofJSON(_ head: UnsafeBufferPointer<UInt8>) -> InputFormat {
+        switch head.trimmed.first {
+        case UInt8(ascii: "["): .json
+        case UInt8(ascii: "{"): beginsLikeGeoJSON(head) ? .geojson : .ndjson
+        default: .ndjson
+        }
+    }
+
+    /// Whether an object begins like a FeatureCollection or a Feature.
+    private static func beginsLikeGeoJSON(_ head: UnsafeBufferPointer<UInt8>) -> Bool {
         let dense = String(
             decoding: head.filter { !UnsafeBufferPointer.isSpace($0) }, as: UTF8.self)
         return dense.contains("\"type\":\"FeatureCollection\"")

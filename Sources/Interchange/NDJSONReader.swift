@@ -21,9 +21,16 @@ public struct NDJSONReader: RecordReader {
                 _ = try validator.validate(text)
                 return Record(number: lines.number, result: .success(Array(text)))
             } catch {
+                let isArray = text[0] == UInt8(ascii: "[")
+                let error = isArray ? Self.hinting(error) : error
                 return Record(number: lines.number, result: .failure(error))
             }
         }
         return nil
+    }
+
+    private static func hinting(_ error: RecordError) -> RecordError {
+        RecordError(
+            error.message + "; --format json loads an array of objects", path: error.path)
     }
 }

@@ -47,7 +47,8 @@ public struct WritingOptions: Sendable {
     /// Table and CSV: the columns, field paths each, in this order; nil takes them from the
     /// objects, all of which are then held until the end.
     public var columns: [String]?
-    /// GeoJSON: the field that becomes the geometry; nil takes each object's first GeoPoint.
+    /// GeoJSON: the field that becomes the geometry; nil takes the GeoPoint `location`, in an object
+    /// without it the first one.
     public var pointField: String?
     /// Table: columns of the terminal; nil cuts nothing.
     public var width: Int?

@@ -5,7 +5,13 @@
 ///
 /// - Complexity: memory for the record at hand and a buffer, never for the file.
 public final class RecordFile: RecordSource {
-    public var recordName: String { format == .geojson ? "feature" : "line" }
+    public var recordName: String {
+        switch format {
+        case .geojson: "feature"
+        case .json: "element"
+        case .ndjson, .csv, .tsv: "line"
+        }
+    }
     public let format: InputFormat
     private let source: ByteSource
     private var reader: any RecordReader
@@ -34,10 +40,10 @@ public final class RecordFile: RecordSource {
     private static func format(
         _ named: (format: InputFormat, isGuess: Bool), _ window: ByteWindow
     ) throws(InterchangeError) -> InputFormat {
-        guard named.isGuess else { return named.format }
         try window.skipByteOrderMark()  // also fills the window
         let head = UnsafeBufferPointer(rebasing: window.bytes.prefix(4_096))
-        return InputFormat.beginsLikeGeoJSON(head) ? .geojson : named.format
+        guard !head.starts(with: "bplist0".utf8) else { throw InputFormat.propertyList }
+        return named.isGuess ? InputFormat.ofJSON(head) : named.format
     }
 
     private static func reader(
@@ -45,6 +51,7 @@ public final class RecordFile: RecordSource {
     ) throws(InterchangeError) -> any RecordReader {
         switch format {
         case .ndjson: try NDJSONReader(window, options: options)
+        case .json: try JSONArrayReader(window, options: options)
         case .geojson: try GeoJSONReader(window, options: options)
         case .csv: try CSVReader(window, separator: UInt8(ascii: ","), options: options)
         case .tsv: try CSVReader(window, separator: UInt8(ascii: "\t"), options: options)

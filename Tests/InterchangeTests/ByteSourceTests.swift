@@ -33,6 +33,26 @@ import Testing
         }
     }
 
+    @Test("A gzip file that breaks off gives its whole lines first, long or short")
+    func linesBeforeTheEnd() throws {
+        for count in [500, 400_000] {
+            let whole = TemporaryFile(
+                (1...count).map { "{\"n\":\($0)}\n" }.joined(), ".gz", compressed: true
+            ).bytes
+            let cut = TemporaryFile(whole.prefix(whole.count / 2), suffix: ".ndjson.gz")
+            let file = try RecordFile(path: cut.path, format: nil)
+            var found = 0
+            let error = #expect(throws: InterchangeError.self) {
+                while let record = try file.next() {
+                    found += 1
+                    #expect(try record.result.get() == Array("{\"n\":\(found)}".utf8))
+                }
+            }
+            #expect(error?.message.contains("truncated") == true)
+            #expect((count / 10..<count).contains(found), "\(found) of \(count)")
+        }
+    }
+
     @Test("Corrupt gzip is reported")
     func corrupt() throws {
         var bytes = TemporaryFile(
@@ -89,11 +109,22 @@ import Testing
 
     @Test("A name that tells nothing asks for --format, and so does standard input")
     func unknownFormat() {
-        #expect(refusal("", ".txt")?.contains("--format") == true)
+        #expect(refusal("", ".txt")?.contains("--format, one of ndjson, json, geojson") == true)
         #expect(refusal("", ".gz")?.contains("--format") == true)
         #expect {
             try RecordFile(path: "-", format: nil)
         } throws: { "\($0)".contains("--format") }
+    }
+
+    @Test("A property list is sent to the command that reads archives, by its name or its bytes")
+    func propertyLists() {
+        #expect(refusal("", ".plist")?.contains("geobucket import-archive") == true)
+        #expect(refusal("", ".plist.gz")?.contains("geobucket import-archive") == true)
+        let bytes = "bplist00" + String(repeating: "x", count: 100)
+        for suffix in [".json", ".csv", ".ndjson"] {
+            #expect(refusal(bytes, suffix)?.contains("import-archive") == true, "\(suffix)")
+        }
+        #expect(refusal("a\nbplist00\n", ".csv") == nil)
     }
 
     @Test(".json is NDJSON unless it begins like GeoJSON")

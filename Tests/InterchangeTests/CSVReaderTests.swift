@@ -97,6 +97,17 @@ import Testing
                 == [#"2: {"p":{"_type":"point","lat":1,"lon":2},"q.lat":3}"#])
     }
 
+    @Test("A record has a point or a value of the same name, not both")
+    func rivals() throws {
+        let text = "p.lat,p,p.lon\n1,,2\n,x,\n1,x,2\n1,x,\n,,\n"
+        #expect(
+            try lines(text, ".csv") == [
+                #"2: {"p":{"_type":"point","lat":1,"lon":2}}"#, #"3: {"p":"x"}"#,
+                #"4! p: the record has this value and a point in "p.lat" and "p.lon""#,
+                "5! p.lon: half a point: the cell is empty, its other half is not", "6: {}",
+            ])
+    }
+
     @Test("The id column, or one called _id, becomes a valid _id whatever it looks like")
     func ids() throws {
         let found = try lines(
@@ -111,7 +122,8 @@ import Testing
         "A header that makes no valid object is refused",
         arguments: [
             ("a,a", "twice"), ("a,,b", "column 2"), ("a,_color", "'_'"), ("a,\"b", "quotes"),
-            ("", "empty"), ("location,lat,lon", "location"),
+            ("", "empty"), ("location,lat,lon", "--point names the point"), ("a,", "column 2"),
+            ("location,location.lat,location.lon,lat,lon", "location"),
         ])
     func badHeaders(_ header: String, _ reason: String) {
         var options = ReadingOptions()

@@ -68,4 +68,12 @@ import Testing
         #expect(
             refusal(fitting + "  \n{}", ".ndjson", options: options)?.contains("line 1") == true)
     }
+
+    @Test("A line that is an array points to the format of arrays")
+    func array() throws {
+        let found = try lines("[{\"a\":1}]\n{\"a\":2}\n", ".ndjson")
+        #expect(found[0].hasPrefix("1! expected a JSON object; --format json loads an array"))
+        #expect(found[1] == "2: {\"a\":2}")
+        #expect(try lines("[\n", ".ndjson")[0].contains("--format json"))
+    }
 }

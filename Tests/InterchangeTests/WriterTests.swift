@@ -50,6 +50,15 @@ import Testing
         #expect(throws: Never.self) { try JSONParser.reading(Array(text.utf8)) { _ in } }
     }
 
+    @Test("GeoJSON: location is the geometry where it is a point, whatever stands before it")
+    func standardGeometry() throws {
+        let home = #""home":{"_type":"point","lat":1,"lon":2}"#
+        let there = #"{\#(home),"location":{"_type":"point","lat":3,"lon":4}}"#
+        #expect(try written(.geojson, [there]).contains("\"coordinates\":[4,3]"))
+        let text = #"{"location":"here",\#(home)}"#
+        #expect(try written(.geojson, [text]).contains("\"coordinates\":[2,1]"))
+    }
+
     @Test("GeoJSON: a chosen field is the geometry, also a nested one, and only if it is a point")
     func chosenGeometry() throws {
         let object =
@@ -96,6 +105,41 @@ import Testing
         let text = try written(.csv, ["{\"a\":null}", "{\"a\":1}"])
         #expect(text == "a\r\n\"\"\r\n1\r\n")
         #expect(try lines(text, ".csv") == ["2: {}", "3: {\"a\":1}"])
+    }
+
+    @Test("CSV: a field that is a point in some objects only has columns of both kinds, and loads")
+    func csvMixedPoints() throws {
+        let objects = [
+            #"{"_id":"a1","p":\#(Self.point(1.5, 2.5))}"#, #"{"_id":"a2","p":"here"}"#,
+            #"{"_id":"a3","p":null}"#, #"{"_id":"a4","p":{"lat":7,"lon":8}}"#,
+            #"{"_id":"a5","p":\#(Self.point(-1.5, 0.5)),"q":1}"#,
+        ]
+        for order in [objects, objects.reversed()] {
+            let text = try written(.csv, order)
+            let found = try lines(text, ".csv").map { $0.drop { $0 != "{" } }.sorted()
+            #expect(
+                found == [
+                    objects[0][...], objects[1][...], #"{"_id":"a3"}"#,
+                    #"{"_id":"a4","p":"{\"lat\":7,\"lon\":8}"}"#, objects[4][...],
+                ], "\(text)")
+        }
+        let header = try written(.csv, objects).prefix { $0 != "\r\n" }
+        #expect(header == "_id,p.lat,p.lon,p,q")
+    }
+
+    @Test("CSV: a field named like half of a point, and one without a name, load")
+    func csvOddNames() throws {
+        let objects = [
+            #"{"_id":"a1","p":\#(Self.point(1.5, 2.5))}"#,
+            #"{"_id":"a2","p.lat":3,"p.lon":4}"#, #"{"_id":"a3","":"nameless"}"#,
+            #"{"_id":"a4","":\#(Self.point(3.5, 4.5))}"#,
+        ]
+        let text = try written(.csv, objects)
+        #expect(text.hasPrefix("_id,p.lat,p.lon,\"\",.lat,.lon\r\n"), "\(text)")
+        let found = try lines(text, ".csv").map { $0.drop { $0 != "{" } }
+        #expect(found[0] == objects[0] && found[2...] == [objects[2][...], objects[3][...]])
+        #expect(found[1] == #"{"_id":"a2","p":{"_type":"point","lat":3,"lon":4}}"#)
+        #expect(try lines(written(.csv, [#"{"":1}"#]), ".csv") == [#"2: {"":1}"#])
     }
 
     @Test(

@@ -1,0 +1,62 @@
+import JSONText
+
+// Names as classes encode their instance variables: with an underscore, which the service keeps for itself.
+
+extension JSONValue {
+    /// The value with names that do not begin with `_`, at any depth; GeoPoints stay as they are.
+    ///
+    /// - Throws: `ArchiveFailure` with the path inside the value, for a name that is then there
+    ///   twice or empty.
+    func withoutUnderscores() throws(ArchiveFailure) -> JSONValue {
+        switch self {
+        case .array(let elements):
+            var result: [JSONValue] = []
+            for (index, element) in elements.enumerated() {
+                result.append(
+                    try Self.inside("[\(index)]") { () throws(ArchiveFailure) in
+                        try element.withoutUnderscores()
+                    })
+            }
+            return .array(result)
+        case .object(let members) where self["_type"]?.string != "point":
+            return .object(try Self.withoutUnderscores(members))
+        default: return self
+        }
+    }
+
+    private static func withoutUnderscores(
+        _ members: [Member]
+    ) throws(ArchiveFailure) -> [Member] {
+        var names = Set(members.lazy.filter { !$0.name.hasPrefix("_") }.map { Array($0.name.utf8) })
+        var result: [Member] = []
+        for member in members {
+            let name = String(member.name.drop { $0 == "_" })
+            if member.name.hasPrefix("_") {
+                guard !name.isEmpty else {
+                    throw ArchiveFailure("is a name of underscores alone", at: member.name)
+                }
+                guard names.insert(Array(name.utf8)).inserted else {
+                    throw ArchiveFailure(
+                        "cannot become \(name), which is there too", at: member.name)
+                }
+            }
+            let value = try inside(member.name) { () throws(ArchiveFailure) in
+                try member.value.withoutUnderscores()
+            }
+            result.append(Member(name, value))
+        }
+        return result
+    }
+
+    /// Runs `body`; its failures get the place that they are inside of.
+    private static func inside(
+        _ place: String, _ body: () throws(ArchiveFailure) -> JSONValue
+    ) throws(ArchiveFailure) -> JSONValue {
+        do throws(ArchiveFailure) {
+            return try body()
+        } catch {
+            let rest = error.path.map { $0.hasPrefix("[") ? $0 : ".\($0)" } ?? ""
+            throw ArchiveFailure(error.message, at: place + rest)
+        }
+    }
+}
