@@ -53,7 +53,7 @@ let package = Package(
         .target(
             name: "ObjectStore",
             dependencies: [
-                "Geodesy", "Objects", "Backend",
+                "CGlibc", "CZlib", "Geodesy", "Objects", "Backend",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
@@ -99,11 +99,13 @@ let package = Package(
         .target(
             name: "HTTPGateway",
             dependencies: [
-                "Operations",
+                "Objects", "Operations",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
@@ -157,8 +159,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
-                "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
+                "EmbeddedBackend", "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -183,13 +185,14 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]),
-        .testTarget(name: "WireProtocolTests", dependencies: ["WireProtocol", "TestSupport"]),
+        .testTarget(
+            name: "WireProtocolTests",
+            dependencies: ["JSONText", "Objects", "WireProtocol", "TestSupport"]),
         .testTarget(
             name: "HTTPGatewayTests",
             dependencies: [
-                "HTTPGateway", "Operations", "TestSupport",
+                "HTTPGateway", "Objects", "Operations", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "QueryServerTests",

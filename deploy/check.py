@@ -5,8 +5,8 @@
 
 Kubernetes manifests, the base and each overlay with its patches applied, against the published
 schemas; the unit by systemd-analyze; metric names in the dashboard and flags in commands against
-what the service has. Needs Debian's systemd for the unit, and the packages PyYAML, jsonpatch and
-kubernetes-validate from PyPI; what is missing is skipped and said.
+what the service has; the list of an image's parts, made for a program of this machine. Needs Debian's systemd for the unit, its jq for the list, and the packages PyYAML, jsonpatch,
+kubernetes-validate and cyclonedx-python-lib[json-validation] from PyPI; what is missing is skipped and said.
 """
 import json
 import pathlib
@@ -121,6 +121,56 @@ def check_names():
     print(f"the dashboard's {len(used)} metric names are the service's")
 
 
+RESOLVED = {
+    "version": 3,
+    "pins": [
+        {"identity": "swift-log", "location": "https://github.com/apple/swift-log.git",
+         "state": {"revision": "a" * 40, "version": "1.2.3"}},
+        {"identity": "branched", "location": "https://example.org/branched",
+         "state": {"revision": "b" * 40, "branch": "main"}},
+    ],
+}
+
+
+def check_parts():
+    """The list of parts and the labels that deploy/sbom.sh makes of a program and its pins."""
+    if not all(map(shutil.which, ("jq", "ldd", "dpkg-query"))):
+        return skipped("the list of parts", "it needs jq, ldd and dpkg-query")
+    script = ["sh", str(HERE / "sbom.sh")]
+    with tempfile.TemporaryDirectory() as folder:
+        resolved, made = pathlib.Path(folder) / "Package.resolved", pathlib.Path(folder) / "list"
+        resolved.write_text(json.dumps(RESOLVED))
+        arguments = ["/bin/ls", "1.0", str(resolved), "swift-6.3"]
+        texts = [
+            subprocess.run(script + arguments, capture_output=True, text=True, check=True).stdout
+            for _ in range(2)
+        ]
+        made.write_text(texts[0])
+        labels = subprocess.run(
+            script + ["--labels", str(made)], capture_output=True, text=True, check=True).stdout
+    if texts[0] != texts[1]:
+        fault("the list of parts is another one the second time")
+    urls = [part.get("purl", "") for part in json.loads(texts[0])["components"]]
+    expected = ["pkg:swift/github.com/apple/swift-log@1.2.3", "pkg:swift/example.org/branched@main"]
+    if urls[:2] != expected or not any(url.startswith("pkg:deb/debian/libc6@") for url in urls):
+        fault(f"the list of parts has {urls}")
+    for label in ("org.opencontainers.image.version=1.0", "geobucket.swift=swift-6.3",
+                  "geobucket.packages=swift-log 1.2.3, branched main"):
+        if label not in labels.splitlines():
+            fault(f"no label {label} in {labels}")
+    if "libc6 " not in labels:
+        fault(f"no library in {labels}")
+    try:
+        from cyclonedx.schema import SchemaVersion
+        from cyclonedx.validation.json import JsonStrictValidator
+    except ImportError as error:
+        return skipped("the schema of the list of parts", error)
+    error = JsonStrictValidator(SchemaVersion.V1_5).validate_str(texts[0])
+    if error:
+        fault(f"the list of parts is no CycloneDX 1.5: {error}")
+    print(f"the list of parts is CycloneDX 1.5, with {len(urls)} parts")
+
+
 def check_yaml():
     try:
         import yaml
@@ -135,5 +185,6 @@ check_yaml()
 check_kubernetes()
 check_unit()
 check_names()
+check_parts()
 print(f"{len(faults)} faults")
 sys.exit(1 if faults else 0)

@@ -4,8 +4,13 @@
 #
 #     deploy/image.sh [--check-only] [FLAG…]      as root; FLAGs go to buildah, such as --volume A:B:ro
 #
-# Shown are its size (under 120 MB), its user, that it serves from a read-only root file system without
-# any capability and is healthy, and that SIGTERM ends it with 0.
+# Its labels say what it was made of and from which commit, the whole list is inside (deploy/sbom.sh).
+# Proxies are those of the environment. SwiftPM's cache spares the downloads:
+#
+#     deploy/image.sh --volume "$HOME/.cache/org.swift.swiftpm:/root/.cache/org.swift.swiftpm"
+#
+# Shown are its size (under 120 MB), its user, its labels, that it serves from a read-only root file
+# system without any capability and is healthy, and that SIGTERM ends it with 0.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { printf 'image: %s\n' "$1" >&2; }
@@ -13,7 +18,7 @@ fail() { say "$1"; exit 1; }
 
 [ "$(id -u)" -eq 0 ] || fail "only root can make the bases' file systems"
 missing=()
-for package in mmdebstrap buildah podman runc; do
+for package in mmdebstrap buildah podman runc jq; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
@@ -41,6 +46,26 @@ base() {
     rm "$work/base.tar"
 }
 
+sbom=usr/local/share/geobucket/sbom.cdx.json
+
+# record IMAGE: labels an image with what the list inside says of it, and with the commit.
+record() {
+    local container root label arguments=(--label "geobucket.sbom=/$sbom")
+    container=$(buildah from --pull=never "$1")
+    root=$(buildah mount "$container")
+    while IFS= read -r label; do arguments+=(--label "$label"); done \
+        < <(sh deploy/sbom.sh --labels "$root/$sbom")
+    buildah umount "$container" >/dev/null
+    if commit=$(git rev-parse HEAD 2>/dev/null); then
+        git diff --quiet HEAD || commit="$commit, changed"
+        arguments+=(--label "org.opencontainers.image.revision=$commit")
+        arguments+=(--label "org.opencontainers.image.created=$(git log -1 --format=%cI)")
+    fi
+    buildah config "${arguments[@]}" "$container"
+    buildah commit --quiet --format docker "$container" "$1" >/dev/null
+    buildah rm "$container" >/dev/null
+}
+
 if [ "${1:-}" = --check-only ]; then
     shift
 else
@@ -55,11 +80,18 @@ else
         --build-arg SWIFT_IMAGE=localhost/swift:bookworm \
         --build-arg DEBIAN_IMAGE=localhost/debian:bookworm \
         --file deploy/Dockerfile --tag geobucket . >&2
+    record localhost/geobucket
 fi
 
 size=$(podman image inspect --format '{{.Size}}' geobucket)
 say "$((size / 1000000)) MB, user $(podman image inspect --format '{{.User}}' geobucket)"
 [ "$size" -lt 120000000 ] || fail "it has more than 120 MB"
+
+for label in org.opencontainers.image.version geobucket.{swift,packages,libraries,sbom}; do
+    value=$(podman image inspect --format "{{index .Labels \"$label\"}}" geobucket)
+    [ -n "$value" ] || fail "it has no label $label"
+    say "$label: $value"
+done
 
 mkdir "$work/data"
 chown 10001:10001 "$work/data"

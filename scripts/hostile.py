@@ -5,9 +5,18 @@ memory stays bounded and comes back.
 
     scripts/hostile.py [--minutes 10] [--connections 1000] [--idle 10000] [--rate 1000] [--seed 1]
                        [--svg hostile.svg] [--geobucket .build/release/geobucket]
+                       [--attack-seconds 20] [--attack NAME]…
+
+Then each attack of scripts/hostile_attacks.py runs alone, against a service of its own with logins, for so
+many seconds, beside 200 well-behaved connections that ask 500 times a second: a table of their latencies is
+printed, and none of its 99th percentiles may pass 25 ms. --minutes 0 leaves the first part out,
+--attack-seconds 0 the second.
 """
-import argparse, json, math, multiprocessing, os, random, resource, select, signal, socket, subprocess, sys
-import tempfile, time
+import argparse, contextlib, json, math, multiprocessing, os, random, resource, select, signal, socket, subprocess
+import sys, tempfile, time
+
+import hostile_attacks
+from hostile_attacks import line, point
 
 PLACES, CATEGORIES, QUESTIONS = 20_000, 20, 400
 QUIET_SECONDS = 30
@@ -19,10 +28,6 @@ def haversine(a, b):
     (p, l), (q, m) = [tuple(map(math.radians, place)) for place in (a, b)]
     h = math.sin((q - p) / 2) ** 2 + math.cos(p) * math.cos(q) * math.sin((m - l) / 2) ** 2
     return 2 * 6_371_000 * math.asin(min(1, math.sqrt(h)))
-
-
-def point(place):
-    return {"_type": "point", "lat": place[0], "lon": place[1]}
 
 
 class World:
@@ -40,7 +45,7 @@ class World:
         near = sorted((haversine(center, place), name) for name, (place, kind) in self.places.items()
                       if kind == category)[:5]
         clause = {"type": "and", "clauses": [
-            {"type": "geodistance", "field": "at", "center": point(center), "putDistanceInto": "d"},
+            {"type": "geodistance", "field": "at", "center": point(*center), "putDistanceInto": "d"},
             {"type": "eq", "field": "category", "value": category}]}
         params = {"bucket": "places", "bucketQuery": {"clause": clause, "orderBy": "_calculated.d"},
                   "bestEffortLimit": 5, "fields": []}
@@ -53,16 +58,14 @@ class World:
             abs(a - b) < 1e-5 for (a, _), (b, _) in zip(found, near))
 
 
-def line(number, method, params):
-    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode() + b"\n"
-
-
 class Caller:
     """One connection that asks and waits, for what is set up and looked at beside the load."""
 
-    def __init__(self, port):
+    def __init__(self, port, token=None):
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.lines = self.socket.makefile("rb", 1 << 20)
+        if token:
+            self.call("auth.login", {"token": token})
 
     def call(self, method, params={}):
         self.socket.sendall(line(1, method, params))
@@ -74,8 +77,8 @@ class Caller:
 class Good:
     """One connection: puts and gets an object of its own, and asks about the places."""
 
-    def __init__(self, port, number):
-        self.socket = socket.create_connection(("127.0.0.1", port))
+    def __init__(self, port, number, token):
+        self.socket = Caller(port, token).socket
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.name, self.value, self.expected, self.buffer = f"own-{number}", 0, [], b""
 
@@ -119,9 +122,9 @@ class Good:
 class Load:
     """All well-behaved connections at a fixed rate of requests, whether they are answered or not."""
 
-    def __init__(self, port, world, count, rate):
+    def __init__(self, port, world, count, rate, token=None):
         self.world, self.rate = world, rate
-        self.all = [Good(port, n) for n in range(count)]
+        self.all = [Good(port, n, token) for n in range(count)]
         self.poll = select.epoll()
         self.by_file = {good.socket.fileno(): good for good in self.all}
         for file in self.by_file:
@@ -152,119 +155,6 @@ class Load:
         while any(good.expected for good in self.all) and time.monotonic() < deadline:
             self.take(0.1, [])
         return sum(len(good.expected) for good in self.all)
-
-
-# The hostile. Each kind does a little many times a second, in a process of its own.
-
-PUT = '{"jsonrpc":"2.0","id":1,"method":"object.put","params":{"bucket":"hostile","id":"o1","object":'
-QUERY = line(1, "bucket.query", {"bucket": "places"})
-
-
-def texts():
-    many = ",".join(f'"k{n}":1' for n in range(20_000))
-    return [("[" * 100_000).encode() + b"\n", (PUT + '{"a":' * 2_000 + "\n").encode(),
-            (PUT + '{"n":' + "9" * 300_000 + "}}}\n").encode(), (PUT + "{" + many + "}}}\n").encode(),
-            PUT.encode() + b'{"s":"\xc3\x28\xff"}}}\n', os.urandom(50_000) + b"\n",
-            ("[" + ",".join([QUERY.decode().strip()] * 20) + "]\n").encode(),
-            line(1, "bucket.query", {"bucket": "places", "bucketQuery": {"clause": {"type": "or", "clauses": [
-                {"type": "contains", "field": "s", "value": "x" * n} for n in range(1, 300)]}}})]
-
-
-class Hostile:
-    def __init__(self, port, idle):
-        self.port, self.idle_count, self.hosts = port, idle, 0
-        self.kept, self.slow, self.endless, self.deaf = [], [], [], []
-        self.texts = texts()
-        self.random = random.Random(7)
-
-    def connect(self):
-        """From one of many addresses of this machine."""
-        one = socket.socket()
-        self.hosts += 1
-        one.bind((f"127.0.{self.hosts % 50}.{2 + self.hosts % 200}", 0))
-        one.settimeout(2)
-        one.connect(("127.0.0.1", self.port))
-        return one
-
-    def open_idle(self):
-        for _ in range(200):
-            if len(self.kept) < self.idle_count:
-                self.kept.append(self.connect())
-
-    def byte_a_second(self):
-        if len(self.slow) < 50:
-            self.slow.append(self.connect())
-        for one in list(self.slow):
-            self.push(one, b"{", self.slow)
-
-    def without_newline(self):
-        if len(self.endless) < 5:
-            self.endless.append(self.connect())
-        for one in list(self.endless):
-            self.push(one, b"x" * 65_536, self.endless)
-
-    def never_read(self):
-        if len(self.deaf) < 30:
-            one = self.connect()
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-            self.deaf.append(one)
-        for one in list(self.deaf):
-            self.push(one, QUERY * 5, self.deaf)
-
-    def flood(self):
-        for _ in range(20):
-            self.connect().close()
-
-    def nonsense(self):
-        one = self.connect()
-        self.push(one, self.random.choice(self.texts), [])
-        try:
-            one.recv(1 << 16)
-        except OSError:
-            pass
-        one.close()
-
-    def vanish(self):
-        """In the middle of an answer, of a write, of a batch: half of them by a reset."""
-        for text in (QUERY * 3, line(1, "object.put", {"bucket": "hostile", "id": "o2", "object": {}}) * 50,
-                     ("[" + ",".join([QUERY.decode().strip()] * 5)).encode()):
-            one = self.connect()
-            if self.random.random() < 0.5:
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-            self.push(one, text, [])
-            one.close()
-
-    @staticmethod
-    def push(one, data, owners):
-        one.setblocking(False)
-        try:
-            one.send(data)
-        except BlockingIOError:
-            pass
-        except OSError:
-            one.close()
-            if one in owners:
-                owners.remove(one)
-
-    def run(self):
-        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-        kinds = [(self.open_idle, 0.1), (self.byte_a_second, 1), (self.without_newline, 0.1),
-                 (self.never_read, 0.5), (self.flood, 0.2), (self.nonsense, 0.1), (self.vanish, 0.2)]
-        due = [0.0] * len(kinds)
-        while True:
-            for place, (act, period) in enumerate(kinds):
-                if time.monotonic() >= due[place]:
-                    due[place] = time.monotonic() + period
-                    try:
-                        act()
-                    except OSError:
-                        pass
-            time.sleep(0.01)
-
-
-def hostile_process(port, idle):
-    os.nice(10)
-    Hostile(port, idle).run()
 
 
 # The report.
@@ -300,17 +190,21 @@ def svg(path, samples, begin, end):
     open(path, "w").write("\n".join(parts))
 
 
-def attack(port, options):
-    world = World(options.seed)
-    caller = Caller(port)
+def fill(caller, world):
     names = list(world.places)
     for first in range(0, PLACES, 500):
         caller.call("object.putMany", {"bucket": "places", "objects": [
-            {"_id": name, "at": point(world.places[name][0]), "category": world.places[name][1], "s": "y" * 100}
+            {"_id": name, "at": point(*world.places[name][0]), "category": world.places[name][1], "s": "y" * 100}
             for name in names[first:first + 500]]})
+
+
+def attack_together(port, options):
+    world = World(options.seed)
+    caller = Caller(port)
+    fill(caller, world)
     load = Load(port, world, options.connections, options.rate)
     samples, latencies = [], {"warm": [], "quiet": [], "hostile": [], "after": []}
-    hostile = multiprocessing.Process(target=hostile_process, args=(port, options.idle))
+    hostile = multiprocessing.Process(target=hostile_attacks.run_together, args=(port, options.idle))
     for phase, seconds in [("warm", 10), ("quiet", QUIET_SECONDS), ("hostile", max(1, int(options.minutes * 60))),
                            ("after", QUIET_SECONDS)]:
         if phase == "hostile":
@@ -343,6 +237,88 @@ def attack(port, options):
         sys.exit("hostile: " + "; ".join(faults))
 
 
+# One attack after the other.
+
+WORST_P99 = 25
+
+
+def attack_alone(name, world, options):
+    """A row of the table: milliseconds of the well-behaved, quiet and attacked, and of /healthz at worst."""
+    with tempfile.TemporaryDirectory() as folder:
+        tokens = os.path.join(folder, "tokens")
+        good, bad = [subprocess.run(
+            [options.geobucket, "token", "create", "--tokens", tokens, "--principal", principal, "--role", "write"],
+            check=True, stdout=subprocess.PIPE, text=True).stdout.split()[0] for principal in ("good", "bad")]
+        with serving(options, folder, "--tokens", tokens, "--http", "127.0.0.1:0") as ports:
+            fill(Caller(ports["ready"], good), world)
+            load = Load(ports["ready"], world, 200, 500, good)
+            quiet, attacked, health = [], [], []
+            for second in load.run(5):
+                quiet += second
+            hostile = multiprocessing.Process(
+                target=hostile_attacks.run, args=(name, ports, bad))
+            hostile.start()
+            for number, second in enumerate(load.run(2 + options.attack_seconds)):
+                if number >= 2:  # it has begun
+                    attacked += second
+                    health.append(health_milliseconds(ports["http"]))
+            hostile.terminate()
+            hostile.join()
+            if load.finish() or load.wrong:
+                sys.exit(f"hostile: {name}: answers were lost or wrong")
+    return [name] + [1_000 * percentile(values, share)
+                     for values, share in [(quiet, 0.99), (attacked, 0.5), (attacked, 0.99), (attacked, 1)]] + [
+                         max(health)]
+
+
+def health_milliseconds(port):
+    start = time.monotonic()
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as one:
+            one.settimeout(5)
+            one.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            if b" 200 " not in one.recv(1 << 12):
+                return math.inf
+    except OSError:
+        return math.inf
+    return 1_000 * (time.monotonic() - start)
+
+
+def attack_one_by_one(options):
+    rows, world = [], World(options.seed)
+    for name in options.attack or hostile_attacks.ATTACKS:
+        rows.append(attack_alone(name, world, options))
+        print(f"{name}: p99 {rows[-1][3]:.1f} ms", file=sys.stderr)
+    print("\n| attack | p99 quiet, ms | median, ms | p99, ms | longest, ms | /healthz at worst, ms |\n"
+          "| --- | --- | --- | --- | --- | --- |")
+    for name, *figures in rows:
+        print(f"| {name} | " + " | ".join(f"{figure:.1f}" for figure in figures) + " |")
+    slow = [row[0] for row in rows if row[3] > WORST_P99]
+    if slow:
+        sys.exit(f"hostile: the 99th percentile passes {WORST_P99} ms: " + "; ".join(slow))
+
+
+@contextlib.contextmanager
+def serving(options, folder, *flags):
+    """A service, and its ports by what it says of them; it has to end well."""
+    service = subprocess.Popen(
+        [options.geobucket, "serve", "--listen", "127.0.0.1:0", "--store", os.path.join(folder, "store.sqlite"),
+         "--log-level", "error", *flags], stdout=subprocess.PIPE, text=True)
+    try:
+        ports = {}
+        while "ready" not in ports:
+            words = service.stdout.readline().split()  # geobucket http on 127.0.0.1:4363
+            if words[2:3] != ["on"]:
+                sys.exit("hostile: the service does not start")
+            ports[words[1]] = int(words[3].rsplit(":", 1)[1])
+        yield ports
+    finally:
+        service.send_signal(signal.SIGTERM)
+        status = service.wait(timeout=60)
+    if status != 0:
+        sys.exit(f"hostile: the service ended with {status}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
@@ -352,25 +328,19 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--svg", default="hostile.svg")
     parser.add_argument("--geobucket", default=".build/release/geobucket")
+    parser.add_argument("--attack-seconds", type=int, default=20)
+    parser.add_argument("--attack", action="append", choices=hostile_attacks.ATTACKS)
     options = parser.parse_args()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    with tempfile.TemporaryDirectory() as folder:
-        service = subprocess.Popen(
-            [options.geobucket, "serve", "--listen", "127.0.0.1:0", "--store", os.path.join(folder, "store.sqlite"),
-             "--log-level", "warning", "--connections", str(options.connections + options.idle + 200),
-             "--line-milliseconds", "10000", "--unread-milliseconds", "10000", "--buffered-bytes", str(256 << 20)],
-            stdout=subprocess.PIPE, text=True)
-        try:
-            ready = service.stdout.readline()
-            if not ready.startswith("geobucket ready on "):
-                sys.exit("hostile: the service does not start")
-            attack(int(ready.rsplit(":", 1)[1]), options)
-        finally:
-            service.send_signal(signal.SIGTERM)
-            status = service.wait(timeout=60)
-    if status != 0:
-        sys.exit(f"hostile: the service ended with {status}")
+    if options.minutes > 0:
+        with tempfile.TemporaryDirectory() as folder, serving(
+                options, folder, "--connections", str(options.connections + options.idle + 200),
+                "--line-milliseconds", "10000", "--unread-milliseconds", "10000",
+                "--buffered-bytes", str(256 << 20)) as ports:
+            attack_together(ports["ready"], options)
+    if options.attack_seconds > 0:
+        attack_one_by_one(options)
 
 
 main()

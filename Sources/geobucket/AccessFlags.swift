@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+import Objects
 import Operations
 import QueryServer
 
@@ -22,6 +23,11 @@ struct AccessFlags: ParsableArguments {
             valueName: "name"))
     var jwtAudience: String?
 
+    @Flag(
+        help:
+            "Accept signed tokens that do not say when they expire, and hold as long as their key.")
+    var jwtWithoutExpiry = false
+
     @Flag(help: "Let everybody do everything, on an address that others can reach too.")
     var insecure = false
 
@@ -40,20 +46,30 @@ struct AccessFlags: ParsableArguments {
     var tlsClientCa: String?
 
     /// Nil when nobody has to log in.
-    func access(_ settings: Settings, logger: Logger) async throws -> WatchedAccess? {
+    func access(
+        _ settings: Settings, _ limits: Limits, logger: Logger
+    ) async throws -> WatchedAccess? {
         let tokens = settings.string("tokens", flag: tokens)
         let keys = settings.string("jwtKeys", flag: jwtKeys)
         let audience = settings.string("jwtAudience", flag: jwtAudience)
+        let takesEndless = try settings.bool("jwtWithoutExpiry", flag: jwtWithoutExpiry)
         guard keys != nil || audience == nil else {
             throw ValidationError("--jwt-audience needs --jwt-keys")
         }
+        guard keys != nil || !takesEndless else {
+            throw ValidationError("--jwt-without-expiry needs --jwt-keys")
+        }
         guard tokens != nil || keys != nil else { return nil }
+        var rules = SigningKeys.Rules()
+        if let audience { rules.audience = audience }
+        rules.demandsExpiry = !takesEndless
         return try await WatchedAccess(
-            tokens: tokens, keys: keys, audience: audience ?? "geobucket", logger: logger)
+            .init(tokens: tokens, keys: keys, rules: rules, maximumBytes: limits.fileBytes),
+            logger: logger)
     }
 
     /// Nil when connections are without TLS.
-    func tls(_ settings: Settings) throws -> TLSIdentity? {
+    func tls(_ settings: Settings, _ limits: Limits) throws -> TLSIdentity? {
         let certificate = settings.string("tlsCertificate", flag: tlsCertificate)
         let key = settings.string("tlsKey", flag: tlsKey)
         let authority = settings.string("tlsClientCa", flag: tlsClientCa)
@@ -64,7 +80,10 @@ struct AccessFlags: ParsableArguments {
             return nil
         }
         do {
-            return try TLSIdentity(.init(certificate: certificate, key: key, clientCA: authority))
+            return try TLSIdentity(
+                .init(
+                    certificate: certificate, key: key, clientCA: authority,
+                    maximumBytes: limits.fileBytes))
         } catch {
             throw CommandFailure("TLS cannot be set up from these files: \(error)")
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GeoBucketClient
 import Glibc
+import NIOCore
 
 typealias Address = ServiceAddress
 
@@ -14,5 +15,14 @@ extension ServiceAddress: ExpressibleByArgument {
             return UInt32(bigEndian: address.s_addr) >> 24 == 127
         }
         return host == "localhost" || host == "::1"
+    }
+}
+
+/// Why an address cannot be listened at.
+func reason(of error: any Error) -> String {
+    switch error {
+    case let error as IOError: String(cString: strerror(error.errnoCode))
+    case is SocketAddressError.UnknownHost: "the host's name is not known"
+    default: "\(error)"
     }
 }

@@ -109,7 +109,7 @@ struct Ask: AsyncParsableCommand {
         var options = WritingOptions()
         options.width = Console.columns
         options.isBold = Console.takesStyle
-        options.pointField = selection.field
+        options.pointField = selection.geometryField
         return options
     }
 }

@@ -30,6 +30,7 @@ struct Backup: AsyncParsableCommand {
     func validate() throws { try server.refuse(with: store) }
 
     func run() async throws {
+        try AddressSpace.check()
         guard access(destination, F_OK) != 0 else {
             throw CommandFailure("\(destination) is there already; nothing was changed")
         }

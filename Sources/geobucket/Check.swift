@@ -34,6 +34,7 @@ struct Check: AsyncParsableCommand {
     }
 
     private func offline() throws -> CheckReport {
+        try AddressSpace.check()
         do {
             return try StoreCheck.run(path: store ?? Serve.defaultStore)
         } catch {

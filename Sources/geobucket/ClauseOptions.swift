@@ -26,8 +26,15 @@ struct ClauseOptions: ParsableArguments {
         help: ArgumentHelp("In this rectangle.", valueName: "south,west,north,east"))
     var box: String?
 
-    @Option(help: "The GeoPoint field that --near and --box look at.")
-    var field = "location"
+    @Option(help: "The GeoPoint field that --near and --box look at. (default: location)")
+    var field: String?
+
+    private var path: FieldPath { FieldPath(field ?? "location") }
+
+    /// The field of the geometry in GeoJSON; nil where no field is asked about.
+    var geometryField: String? {
+        field ?? (near == nil && box == nil ? nil : path.text)
+    }
 
     @Option(
         name: .customLong("where"), parsing: .unconditionalSingleValue,
@@ -51,7 +58,7 @@ struct ClauseOptions: ParsableArguments {
         var parts: [Clause] = []
         if let near = try geodistance() { parts.append(.geodistance(near)) }
         if let box {
-            parts.append(.geobox(FieldPath(field), try usage("--box") { try parseBox(box) }))
+            parts.append(.geobox(path, try usage("--box") { try parseBox(box) }))
         }
         for condition in conditions {
             parts.append(try usage("--where") { try FilterExpression.parse(condition) })
@@ -76,7 +83,7 @@ struct ClauseOptions: ParsableArguments {
             return meters
         }
         return DistanceClause(
-            field: FieldPath(field), center: center, radiusMeters: radiusMeters,
+            field: path, center: center, radiusMeters: radiusMeters,
             putDistanceInto: Self.distanceName)
     }
 

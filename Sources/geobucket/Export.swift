@@ -21,7 +21,10 @@ struct Export: AsyncParsableCommand {
     @Option(help: "ndjson, geojson or csv.")
     var format = ExportFormat.ndjson
 
-    @Option(help: "GeoJSON: the field that becomes the geometry. (default: the first GeoPoint)")
+    @Option(
+        help:
+            "GeoJSON: the field that becomes the geometry. (default: location, else the first GeoPoint)"
+    )
     var point: String?
 
     enum ExportFormat: String, ExpressibleByArgument, CaseIterable {

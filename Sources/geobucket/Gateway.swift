@@ -1,8 +1,7 @@
 import CoreMetrics
-import Glibc
 import HTTPGateway
 import Logging
-import NIOCore
+import Objects
 import Operations
 import ServiceLifecycle
 import Synchronization
@@ -22,7 +21,7 @@ final class Gateway: Sendable {
 
     /// Runs `body` while an address answers.
     func serving(
-        at address: Address, _ logger: Logger, _ body: () async throws -> Void
+        at address: Address, _ limits: Limits, _ logger: Logger, _ body: () async throws -> Void
     ) async throws {
         let (bound, report) = AsyncStream<Address>.makeStream()
         let gateway = HTTPGateway(
@@ -30,7 +29,7 @@ final class Gateway: Sendable {
             metrics: { [self] in
                 observed.withLock { $0 }?.setGauges()
                 return registry.text()
-            }, logger: logger,
+            }, limits: limits,
             listening: { host, port in report.yield(Address(host: host, port: port)) })
         let group = ServiceGroup(services: [gateway], logger: logger)
         async let running: Void = {
@@ -40,10 +39,8 @@ final class Gateway: Sendable {
         guard let address = await bound.first(where: { _ in true }) else {
             do {
                 try await running
-            } catch let error as IOError {
-                throw CommandFailure(
-                    "cannot serve HTTP on \(address): \(String(cString: strerror(error.errnoCode)))"
-                )
+            } catch {
+                throw CommandFailure("cannot serve HTTP on \(address): \(reason(of: error))")
             }
             throw CommandFailure("cannot serve HTTP on \(address)")
         }

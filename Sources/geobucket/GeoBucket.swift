@@ -37,12 +37,24 @@ struct GeoBucket: AsyncParsableCommand {
             Console.error(error.message)
             exit(withError: ExitCode(1))
         } catch {
-            let type = type(of: command)
-            let name = type.configuration.commandName ?? "\(type)".lowercased()
+            let words = path(to: type(of: command)) ?? []
             finish(error) {
-                "geobucket: \(message(for: error))\nSee 'geobucket \(name) --help'."
+                let help = (["geobucket"] + words + ["--help"]).joined(separator: " ")
+                return "geobucket: \(message(for: error))\nSee '\(help)'."
             }
         }
+    }
+
+    /// The words that lead to a command: `token create`.
+    private static func path(
+        to command: any ParsableCommand.Type, below parent: any ParsableCommand.Type = Self.self
+    ) -> [String]? {
+        for child in parent.configuration.subcommands {
+            let name = child.configuration.commandName ?? "\(child)".lowercased()
+            if child == command { return [name] }
+            if let rest = path(to: command, below: child) { return [name] + rest }
+        }
+        return nil
     }
 
     /// Help goes to standard output with 0; wrong usage to standard error with 2.

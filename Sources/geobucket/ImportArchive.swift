@@ -9,7 +9,8 @@ struct ImportArchive: AsyncParsableCommand {
         abstract: "Load objects from a file that NSKeyedArchiver wrote.",
         discussion: """
             The classes of the archived objects are not needed. An array or set at the top is many \
-            objects, anything else one. Dates become milliseconds since 1970, data base64, a \
+            objects, anything else one; what is no object by itself, such as a string, becomes one \
+            with --value. Dates become milliseconds since 1970, data base64, a \
             CLLocation a GeoPoint, instances of other classes objects with the keys they encoded.
 
             Example: geobucket import-archive shops.plist --bucket shops --id number \
@@ -41,6 +42,18 @@ struct ImportArchive: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The field that becomes the id.", valueName: "field"))
     var id: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The field for what is no object by itself: strings, numbers, lists in lists.",
+            valueName: "field"))
+    var value: String?
+
+    @Flag(
+        help:
+            "Takes the underscores off that names of fields begin with: _name becomes name, _id id."
+    )
+    var stripUnderscores = false
 
     @OptionGroup(title: "Limits") var limitFlags: Limits
 
@@ -91,6 +104,8 @@ struct ImportArchive: AsyncParsableCommand {
         options.keys = key
         options.geoPoints = geopoint
         options.idField = id
+        options.valueField = value
+        options.stripsUnderscores = stripUnderscores
         options.archive.limits = limitFlags.limits
         for mapping in map { options.archive.typeFields[mapping.className] = mapping.field }
         try await loading.load(named: file) { limits throws(InterchangeError) in

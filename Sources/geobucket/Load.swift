@@ -4,10 +4,10 @@ import Interchange
 /// `geobucket load`: objects out of a file into a bucket.
 struct Load: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Load objects from NDJSON, GeoJSON or CSV, plain or gzipped.",
+        abstract: "Load objects from NDJSON, GeoJSON, a JSON array or CSV, plain or gzipped.",
         discussion: """
             The format is told by the file's name (.ndjson .jsonl .json .geojson .csv .tsv, each \
-            with .gz too) or by --format; - reads standard input. An object with an _id replaces \
+            with .gz too; .json also by its beginning) or by --format; - reads standard input. An object with an _id replaces \
             the one that has it. Objects are sent in groups, each stored whole or not at all.
 
             CSV: numbers and true/false are recognised, empty cells are missing. --latitude and \
@@ -20,7 +20,7 @@ struct Load: AsyncParsableCommand {
 
     @OptionGroup var loading: LoadingOptions
 
-    @Option(help: "ndjson, geojson, csv or tsv; else by the file's name.")
+    @Option(help: "ndjson, json (an array), geojson, csv or tsv; else by the file's name.")
     var format: InputFormat?
 
     @Option(help: "Field that becomes the GeoPoint (CSV, GeoJSON).")

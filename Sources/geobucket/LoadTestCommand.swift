@@ -88,6 +88,7 @@ struct LoadTestCommand: AsyncParsableCommand {
 
     /// Runs the test; SIGINT and SIGTERM end it early.
     private func drive(_ settings: LoadSettings) async throws -> LoadReport {
+        try AddressSpace.check()
         let server = server
         let target = try server.loadTarget()
         let files = settings.connections + Self.otherFiles

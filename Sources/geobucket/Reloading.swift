@@ -1,3 +1,4 @@
+import Dispatch
 import Logging
 import QueryServer
 import ServiceLifecycle
@@ -11,6 +12,8 @@ struct Reloading: ServiceLifecycle.Service {
     let logger: Logger
 
     private static let interval = Duration.milliseconds(200)
+    /// Where certificates are read, one reading after the other: a stop does not wait for it.
+    private static let queue = DispatchQueue(label: "geobucket.certificates")
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
@@ -23,19 +26,25 @@ struct Reloading: ServiceLifecycle.Service {
 
     private func watchAccess() async {
         guard let access else { return }
-        while (try? await Task.sleep(for: Self.interval)) != nil { await access.renew() }
+        while (try? await Task.sleep(for: Self.interval)) != nil { access.renew() }
     }
 
     /// Without TLS too: a signal that finds nothing to do must not end the service.
     private func reloadAtHangup() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) {
             guard let tls else { continue }
-            do {
-                try tls.reload()
-                logger.notice("certificates read")
-            } catch {
-                logger.error("the certificates cannot be read; those in use stay")
-            }
+            Self.queue.async { reload(tls) }
+        }
+    }
+
+    private func reload(_ tls: TLSIdentity) {
+        do {
+            try tls.reload()
+            logger.notice("certificates read")
+        } catch {
+            logger.error(
+                "the certificates cannot be read; those in use stay",
+                metadata: ["reason": "\(error)"])
         }
     }
 }

@@ -1,8 +1,6 @@
 import ArgumentParser
 import EmbeddedBackend
-import Glibc
 import Logging
-import NIOCore
 import ObjectStore
 import Objects
 import Operations
@@ -75,31 +73,36 @@ struct Serve: AsyncParsableCommand {
         guard (0...86_400).contains(drain) else {
             throw ValidationError("--drain-seconds has to be 0 to 86400")
         }
-        let access = try await accessFlags.access(settings, logger: logger)
+        let access = try await accessFlags.access(settings, limits, logger: logger)
         try accessFlags.check(address, hasLogins: access != nil, settings)
         let reloading = Reloading(
-            access: access, tls: try accessFlags.tls(settings), logger: logger)
+            access: access, tls: try accessFlags.tls(settings, limits), logger: logger)
         OpenFiles.raiseLimit(for: limits, logger)
+        try AddressSpace.check(
+            threads: limits.connectionThreads + limits.readThreads + Self.otherThreads)
+        AddressSpace.warnOfLimit(logger)
         let path = settings.string("store", flag: store) ?? Self.defaultStore
         try Self.refuseURL(path)
         let durability = try durability(settings)
         let gateway = try httpAddress(settings).map { ($0, Gateway()) }
         func run() async throws {
-            let backend = try open(path, durability, limits, logger)
+            let backend = try await blocking {
+                try Self.open(path, durability, limits, logger)
+            }
             do {
                 try await serve(backend, address, limits, .seconds(drain), reloading, gateway?.1)
             } catch {
-                try? backend.close()
+                try? await blocking { try backend.close() }
                 throw error
             }
             do {
-                try backend.close()
+                try await blocking { try backend.close() }
             } catch {
                 throw CommandFailure("the store did not close: \(error)")
             }
         }
         if let (address, gateway) = gateway {
-            try await gateway.serving(at: address, logger, run)
+            try await gateway.serving(at: address, limits, logger, run)
         } else {
             try await run()
         }
@@ -140,6 +143,9 @@ struct Serve: AsyncParsableCommand {
         return logger
     }
 
+    /// Those of the store, of HTTP and of the library.
+    private static let otherThreads = 8
+
     static let defaultStore = "./geobucket.sqlite"
 
     private func durability(_ settings: Settings) throws -> ObjectStore.Durability {
@@ -156,7 +162,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func open(
+    private static func open(
         _ path: String, _ durability: ObjectStore.Durability, _ limits: Limits, _ logger: Logger
     ) throws -> EmbeddedBackend {
         let start = ContinuousClock.now
@@ -204,11 +210,8 @@ struct Serve: AsyncParsableCommand {
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         do {
             try await group.run()
-        } catch let error as IOError {
-            throw CommandFailure(
-                "cannot listen on \(address): \(String(cString: strerror(error.errnoCode)))")
         } catch {
-            throw CommandFailure("cannot listen on \(address): \(error)")
+            throw CommandFailure("cannot listen on \(address): \(reason(of: error))")
         }
     }
 

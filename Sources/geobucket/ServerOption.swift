@@ -42,6 +42,7 @@ struct ServerOption: ParsableArguments {
         _ body: (LineConnection) async throws -> Result
     ) async throws -> Result {
         let address = try address()
+        try AddressSpace.check()
         do {
             let token = try token()
             return try await LineConnection.with(

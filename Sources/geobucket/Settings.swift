@@ -17,7 +17,7 @@ struct Settings {
         "jwtKeys", "jwtAudience", "tlsCertificate", "tlsKey", "tlsClientCa",
     ]
 
-    private static let switches: Set<String> = ["insecure"]
+    private static let switches: Set<String> = ["insecure", "jwtWithoutExpiry"]
 
     private static let numbers: Set<String> = Set(
         ["drainSeconds"] + LimitSetting.all.map(\.name))
@@ -74,36 +74,54 @@ struct Settings {
         "GEOBUCKET_" + name.map { $0.isUppercase ? "_\($0)" : $0.uppercased() }.joined()
     }
 
-    /// Refuses a file with unknown names or values of the wrong type.
+    /// Refuses a file with unknown names, values of the wrong type, or a name that stands twice.
     private static func check(file path: String) throws {
-        let fault: String?
+        let text: [UInt8]
         do {
-            fault = try JSONParser.reading(try Files.contents(of: path), problem)
-        } catch let error as JSONSyntaxError {
-            throw ValidationError("--config: \(path) is not JSON: \(error.message)")
+            text = try Files.trusted(path, maximumBytes: Limits().fileBytes).bytes
         } catch {
             throw ValidationError("--config: \(error)")
         }
-        if let fault { throw ValidationError("--config: \(path): \(fault)") }
+        func line(of offset: Int) -> Int {
+            1 + text[..<min(offset, text.count)].count { $0 == UInt8(ascii: "\n") }
+        }
+        do {
+            try JSONParser.reading(text) { file in
+                guard file.kind == .object, let start = text.firstIndex(of: UInt8(ascii: "{"))
+                else { throw ValidationError("--config: \(path) is no JSON object") }
+                var lines: [String: Int] = [:]
+                for member in file.members {
+                    let offset = member.text.baseAddress! - file.text.baseAddress!
+                    let line = line(of: start + offset)
+                    let name = String(decoding: member.name, as: UTF8.self)
+                    let again = lines[name].map {
+                        "\"\(name)\" stands here again, as on line \($0)"
+                    }
+                    if let fault = again ?? problem(with: member.value, of: name) {
+                        throw ValidationError("--config: \(path), line \(line): \(fault)")
+                    }
+                    lines[name] = line
+                }
+            }
+        } catch let error as JSONSyntaxError {
+            let place = error.offset.map { ", line \(line(of: $0))" } ?? ""
+            throw ValidationError("--config: \(path) is not JSON\(place): \(error.message)")
+        }
     }
 
-    private static func problem(in file: JSONView) -> String? {
-        guard file.kind == .object else { return "it is no JSON object" }
-        for member in file.members {
-            let name = String(decoding: member.name, as: UTF8.self)
-            if texts.contains(name) {
-                if member.value.kind != .string { return "\"\(name)\" has to be a string" }
-            } else if switches.contains(name) {
-                if member.value.kind != .bool { return "\"\(name)\" has to be true or false" }
-            } else if numbers.contains(name) {
-                if case .integer? = member.value.number { continue }
-                return "\"\(name)\" has to be a whole number"
-            } else {
-                let known = texts.union(switches).union(numbers).sorted().joined(separator: ", ")
-                return "\"\(name)\" is no setting; known are \(known)"
-            }
+    private static func problem(with value: JSONView, of name: String) -> String? {
+        if texts.contains(name) {
+            return value.kind == .string ? nil : "\"\(name)\" has to be a string"
         }
-        return nil
+        if switches.contains(name) {
+            return value.kind == .bool ? nil : "\"\(name)\" has to be true or false"
+        }
+        if numbers.contains(name) {
+            if case .integer? = value.number { return nil }
+            return "\"\(name)\" has to be a whole number"
+        }
+        let known = texts.union(switches).union(numbers).sorted().joined(separator: ", ")
+        return "\"\(name)\" is no setting; known are \(known)"
     }
 }
 
@@ -117,8 +135,11 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "lineBytes", path: \.lineBytes, range: 1_024...1 << 30),
         LimitSetting(name: "replyBytes", path: \.replyBytes, range: 1_024...1 << 30),
         LimitSetting(name: "objectBytes", path: \.objectBytes, range: 2...1 << 28),
+        // More could not be read by every reader of JSON: some stop at 512, an answer included.
+        LimitSetting(name: "objectDepth", path: \.objectDepth, range: 1...500),
         LimitSetting(name: "pageObjects", path: \.pageObjects, range: 1...1_000_000),
         LimitSetting(name: "batchRequests", path: \.batchRequests, range: 1...1_000_000),
+        LimitSetting(name: "putManyObjects", path: \.putManyObjects, range: 1...1_000_000),
         LimitSetting(name: "clauseDepth", path: \.clauseDepth, range: 1...200),
         LimitSetting(name: "clauses", path: \.clauses, range: 1...1_000_000),
         LimitSetting(name: "inValues", path: \.inValues, range: 1...1_000_000),
@@ -132,6 +153,8 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "queryMilliseconds", path: \.queryMilliseconds, range: 1...86_400_000),
         LimitSetting(
             name: "exportIdleMilliseconds", path: \.exportIdleMilliseconds, range: 1...86_400_000),
+        LimitSetting(name: "exports", path: \.exports, range: 1...1_000),
+        LimitSetting(name: "exportLogBytes", path: \.exportLogBytes, range: 4_096...1 << 46),
         LimitSetting(
             name: "slowQueryMilliseconds", path: \.slowQueryMilliseconds, range: 0...86_400_000),
         LimitSetting(name: "connections", path: \.connections, range: 1...1_000_000),
@@ -147,6 +170,13 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "failedLogins", path: \.failedLogins, range: 1...1_000_000),
         LimitSetting(
             name: "failedLoginMilliseconds", path: \.failedLoginMilliseconds, range: 1...86_400_000),
+        LimitSetting(name: "tokenBytes", path: \.tokenBytes, range: 64...1 << 20),
+        LimitSetting(name: "fileBytes", path: \.fileBytes, range: 1_024...1 << 40),
+        LimitSetting(name: "httpConnections", path: \.httpConnections, range: 1...100_000),
+        LimitSetting(
+            name: "httpRequestMilliseconds", path: \.httpRequestMilliseconds, range: 1...86_400_000),
+        LimitSetting(
+            name: "httpIdleMilliseconds", path: \.httpIdleMilliseconds, range: 1...86_400_000),
         LimitSetting(name: "queuedWrites", path: \.queuedWrites, range: 1...1_000_000_000),
         LimitSetting(name: "connectionThreads", path: \.connectionThreads, range: 1...1_024),
         LimitSetting(name: "readThreads", path: \.readThreads, range: 1...1_024),
@@ -160,6 +190,8 @@ struct LimitSetting: Sendable {
         LimitSetting(name: "logBytes", path: \.logBytes, range: 4_096...1 << 40),
         LimitSetting(
             name: "documentCacheBytes", path: \.documentCacheBytes, range: 0...1 << 46),
+        LimitSetting(name: "bucketColumns", path: \.bucketColumns, range: 0...10_000),
+        LimitSetting(name: "columnsPerMinute", path: \.columnsPerMinute, range: 0...1_000_000),
         LimitSetting(name: "memory", path: \.memoryBytes, range: 0...1 << 46),
     ]
 }

@@ -5,9 +5,17 @@ import Operations
 struct TokenStore: Sendable {
     let path: String
 
+    /// A service may be set to read less.
+    private static let maximumBytes = 1 << 30
+
     func load() throws -> TokenFile {
+        try Self.tokens(
+            Files.trusted(path, maximumBytes: Self.maximumBytes), path: path)
+    }
+
+    static func tokens(_ file: TrustedFile, path: String) throws -> TokenFile {
         do {
-            return try TokenFile(json: try Files.contents(of: path))
+            return try TokenFile(json: file.bytes)
         } catch let fault as TokenFileFault {
             throw CommandFailure("\(path) is no tokens file: \(fault)")
         }
@@ -21,6 +29,9 @@ struct TokenStore: Sendable {
                 "\(path).lock cannot be locked: \(String(cString: strerror(errno)))")
         }
         defer { close(lock) }
+        // Whoever may change the file may take the lock; what fails here is told at the next change.
+        var status = stat()
+        if stat(path, &status) == 0 { _ = fchown(lock, status.st_uid, status.st_gid) }
         var tokens = access(path, F_OK) == 0 ? try load() : TokenFile()
         let result = try body(&tokens)
         try Files.replace(path, with: tokens.json)

@@ -1,54 +1,97 @@
+import Dispatch
 import Logging
 import Operations
+import Synchronization
 
 /// Who may log in to a running service, as its tokens file and its key set are now.
 struct WatchedAccess: Sendable {
+    /// Where the two are, and how signed tokens are judged.
+    struct Sources: Sendable {
+        var tokens: String?
+        var keys: String?
+        var rules: SigningKeys.Rules
+        var maximumBytes: Int
+    }
+
     let control: AccessControl
     private let tokens: WatchedFile?
     private let keys: WatchedFile?
-    private let audience: String
+    private let rules: SigningKeys.Rules
+    private let logger: Logger
 
-    init(
-        tokens tokensPath: String?, keys keysPath: String?, audience: String, logger: Logger
-    ) async throws {
-        let tokens = tokensPath.map { WatchedFile($0, named: "tokens", logger: logger) }
-        let keys = keysPath.map { WatchedFile($0, named: "signing keys", logger: logger) }
-        self.tokens = tokens
-        self.keys = keys
-        self.audience = audience
+    /// - Throws: `CommandFailure` for a file that cannot be gone by.
+    init(_ sources: Sources, logger: Logger) async throws {
+        func open(_ path: String?, _ name: String) throws -> (TrustedFile, WatchedFile)? {
+            guard let path else { return nil }
+            let file = try Files.trusted(path, maximumBytes: sources.maximumBytes)
+            let watched = WatchedFile(
+                path, named: name, maximumBytes: sources.maximumBytes, seen: file.stamp,
+                logger: logger)
+            return (file, watched)
+        }
+        let tokens = try open(sources.tokens, "tokens")
+        let keys = try open(sources.keys, "signing keys")
+        self.tokens = tokens?.1
+        self.keys = keys?.1
+        self.logger = logger
+        rules = sources.rules
+        var signingKeys: SigningKeys?
+        if let (file, _) = keys {
+            do {
+                signingKeys = try await SigningKeys(jwks: file.bytes, rules: rules)
+            } catch let fault as TokenFileFault {
+                throw CommandFailure("\(sources.keys ?? "") is no key set (JWKS): \(fault)")
+            }
+        }
         control = AccessControl(
-            tokens: try tokens.map { try TokenStore(path: $0.path).load() } ?? TokenFile(),
-            keys: try await Self.keys(keysPath, audience),
-            newest: { tokens.flatMap(Self.newestTokens) })
+            tokens: try tokens.map { try TokenStore.tokens($0.0, path: sources.tokens ?? "") }
+                ?? TokenFile(),
+            keys: signingKeys,
+            refresh: { control in tokens?.1.lookNow { try Self.take($0, control) } })
+        if let signingKeys { warnWithout(signingKeys) }
     }
 
-    /// Takes up what has changed since it was last looked at.
-    func renew() async {
-        if let changed = tokens.flatMap(Self.newestTokens) { control.replace(changed) }
-        guard let keys, keys.hasChanged() else { return }
-        guard let changed = try? await Self.keys(keys.path, audience) else {
-            return keys.noteUnreadable()
-        }
-        keys.noteRead(changed.count)
-        control.replace(changed)
+    /// Has what has changed since it was last looked at taken up.
+    func renew() {
+        tokens?.look { [control] in try Self.take($0, control) }
+        keys?.look(takeKeys)
     }
 
-    private static func newestTokens(_ file: WatchedFile) -> TokenFile? {
-        guard file.hasChanged() else { return nil }
-        guard let tokens = try? TokenStore(path: file.path).load() else {
-            file.noteUnreadable()
-            return nil
-        }
-        file.noteRead(tokens.entries.count)
-        return tokens
+    private static func take(_ json: [UInt8], _ control: AccessControl) throws -> Int? {
+        let tokens = try TokenFile(json: json)
+        return control.replace(tokens) ? tokens.entries.count : nil
     }
 
-    private static func keys(_ path: String?, _ audience: String) async throws -> SigningKeys? {
-        guard let path else { return nil }
-        do {
-            return try await SigningKeys(jwks: try Files.contents(of: path), audience: audience)
-        } catch let fault as TokenFileFault {
-            throw CommandFailure("\(path) is no key set (JWKS): \(fault)")
-        }
+    @Sendable private func takeKeys(_ jwks: [UInt8]) throws -> Int? {
+        let keys = try waiting { [rules] in try await SigningKeys(jwks: jwks, rules: rules) }
+        guard control.replace(keys) else { return nil }
+        warnWithout(keys)
+        return keys.count
     }
+
+    private func warnWithout(_ keys: SigningKeys) {
+        guard keys.count == 0 else { return }
+        logger.warning("the key set has no key for signatures; no signed token is accepted")
+    }
+}
+
+/// Waits for something asynchronous; for a thread that has nothing else to do.
+private func waiting<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Value
+) throws -> Value {
+    let (end, outcome) = (DispatchSemaphore(value: 0), Outcome<Value>())
+    Task {
+        let result: Result<Value, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        outcome.result.withLock { $0 = result }
+        end.signal()
+    }
+    while true {
+        end.wait()
+        if let result = outcome.result.withLock({ $0 }) { return try result.get() }
+    }
+}
+
+private final class Outcome<Value: Sendable>: Sendable {
+    let result = Mutex<Result<Value, any Error>?>(nil)
 }

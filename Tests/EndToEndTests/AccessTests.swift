@@ -79,14 +79,16 @@ import Testing
             func publish(_ set: String) throws {
                 try Data(set.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
             }
-            try publish(#"{"keys":[]}"#)
+            try publish(#"{"keys":1}"#)
             let flags = ["--jwt-keys", path, "--jwt-audience", "shops.example.org"]
-            let empty = try await Program.run(
+            let none = try await Program.run(
                 ["serve", "--store", folder + "/s.sqlite"] + flags, folder: folder)
-            #expect(empty.status == 1)
-            #expect(empty.errors.contains("keys.json is no key set (JWKS): no key has a"))
+            #expect(none.status == 1)
+            #expect(none.errors.contains("keys.json is no key set (JWKS): expected an object"))
             try publish(signer.keySet())
             let token = try signer.token(
+                #"{"sub":"alice","role":"write","aud":"shops.example.org","exp":9999999999}"#)
+            let endless = try signer.token(
                 #"{"sub":"alice","role":"write","aud":"shops.example.org"}"#)
             try await Program.serve(
                 store: folder + "/s.sqlite", folder: folder, host: "127.0.0.1", flags: flags
@@ -98,17 +100,62 @@ import Testing
                             #"{"bucket":"users/alice/notes","id":"o1","object":{}}"#)
                     }
                     #expect(try await outcome() == "1401 UNAUTHORIZED")
+                    let login = try await LoginRules.outcome(
+                        connection, "auth.login", #"{"token":"\#(endless)"}"#)
+                    #expect(login == "1401 WRONG_TOKEN token")
                     try await connection.logIn(token: token)
                     #expect(try await outcome() == "accepted")
                     try publish("{")
-                    try await Task.sleep(for: .milliseconds(500))
+                    try await process.waitForError("the file of signing keys cannot be read")
                     #expect(try await outcome() == "accepted")
+                    // The last key goes too.
+                    try publish(#"{"keys":[]}"#)
+                    try await Self.wait(for: "1401 UNAUTHORIZED", outcome)
+                    try publish(signer.keySet())
+                    try await Self.wait(for: "accepted") {
+                        try await LoginRules.outcome(
+                            connection, "auth.login", #"{"token":"\#(token)"}"#)
+                    }
                     try publish(TokenSigner(id: "k2").keySet())
                     try await Self.wait(for: "1401 UNAUTHORIZED", outcome)
                 }
                 let said = process.standardError + process.standardOutput
-                #expect(said.contains("the file of signing keys cannot be read"))
+                #expect(said.contains("the key set has no key for signatures"))
                 #expect(!said.contains(token.suffix(20)))
+            }
+            try publish(signer.keySet())
+            try await Program.serve(
+                store: folder + "/s.sqlite", folder: folder,
+                flags: flags + ["--jwt-without-expiry"]
+            ) { _, port in
+                try await LineConnection.with(host: "127.0.0.1", port: port) {
+                    try await $0.logIn(token: endless)
+                }
+            }
+        }
+    }
+
+    @Test func `Failed logins are logged as long as nobody has to wait for them`() async throws {
+        try await withTemporaryFolder { folder in
+            _ = try await Self.create(folder, "--principal", "alice")
+            try await Program.serve(
+                store: folder + "/s.sqlite", folder: folder,
+                flags: [
+                    "--tokens", folder + "/tokens", "--failed-logins", "3",
+                    "--failed-login-milliseconds", "86400000",
+                ]
+            ) { process, port in
+                try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
+                    for number in 0..<20 {
+                        let outcome = try await LoginRules.outcome(
+                            connection, "auth.login", #"{"token":"gbt_\#(number)_x"}"#)
+                        #expect(outcome.hasPrefix(number < 3 ? "1401" : "1429"))
+                    }
+                }
+                process.signal(SIGTERM)
+                #expect(await process.end(within: .seconds(30)) == 0)
+                let lines = process.standardError.split(separator: "\n")
+                #expect(lines.count { $0.contains("a login failed") } == 3)
             }
         }
     }
@@ -150,7 +197,8 @@ import Testing
                 #expect(plain.errors.contains("this port speaks TLS"), "\(plain.errors)")
                 let stranger = try await Program.run(ping + ["--tls"], folder: folder)
                 #expect(stranger.status == 1)
-                #expect(stranger.errors.contains("TLS was not agreed on"), "\(stranger.errors)")
+                #expect(
+                    stranger.errors.contains("certificate is not trusted"), "\(stranger.errors)")
                 _ = try TestAuthority(folder: folder).issue("server")
                 #expect(try await Program.run(ping + trusted, folder: folder).status == 1)
                 process.signal(SIGHUP)

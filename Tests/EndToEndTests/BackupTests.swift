@@ -170,4 +170,74 @@ import Testing
             }
         }
     }
+
+    /// Runs the program as somebody who may read a folder and not write there; as oneself unless one
+    /// may do everything.
+    private static func runAsReader(_ arguments: [String], _ folder: String) async throws -> (
+        status: Int32?, text: String
+    ) {
+        let isRoot = getuid() == 0
+        let words = [Program.path] + arguments
+        let process = try ChildProcess.start(
+            isRoot ? "/usr/bin/setpriv" : words[0],
+            isRoot
+                ? ["--reuid", "65534", "--regid", "65534", "--clear-groups"] + words
+                : Array(words.dropFirst()), folder: folder)
+        let status = await process.end(within: .seconds(60))
+        return (status, process.standardOutput + process.standardError)
+    }
+
+    @Test func `Who may only read a store can check it and copy it`() async throws {
+        try await withTemporaryFolder { folder in
+            // A name that means something in a URI.
+            let place = folder + "/a %3f#b"
+            try FileManager.default.createDirectory(
+                atPath: place, withIntermediateDirectories: false)
+            let store = place + "/store.sqlite"
+            let copies = folder + "/copies"
+            try FileManager.default.createDirectory(
+                atPath: copies, withIntermediateDirectories: false)
+            for (path, mode) in [(folder, 0o755), (copies, 0o777)] {
+                #expect(chmod(path, mode_t(mode)) == 0)
+            }
+            try await Program.serve(store: store, folder: folder) { process, port in
+                try await LineConnection.with(host: "127.0.0.1", port: port) { line in
+                    for number in 0..<50 { try await Self.put(number, line) }
+                }
+                #expect(chmod(place, 0o555) == 0)
+                let served = try await Self.runAsReader(["check", "--store", store], folder)
+                #expect(served.status == 0 && served.text.contains("50 objects"), "\(served)")
+                #expect(chmod(place, 0o755) == 0)
+                process.signal(SIGTERM)
+                #expect(await process.end(within: .seconds(10)) == 0)
+            }
+            #expect(chmod(place, 0o555) == 0)
+            defer { chmod(place, 0o755) }
+            let check = try await Self.runAsReader(["check", "--store", store], folder)
+            #expect(check.status == 0 && check.text.contains("50 objects"), "\(check)")
+            let copy = copies + "/copy.sqlite"
+            let backup = try await Self.runAsReader(["backup", "--store", store, copy], folder)
+            #expect(backup.status == 0 && backup.text.contains("50 objects"), "\(backup)")
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: place) == ["store.sqlite"],
+                "files were left beside the store")
+            let verified = try await Program.run(["check", "--store", copy], folder: folder)
+            #expect(verified.status == 0 && verified.output.contains("50 objects"))
+        }
+    }
+
+    @Test(arguments: ["check", "backup", "serve"])
+    func `What is no file is no store`(_ command: String) async throws {
+        try await withTemporaryFolder { folder in
+            let pipe = folder + "/pipe"
+            #expect(mkfifo(pipe, 0o600) == 0)
+            for (path, what) in [(folder, "is a folder"), (pipe, "is no regular file")] {
+                var arguments = [command, "--store", path]
+                if command == "backup" { arguments.append(folder + "/copy.sqlite") }
+                if command == "serve" { arguments += ["--listen", "127.0.0.1:0"] }
+                let run = try await Program.run(arguments, folder: folder)
+                #expect(run.status == 1 && run.errors.contains("\(path) \(what)"), "\(run.errors)")
+            }
+        }
+    }
 }

@@ -154,4 +154,28 @@ import Testing
             #expect(outcome == "INVALID_BUCKET scope")
         }
     }
+
+    @Test(arguments: [
+        #""orderBy":"n""#, #""orderBy":"_calculated.nowhere","descending":true"#, #""orderBy":[]"#,
+        #""orderBy":5,"descending":"up""#, #""aggregations":[{"type":"MEDIAN"}]"#,
+        #""aggregations":7,"orderBy":null"#,
+    ])
+    func `A count and a deletion ignore an order and aggregations, whatever they are`(
+        ignored: String
+    ) async throws {
+        try await TestService.with { service in
+            try await service.store((0..<5).map { ("o\($0)", #""n":\#($0)"#) })
+            let params =
+                #"{"bucket":"b1","bucketQuery":{"clause":{"type":"range","field":"n","lowerLimit":2},\#(ignored)}}"#
+            #expect(try await service.call("bucket.count", params)["count"] == .int(3))
+            #expect(try await service.call("bucket.deleteWhere", params)["deleted"] == .int(3))
+            #expect(try await service.ids() == ["o0", "o1"])
+            let unknown = params.replacing(ignored, with: #""order":"n""#)
+            for method in ["bucket.count", "bucket.deleteWhere"] {
+                #expect(
+                    try await service.outcome(method, unknown)
+                        == "INVALID_INPUT_DATA bucketQuery.order")
+            }
+        }
+    }
 }

@@ -38,8 +38,18 @@ final class ChildProcess: Sendable {
         return ChildProcess(pid: pid, output: name + ".out", errors: name + ".err")
     }
 
+    /// How many files it has open.
+    var openFiles: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count) ?? 0
+    }
+
     var standardOutput: String { Self.text(output) }
     var standardError: String { Self.text(errors) }
+
+    /// Waits until standard error has a text; the suite's time limit ends a wait in vain.
+    func waitForError(_ text: String) async throws {
+        while !standardError.contains(text) { try await Task.sleep(for: .milliseconds(5)) }
+    }
 
     /// Sends a signal, unless the process has been seen to end.
     func signal(_ number: Int32) {

@@ -246,6 +246,16 @@ import Testing
         arguments: [
             (#"{"lineBytez":1}"#, "lineBytez"), (#"{"lineBytes":"x"}"#, "lineBytes"),
             (#"{"listen":1}"#, "listen"), ("[]", "no JSON object"), ("{", "not JSON"),
+            (
+                "{\"lineBytes\":4096,\n\"listen\":\"x\",\n\"lineBytes\":8192}",
+                #"line 3: "lineBytes" stands here again, as on line 1"#
+            ),
+            (
+                "\n\n{\"listen\":\"x\",\n\"line\\u0042ytes\":1,\"listen\":\"x\"}",
+                #"line 4: "listen" stands here again, as on line 3"#
+            ),
+            ("\n {\n\"lineBytes\":\"x\"}", #"line 3: "lineBytes" has to be a whole number"#),
+            ("{\n\"listen\":}", "not JSON, line 2"),
         ])
     func `A configuration file that makes no sense is refused`(
         _ text: String, _ reason: String
@@ -259,6 +269,46 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["token", "create", "--principal", "a", "--days", "0"], "geobucket token create --help"),
+        (["token", "create", "--principal", ""], "geobucket token create --help"),
+        (["token", "create"], "geobucket token create --help"),
+        (["query", "--bucket", "shops", "--within", "5km"], "geobucket query --help"),
+        (["import-archive", "x.plist"], "geobucket import-archive --help"),
+    ])
+    func `Wrong usage points to the help of the command itself`(
+        _ arguments: [String], _ help: String
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await Program.run(arguments, folder: folder)
+            #expect(run.status == 2 && run.errors.contains("See '\(help)'"), "\(run.errors)")
+        }
+    }
+
+    @Test func `GeoJSON of a query has the geometry that is there`() async throws {
+        try await withTemporaryFolder { folder in
+            try await TestService.with { service in
+                try await service.call(
+                    "object.put",
+                    #"{"bucket":"b1","id":"o1","object":{"home":\#(point(1, 2)),"work":\#(point(3, 4))}}"#
+                )
+                func geometry(_ flags: [String]) async throws -> String {
+                    let run = try await Program.run(
+                        ["query", "--bucket", "b1", "--format", "geojson"] + flags
+                            + ["--server", "127.0.0.1:\(service.port)"], folder: folder)
+                    #expect(run.status == 0, "\(run.errors)")
+                    return try JSONValue(parsing: run.output)["features"]?[0]?["geometry"]?.text
+                        ?? ""
+                }
+                #expect(try await geometry([]).contains("[2.0,1.0]"))
+                #expect(try await geometry(["--field", "work"]).contains("[4.0,3.0]"))
+                #expect(try await geometry(["--field", "none"]) == "null")
+                #expect(
+                    try await geometry(["--near", "3,4", "--field", "work"]).contains("[4.0,3.0]"))
+            }
+        }
+    }
+
     private static func tamper(with store: String, _ statement: String) throws {
         let queue = try DatabaseQueue(path: store)
         try queue.write { try $0.execute(sql: statement) }
@@ -269,10 +319,13 @@ import Testing
         try await withTemporaryFolder { folder in
             let store = folder + "/store.sqlite"
             _ = try await TestService.with(path: store) { service in
-                try await service.call(
-                    "object.put",
-                    #"{"bucket":"rows","id":"aa","object":{"p":{"_type":"point","lat":1,"lon":2}}}"#
-                )
+                // The second change, so that there is room for a row of another program's.
+                for _ in 0..<2 {
+                    try await service.call(
+                        "object.put",
+                        #"{"bucket":"rows","id":"aa","object":{"p":{"_type":"point","lat":1,"lon":2}}}"#
+                    )
+                }
             }
             let clean = try await Program.run(["check", "--store", store], folder: folder)
             #expect(clean.status == 0 && clean.output.contains("no problems"))
@@ -281,12 +334,12 @@ import Testing
                     #"UPDATE object SET document = replace(document, '"lat":1', '"lat":3')"#,
                     "p 1.0,2.0"
                 ),
-                ("UPDATE object SET change = 99", "99"),
                 (
                     "INSERT INTO object SELECT creation + 1, bucket, id, change, version, created, "
-                        + "modified, owner, data_type, points, document FROM object",
+                        + "modified, owner, data_type, points, document, checksum FROM object",
                     "its id aa leads to another slot"
                 ),
+                ("UPDATE object SET change = 99", "99"),
                 ("DROP INDEX expiry_by_time", "expiry_by_time"),
                 ("UPDATE bucket SET name = 'users'", "reserved"),
             ] {

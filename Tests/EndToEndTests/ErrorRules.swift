@@ -121,11 +121,13 @@ import Testing
     }
 
     @Test func `A deeply nested object is stored, read, patched and searched`() async throws {
-        let depth = 900
+        let depth = 500
         let nested =
             String(repeating: #"{"a":"#, count: depth) + "1" + String(repeating: "}", count: depth)
         let path = Array(repeating: "a", count: depth).joined(separator: ".")
-        try await TestService.with { service in
+        var limits = Limits()
+        limits.objectDepth = depth
+        try await TestService.with(limits: limits) { service in
             _ = try await service.put("o1", nested)
             #expect(try await service.getText("o1").hasSuffix(String(nested.dropFirst())))
             let patch = nested.replacing("1", with: "2")

@@ -68,6 +68,17 @@ struct FailingStore {
         try await outcome("object.get", #"{"bucket":"b1","id":"o\#(number)"}"#)
     }
 
+    /// An object's text, or the error code.
+    func text(_ number: Int) async throws -> String {
+        do {
+            let params = #"{"bucket":"b1","id":"o\#(number)"}"#
+            let answer = try await connection.call("object.get", Array(params.utf8))
+            return String(decoding: answer, as: UTF8.self)
+        } catch ClientFailure.refused(let failure) {
+            return failure.errorCode
+        }
+    }
+
     func count() async throws -> Int {
         let answer = try await connection.call("bucket.count", Array(#"{"bucket":"b1"}"#.utf8))
         return try JSONValue(parsing: answer)["count"]!.int!

@@ -1,4 +1,5 @@
 import Foundation
+import GeoBucketClient
 import HTTPGateway
 import TestSupport
 import Testing
@@ -102,6 +103,79 @@ import Testing
                         "scan, filters name; in order as found",
                     ].contains(plan), "\(plan)")
                 #expect(!process.standardError.contains("secret"))
+            }
+        }
+    }
+
+    @Test(
+        "a service that is out of descriptors lives, and answers when there are some again",
+        .timeLimit(.minutes(5)))
+    func descriptors() async throws {
+        try await withTemporaryFolder { folder in
+            let process = try ChildProcess.start(
+                "/bin/sh",
+                [
+                    "-c",
+                    "ulimit -n 150; exec \(Program.path) serve --listen 127.0.0.1:0 "
+                        + "--http 127.0.0.1:0 --store \(folder)/s.sqlite",
+                ], folder: folder)
+            while !process.standardOutput.contains("ready on ") {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            let port = try Self.port(named: "ready", in: process.standardOutput)
+            let http = try Self.port(named: "http", in: process.standardOutput)
+            try await RawConnection.during(port: port, count: 200) { waiting in
+                while process.openFiles < 150 { try await Task.sleep(for: .milliseconds(5)) }
+                try await RawConnection.during(port: http) { raw in
+                    try raw.send("GET /healthz HTTP/1.0\r\n\r\n")
+                    // The service meets what it cannot accept.
+                    try await Task.sleep(for: .milliseconds(300))
+                    for connection in waiting { connection.close() }
+                    #expect(try raw.line() == "HTTP/1.1 200 OK\r")
+                }
+            }
+            process.signal(SIGTERM)
+            #expect(await process.end(within: .seconds(30)) == 0)
+        }
+    }
+
+    @Test(
+        "the line of a slow query is short, however many fields it asks for",
+        .timeLimit(.minutes(5)))
+    func slowQueryOfManyFields() async throws {
+        try await withTemporaryFolder { folder in
+            try await Program.serve(
+                store: folder + "/store.sqlite", folder: folder,
+                flags: ["--slow-query-milliseconds", "1"]
+            ) { process, port in
+                try await LineConnection.with(host: "127.0.0.1", port: port) { line in
+                    let names = (0..<900).map { "field\($0)" }
+                    let members = names.map { #""\#($0)":"x""# }.joined(separator: ",")
+                    for number in 0..<2 {
+                        _ = try await line.call(
+                            "object.put",
+                            Array(
+                                #"{"bucket":"shops","id":"o\#(number)","object":{\#(members)}}"#
+                                    .utf8))
+                    }
+                    let clauses = names.map {
+                        #"{"type":"contains","field":"\#($0)","value":"secret"}"#
+                    }
+                    let clause = #"{"type":"or","clauses":[\#(clauses.joined(separator: ","))]}"#
+                    _ = try await line.call(
+                        "bucket.count",
+                        Array(#"{"bucket":"shops","bucketQuery":{"clause":\#(clause)}}"#.utf8))
+                }
+                var line: Substring?
+                while line == nil {
+                    line = process.standardError.split(separator: "\n")
+                        .first { $0.contains("method=bucket.count") && $0.contains("plan=") }
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                // Columns may have been made of some fields by now.
+                let found = try #require(line)
+                #expect(found.contains("field0") && found.contains(" more"), "\(found)")
+                #expect(found.utf8.count < 600, "\(found.utf8.count) bytes")
             }
         }
     }

@@ -102,6 +102,37 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: python != nil, "no python3 to write archives with"))
+    func `One bad element is skipped, names with underscores and bare values have flags`()
+        async throws
+    {
+        try await Self.with { service, folder in
+            let file = ["\(folder)/plist-odd.bin", "--bucket", "odd"]
+            let stopped = try await Self.run(service, folder, file)
+            #expect(stopped.status == 1)
+            #expect(
+                stopped.errors.contains(
+                    "object 1: _name: \"_name\": names that begin with '_' are the service's own; "
+                        + "--strip-underscores takes the underscores off"), "\(stopped.errors)")
+            let skipped = try await Self.run(
+                service, folder, file + ["--strip-underscores", "--on-error", "skip"])
+            #expect(skipped.status == 0 && skipped.output.contains("loaded 1 objects"))
+            #expect(skipped.output.contains("2 errors"), "\(skipped.output)")
+            #expect(skipped.errors.contains("object 2: root[1].part: refers to object 99"))
+            #expect(
+                skipped.errors.contains(
+                    "object 3: root[2]: is no object but a string; --value FIELD"))
+            let valued = try await Self.run(
+                service, folder,
+                file + ["--strip-underscores", "--on-error", "skip", "--value", "name"])
+            #expect(valued.output.contains("loaded 2 objects"), "\(valued.output)")
+            let found = try await service.query(in: "odd")["results"]?.array ?? []
+            #expect(
+                found.map(Self.userText)
+                    == [#"{"name":"Kiosk"}"#, #"{"name":"Kiosk"}"#, #"{"name":"bare"}"#])
+        }
+    }
+
     @Test(
         .enabled(
             if: ForeignClientTests.python != nil,

@@ -81,6 +81,11 @@ import Testing
             #expect((read.getForKey("score") as! NSNumber).intValue == 988)
 
             try read.deleteSynchronous()
+            do {
+                try object.refreshSynchronous()
+            } catch let error as NSError {
+                print(error.code, error.kiiErrorSummary() ?? "", error.localizedDescription)
+            }
             #expect(try bucket.countObjectsSynchronous() == 1)
             try bucket.deleteSynchronous()
         }
@@ -117,9 +122,14 @@ import Testing
                 .equals("_version", value: NSNumber(value: 1)),
             ])
             #expect(try bucket.countObjectsSynchronous(KiiQuery(clause: fresh)) == 30)
-            let typed = KiiQuery(clause: .hasField("age", andType: .integer))
+            let type = KiiFieldType.integer
+            let typed = KiiQuery(clause: .hasField("age", andType: type))
             #expect(try bucket.countObjectsSynchronous(typed) == 30)
             #expect(try Kii.bucket(withName: "people").countObjectsSynchronous() == 0)
+            // Nobody has logged in.
+            let mine = KiiClause.equals("_owner", value: KiiUser.current()!.userID!)
+            #expect(try bucket.countObjectsSynchronous(KiiQuery(clause: mine)) == 0)
+            #expect(try bucket.executeQuerySynchronous(query, nextQuery: nil).count == 10)
         }
     }
 
@@ -163,6 +173,27 @@ import Testing
             #expect(abs(distance.doubleValue - 3_146.5) < 1)
             #expect(first.distance("distance_from_center1") == distance.doubleValue)
         }
+    }
+
+    @Test func `Collecting in a block`() async throws {
+        try await Self.script {
+            let bucket = Kii.bucket(withName: "AppBucket")
+            for _ in 0..<3 { try bucket.createObject().saveSynchronous() }
+            #expect(Self.collected(from: bucket).count == 3)
+        }
+    }
+
+    private static func collected(from bucket: KiiBucket) -> [Any] {
+        let query = KiiQuery(clause: nil)
+        let done = DispatchSemaphore(value: 0)
+        var allResults = [Any]()
+        bucket.execute(query) { (query, bucket, results, nextQuery, error) -> Void in
+            defer { done.signal() }
+            if error != nil { return }
+            allResults.append(contentsOf: results!)
+        }
+        done.wait()
+        return allResults
     }
 
     /// The ids of one page, by the form with a block.

@@ -10,12 +10,15 @@ import Testing
             let names = try #require(try await service.call("server.info")["limits"]?.names)
             #expect(
                 Set(names).isSuperset(of: [
-                    "lineBytes", "replyBytes", "objectBytes", "pageObjects", "batchRequests",
-                    "clauseDepth", "clauses", "inValues", "polygonPositions", "orderKeys",
+                    "lineBytes", "replyBytes", "objectBytes", "objectDepth", "pageObjects",
+                    "batchRequests", "putManyObjects", "exports", "exportLogBytes", "clauseDepth",
+                    "clauses",
+                    "inValues", "polygonPositions", "orderKeys",
                     "dataTypeBytes", "geoFields", "queryMilliseconds", "exportIdleMilliseconds",
                     "connections", "connectionsPerAddress", "handshakeMilliseconds",
                     "lineMilliseconds", "idleMilliseconds", "unreadMilliseconds",
-                    "requestsPerSecond", "failedLogins", "failedLoginMilliseconds", "queuedWrites",
+                    "requestsPerSecond", "failedLogins", "failedLoginMilliseconds", "tokenBytes",
+                    "queuedWrites",
                     "readThreads", "queueMilliseconds", "pipelinedRequests", "pipelinedBytes",
                     "outputBytes",
                     "bufferedBytes",
@@ -34,6 +37,19 @@ import Testing
                     outcome == (count <= 3 ? "accepted" : "INVALID_INPUT_DATA bucketQuery.orderBy"),
                     "\(count)")
             }
+        }
+    }
+
+    @Test(arguments: [2, 3, 4])
+    func `A putMany has at most putManyObjects objects`(_ count: Int) async throws {
+        var limits = Limits()
+        limits.putManyObjects = 3
+        try await TestService.with(limits: limits) { service in
+            let objects = Array(repeating: "{}", count: count).joined(separator: ",")
+            let outcome = try await service.outcome(
+                "object.putMany", #"{"bucket":"b1","objects":[\#(objects)]}"#)
+            #expect(outcome == (count <= 3 ? "accepted" : "INVALID_INPUT_DATA objects"))
+            #expect(try await service.ids().count == (count <= 3 ? count : 0))
         }
     }
 
@@ -84,6 +100,23 @@ import Testing
             #expect(try await service.putOutcome("o1", Self.points(["b"])) == "accepted")
             #expect(try await service.putOutcome("o3", Self.points(["d"])) == "accepted")
             #expect(try await service.ids().count == 3)
+        }
+    }
+
+    @Test func `A token has at most tokenBytes bytes`() async throws {
+        var limits = Limits()
+        limits.handshakeMilliseconds = 3_600_000
+        limits.tokenBytes = 100
+        try await LoginRules.with(limits: limits) { guarded in
+            for (length, outcome) in [
+                (99, "1401 WRONG_TOKEN token"), (100, "1401 WRONG_TOKEN token"),
+                (101, "-32602 INVALID_INPUT_DATA token"),
+            ] {
+                let token = String(repeating: "x", count: length)
+                let outcomes = try await guarded.outcomes(
+                    as: nil, [("auth.login", #"{"token":"\#(token)"}"#)])
+                #expect(outcomes == [outcome], "\(length)")
+            }
         }
     }
 

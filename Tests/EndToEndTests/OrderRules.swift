@@ -141,6 +141,32 @@ import Testing
     }
 
     @Test(arguments: [
+        ("_calculated", #""_calculated" alone names no distance; expected "_calculated.d""#),
+        ("_calculated.", #""_calculated" alone names no distance; expected "_calculated.d""#),
+        ("_calculated.e", #"no clause puts a distance into "e"; expected "_calculated.d""#),
+    ])
+    func `An order by a distance that there is not says what there is`(
+        _ field: String, _ sentence: String
+    ) async throws {
+        try await TestService.with { service in
+            let near =
+                #"{"type":"geodistance","field":"p","center":\#(point(0, 0)),"putDistanceInto":"d"}"#
+            #expect(try await Self.refusal(of: field, near, service) == sentence)
+            let told = try await Self.refusal(of: field, #"{"type":"all"}"#, service)
+            #expect(told.hasSuffix(#"; a "geodistance" does with "putDistanceInto""#), "\(told)")
+        }
+    }
+
+    private static func refusal(
+        of field: String, _ clause: String, _ service: TestService
+    ) async throws -> String {
+        try await service.error(
+            "bucket.query",
+            #"{"bucket":"b1","bucketQuery":{"clause":\#(clause),"orderBy":"\#(field)"}}"#
+        )?.message ?? "answered"
+    }
+
+    @Test(arguments: [
         (#""orderBy":null"#, "orderBy"), (#""orderBy":5"#, "orderBy"),
         (#""orderBy":{}"#, "orderBy"),
         (#""orderBy":[]"#, "orderBy"), (#""orderBy":["f"]"#, "orderBy[0]"),

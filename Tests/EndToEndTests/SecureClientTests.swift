@@ -22,9 +22,11 @@ import Testing
                 ]
             ) { _, port in
                 let address = ServiceAddress(host: "127.0.0.1", port: port)
+                let token = String(created.output.dropLast())
+                let authorities = authority.certificate
                 var configuration = ClientConfiguration()
-                configuration.tls = ClientTLS(certificateAuthority: authority.certificate)
-                configuration.token = String(created.output.dropLast())
+                configuration.token = token
+                configuration.tls = ClientTLS(certificateAuthority: authorities)
                 try await GeoBucketClient.with(address, configuration: configuration) { client in
                     let note = client.bucket("notes", in: .user("alice")).createObject()
                     try await note.save()

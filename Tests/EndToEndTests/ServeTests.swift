@@ -64,6 +64,35 @@ import Testing
         }
     }
 
+    @Test func `out of descriptors it waits for some, and keeps no processor busy`() async throws {
+        try await withTemporaryFolder { folder in
+            try await Program.serve(
+                store: folder + "/s.sqlite", folder: folder,
+                environment: ["prlimit", "--nofile=80:80"]
+            ) { process, port in
+                try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
+                    func processorSeconds() async throws -> Double {
+                        let stats = try await connection.call("server.stats", Array("{}".utf8))
+                        return try JSONValue(parsing: stats)["cpuSeconds"]?.double ?? .nan
+                    }
+                    // More than there are descriptors for: the rest waits in the kernel's queue.
+                    try await RawConnection.during(port: port, count: 120) { clients in
+                        while !process.standardError.contains("cannot be accepted") {
+                            try await Task.sleep(for: .milliseconds(5))
+                        }
+                        let before = try await processorSeconds()
+                        try await Task.sleep(for: .seconds(2))
+                        let used = try await processorSeconds() - before
+                        #expect(used < 1, "\(used) of 2 s")
+                        for client in clients.dropLast() { client.close() }
+                        try clients.last!.send(FramingRules.ping())
+                        #expect(try clients.last!.line() == FramingRules.pong())
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `a stop ends connections that ask for nothing`() async throws {
         try await withTemporaryFolder { folder in
             try await Program.serve(store: folder + "/s.sqlite", folder: folder) { process, port in
@@ -86,6 +115,105 @@ import Testing
                 #expect(run.errors.contains("cannot listen on 127.0.0.1:\(port)"), "\(run.errors)")
                 #expect(run.errors.contains("in use"), "\(run.errors)")
                 #expect(run.output == "")
+            }
+        }
+    }
+
+    @Test func `what keeps a second process from serving is said in one line`() async throws {
+        try await withTemporaryFolder { folder in
+            let (store, http) = (folder + "/a.sqlite", ["--http", "127.0.0.1:0"])
+            try await Program.serve(store: store, folder: folder, flags: http) { process, port in
+                let taken = try #require(
+                    process.standardOutput.firstMatch(of: /http on 127.0.0.1:([0-9]+)/)?.1)
+                let quiet = ["--log-level", "error", "--listen"]
+                let here = ["127.0.0.1:0", "--store", store]
+                let there = ["--store", folder + "/b.sqlite"]
+                for (flags, reason) in [
+                    (here, "in use by another process"), (here + http, "in use by another process"),
+                    (["127.0.0.1:\(port)"] + there, "cannot listen on 127.0.0.1:\(port): Address"),
+                    (
+                        ["127.0.0.1:\(port)"] + there + http,
+                        "cannot listen on 127.0.0.1:\(port): Address"
+                    ),
+                    (
+                        ["127.0.0.1:0"] + there + ["--http", "127.0.0.1:\(taken)"],
+                        "cannot serve HTTP on 127.0.0.1:\(taken): Address already in use"
+                    ),
+                    (
+                        ["no-such-host.invalid:0", "--insecure"] + there,
+                        "cannot listen on no-such-host.invalid:0: the host's name is not known"
+                    ),
+                ] {
+                    let run = try await Program.run(["serve"] + quiet + flags, folder: folder)
+                    #expect(run.status == 1)
+                    let lines = run.errors.split(separator: "\n")
+                    #expect(lines.count == 1, "\(run.errors)")
+                    #expect(lines.first?.contains(reason) == true, "\(run.errors)")
+                    #expect(lines.first?.hasPrefix("geobucket: ") == true, "\(run.errors)")
+                }
+            }
+        }
+    }
+
+    @Test func `too little address space is said in one line`() async throws {
+        try await withTemporaryFolder { folder in
+            let serve = "serve --listen 127.0.0.1:0 --http 127.0.0.1:0 --store \(folder)/s.sqlite"
+            for command in [
+                serve, "call server.ping --server 127.0.0.1:1",
+                "check --store \(folder)/none.sqlite", "backup \(folder)/copy.sqlite",
+            ] {
+                let process = try ChildProcess.start(
+                    "/bin/sh", ["-c", "ulimit -v 400000; exec \(Program.path) \(command)"],
+                    folder: folder)
+                #expect(await process.end(within: .seconds(60)) == 1)
+                let lines = process.standardError.split(separator: "\n")
+                #expect(lines.count == 1, "\(process.standardError)")
+                #expect(
+                    lines.first?.contains("the limit of address space (ulimit -v) is 400000 KiB")
+                        == true, "\(process.standardError)")
+            }
+        }
+    }
+
+    @Test func `a stop that does not wait says nothing of the writes under way`() async throws {
+        try await withTemporaryFolder { folder in
+            try await Program.serve(
+                store: folder + "/s.sqlite", folder: folder, flags: ["--drain-seconds", "0"]
+            ) { process, port in
+                let puts = (0..<3_000).map {
+                    #"{"jsonrpc":"2.0","id":1,"method":"object.put","params":"#
+                        + #"{"bucket":"b1","id":"o\#($0)","object":{}}}"# + "\n"
+                }
+                try await RawConnection.during(port: port) { raw in
+                    try raw.send(puts.joined())
+                    _ = try raw.line()
+                    process.signal(SIGTERM)
+                    #expect(await process.end(within: .seconds(30)) == 0)
+                }
+                #expect(!process.standardError.contains("ERROR"), "\(process.standardError)")
+            }
+        }
+    }
+
+    @Test func `a stop with HTTP says nothing but that it stops`() async throws {
+        try await withTemporaryFolder { folder in
+            for round in 0..<3 {
+                try await Program.serve(
+                    store: folder + "/s.sqlite", folder: folder, flags: ["--http", "127.0.0.1:0"]
+                ) { process, _ in
+                    let http = try #require(
+                        process.standardOutput.firstMatch(of: /http on 127.0.0.1:([0-9]+)/)
+                            .flatMap { Int($0.1) })
+                    for _ in 0..<round { _ = try HTTPGet(port: http, path: "/metrics") }
+                    // One that wants its answers and does not read them, and half a request.
+                    try await RawConnection.during(port: http) { raw in
+                        let get = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                        try raw.send(String(repeating: get, count: round * 1_000) + "GET /")
+                        process.signal(SIGTERM)
+                        #expect(await process.end(within: .seconds(30)) == 0)
+                    }
+                    #expect(!process.standardError.contains("ERROR"), "\(process.standardError)")
+                }
             }
         }
     }
@@ -115,7 +243,7 @@ import Testing
         ["serve", "--log-level", "loud"], ["serve", "--store", "redis://host/1"],
         ["serve", "--listen", "0.0.0.0:0"], ["serve", "--listen", "127.0.0.1.example.org:0"],
         ["serve", "--tls-key", "k.pem"], ["serve", "--tls-client-ca", "c.pem"],
-        ["serve", "--jwt-audience", "shops"],
+        ["serve", "--jwt-audience", "shops"], ["serve", "--jwt-without-expiry"],
         ["token", "create", "--principal", "a/b"], ["token", "create"],
         ["token", "create", "--principal", "a", "--role", "god"],
         ["token", "create", "--principal", "a", "--bucket", "-"],

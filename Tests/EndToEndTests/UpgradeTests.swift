@@ -14,7 +14,7 @@ import Testing
     private static let nextPage =
         "AgAAAAAAAAADCGRhdGVsaW5lAAAABwRMaW5lAABNN0tVjurFPrgTglpIAQVj"
 
-    @Test(arguments: [1, 2, 3])
+    @Test(arguments: [1, 2, 3, 4])
     func `A store of an earlier schema opens with all it has, and takes writes`(
         schema: Int
     ) async throws {
@@ -39,6 +39,9 @@ import Testing
                         try await service.get("late", in: "fading")["_expiresAt"]
                             == .int(9_000_000_000_000_000))
                 }
+                if schema >= 4 {
+                    #expect(try await service.ids(in: "owned") == ["mine"])
+                }
                 let notes = try await service.query(in: "users/alice/notes")
                 #expect(notes["results"]?.array?.first?["text"] == .string("Grüße\u{0} 🌍"))
                 _ = try await service.put(
@@ -49,7 +52,7 @@ import Testing
             let version = try await DatabaseQueue(path: path).read { db in
                 try Int.fetchOne(db, sql: "PRAGMA user_version")
             }
-            #expect(version == 4)
+            #expect(version == 5)
         }
     }
 }

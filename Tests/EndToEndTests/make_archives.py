@@ -79,6 +79,13 @@ a.write("shops", root=a.list(shops))
 a = Archive()
 a.write("keys", one=a.dictionary([(a.add("n"), a.add(1))]), two=a.list([a.dictionary([(a.add("n"), a.add(2))])]), count=7)
 
+a = Archive()
+a.write("odd", root=a.list([
+    a.instance(("MYShop", "NSObject"), _name=a.add("Kiosk")),
+    a.instance(("MYShop", "NSObject"), part=plistlib.UID(99)),
+    a.add("bare"),
+]))
+
 try:
     from bpylist2 import archiver
 except ImportError:

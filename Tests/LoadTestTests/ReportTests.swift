@@ -108,6 +108,43 @@ import Testing
         }
     }
 
+    @Test func `No name in a picture is cut off at its edge`() throws {
+        // Enough requests for the distribution to end at 99.99 %.
+        let page = try Self.report().html
+        #expect(page.contains(">99.9 %</text>"))
+        var axis = Axis.nines([99.99])
+        var chart = LineChart(
+            title: "t", across: axis, acrossName: "", up: .linear([1]), upName: "", lines: [])
+        var pages = [page, chart.html]
+        axis = .nines([99.999])
+        (chart.across, chart.width) = (axis, 470)
+        pages.append(chart.html)
+        for page in pages {
+            for picture in page.matches(of: /viewBox="0 0 ([\d.]+) [^>]*>([\s\S]*?)<\/svg>/) {
+                let width = try #require(Double(picture.1))
+                let texts = picture.2.matches(
+                    of: /<text x="([\d.]+)" y="[\d.]+" text-anchor="(\w+)">([^<]*)</)
+                #expect(!texts.isEmpty)
+                for text in texts {
+                    // No character of 12 px is wider than 8 on average.
+                    let (at, wide) = (Double(text.1) ?? -1, 8 * Double(text.3.count))
+                    let left = at - (text.2 == "middle" ? wide / 2 : text.2 == "end" ? wide : 0)
+                    #expect(left >= 0 && left + wide <= width, "\(text.3) at \(at) of \(width)")
+                }
+            }
+        }
+    }
+
+    @Test func `What is wider than a narrow screen is moved across by itself`() throws {
+        let page = try Self.report().html
+        for element in ["<table>", "<svg "] {
+            for place in page.ranges(of: element) {
+                #expect(page[..<place.lowerBound].hasSuffix(#"<div class="across">"#))
+            }
+        }
+        #expect(page.contains(".across{overflow-x:auto}"))
+    }
+
     @Test func `A run that saw nothing still has its reports`() throws {
         let full = try Self.report()
         let report = LoadReport(date: full.date, setup: full.setup)

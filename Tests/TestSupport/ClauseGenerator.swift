@@ -124,7 +124,7 @@ public struct ClauseGenerator {
         var limits: [JSONValue] = []
         for _ in 0..<40 where limits.count < 2 {
             let value = literal(field, &random)
-            switch (value, limits.first) {
+            switch (value.nearest, limits.first?.nearest) {
             case (.number, nil), (.number, .number), (.string, nil), (.string, .string):
                 limits.append(value)
             default: break

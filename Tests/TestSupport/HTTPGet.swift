@@ -1,13 +1,13 @@
 import Glibc
 
-/// One `GET` over a connection of its own, blocking.
+/// One request over a connection of its own, blocking.
 public struct HTTPGet: Sendable {
     public let status: Int
     public let head: String
     public let body: String
 
     /// - Throws: `Failure` when nobody listens there or the answer is no HTTP.
-    public init(port: Int, path: String) throws {
+    public init(port: Int, path: String, method: String = "GET") throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
@@ -20,7 +20,7 @@ public struct HTTPGet: Sendable {
             }
         }
         guard connected == 0 else { throw Failure("nobody listens at port \(port)") }
-        let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        let request = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         _ = Array(request.utf8).withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)

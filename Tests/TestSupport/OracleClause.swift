@@ -54,7 +54,7 @@ public enum OracleClause {
     }
 
     /// The distance that a `geodistance` measures to a value, in micrometres.
-    static func distance(_ clause: JSONValue, _ value: JSONValue?) -> Int64? {
+    public static func distance(_ clause: JSONValue, _ value: JSONValue?) -> Int64? {
         OraclePlace(value).map {
             OracleDistance(OraclePlace(clause["center"])!, $0, model: clause["model"]?.string)
                 .micrometers
@@ -63,7 +63,7 @@ public enum OracleClause {
 
     /// A present value against one of a clause; unknown where their types cannot be compared.
     private static func equals(_ value: JSONValue, _ literal: JSONValue) -> Bool? {
-        switch (literal, value) {
+        switch (literal.nearest, value.nearest) {
         case (.null, .null): return true
         case (.null, _): return false
         case (.bool(let a), .bool(let b)): return a == b
@@ -85,7 +85,7 @@ public enum OracleClause {
         ] {
             guard let limit = clause[limit] else { continue }
             let order: Int
-            switch (value, limit) {
+            switch (value.nearest, limit.nearest) {
             case (.number(let a), .number(let b)): order = ExactNumber(a).compare(ExactNumber(b))
             case (.string(let a), .string(let b)): order = OracleOrder.compareStrings(a, b)
             default: return nil
@@ -113,7 +113,8 @@ public enum OracleClause {
         switch value {
         case .null: actual = "NULL"
         case .bool: actual = "BOOLEAN"
-        case .number(let number): actual = ExactNumber(number).isWhole ? "INTEGER" : "DECIMAL"
+        case .number, .digits:
+            actual = ExactNumber(value.number!).isWhole ? "INTEGER" : "DECIMAL"
         case .string: actual = "STRING"
         case .array: actual = "ARRAY"
         case .object: actual = OraclePlace(value) == nil ? "OBJECT" : "GEOPOINT"

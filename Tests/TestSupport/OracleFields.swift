@@ -7,7 +7,7 @@ extension JSONValue {
 
     /// The value that a field path names: a first-level name that is the whole path, else the way
     /// from dot to dot; of duplicates the last.
-    func field(_ path: String) -> JSONValue? {
+    public func field(_ path: String) -> JSONValue? {
         if let whole = self[path] { return whole }
         var parts: [String] = [""]
         for scalar in path.unicodeScalars {
@@ -29,7 +29,7 @@ extension JSONValue {
     /// Whether both are the same JSON: strings by code point, numbers by value and by being an
     /// integer literal or not, of duplicate names the last, the order of names left aside.
     public func isIdentical(to other: JSONValue) -> Bool {
-        switch (self, other) {
+        switch (nearest, other.nearest) {
         case (.null, .null): return true
         case (.bool(let a), .bool(let b)): return a == b
         case (.number(let a), .number(let b)): return Self.isIdentical(a, b)

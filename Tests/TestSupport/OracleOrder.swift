@@ -6,7 +6,7 @@ public enum OracleOrder {
     public static func compare(_ a: JSONValue, _ b: JSONValue) -> Int {
         let (rankA, rankB) = (rank(a), rank(b))
         if rankA != rankB { return rankA < rankB ? -1 : 1 }
-        switch (a, b) {
+        switch (a.nearest, b.nearest) {
         case (.bool(let x), .bool(let y)): return x == y ? 0 : (y ? -1 : 1)
         case (.number(let x), .number(let y)): return ExactNumber(x).compare(ExactNumber(y))
         case (.string(let x), .string(let y)): return compareStrings(x, y)
@@ -39,7 +39,7 @@ public enum OracleOrder {
         switch value {
         case .null: 0
         case .bool: 1
-        case .number: 2
+        case .number, .digits: 2
         case .string: 3
         case .array: 5
         case .object: OraclePlace(value) == nil ? 5 : 4

@@ -5,6 +5,8 @@ public struct GeneratedPolygon: Sendable {
     /// For each polygon its rings of positions.
     public var polygons: [[[(longitude: Double, latitude: Double)]]]
 
+    public init(polygons: [[[(longitude: Double, latitude: Double)]]]) { self.polygons = polygons }
+
     /// GeoJSON.
     public var geometry: JSONValue {
         func array(_ rings: [[(longitude: Double, latitude: Double)]]) -> JSONValue {

@@ -35,11 +35,24 @@ public final class RawConnection {
 
     /// As `with(port:…)`, around what waits for something else meanwhile.
     public static func during<Result>(
-        port: Int, _ body: (RawConnection) async throws -> Result
+        port: Int, from host: String = "127.0.0.1",
+        _ body: (RawConnection) async throws -> Result
     ) async throws -> Result {
-        let connection = try RawConnection(port: port, from: "127.0.0.1", 20_000)
+        let connection = try RawConnection(port: port, from: host, 20_000)
         defer { connection.close() }
         return try await body(connection)
+    }
+
+    /// As `during(port:…)`, with so many connections.
+    public static func during(
+        port: Int, count: Int, _ body: ([RawConnection]) async throws -> Void
+    ) async throws {
+        var connections: [RawConnection] = []
+        defer { for connection in connections { connection.close() } }
+        for _ in 0..<count {
+            connections.append(try RawConnection(port: port, from: "127.0.0.1", 20_000))
+        }
+        try await body(connections)
     }
 
     /// As `with(port:…)`, with so many connections.

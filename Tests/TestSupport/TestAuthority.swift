@@ -22,13 +22,15 @@ public struct TestAuthority: Sendable {
             "-keyout", path("ca.key"), "-out", path("ca.pem"), "-days", "30", "-subj", "/CN=Test")
     }
 
-    /// A certificate for this machine, signed by the authority.
-    public func issue(_ name: String) throws -> Identity {
+    /// A certificate signed by the authority, for this machine unless other names are given.
+    public func issue(
+        _ name: String, names: String = "DNS:localhost,IP:127.0.0.1"
+    ) throws -> Identity {
         let identity = Identity(certificate: path(name + ".pem"), key: path(name + ".key"))
         try openssl(
             "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
             "-keyout", identity.key, "-out", path("csr"), "-subj", "/CN=\(name)")
-        try Data("subjectAltName=DNS:localhost,IP:127.0.0.1\n".utf8)
+        try Data("subjectAltName=\(names)\n".utf8)
             .write(to: URL(fileURLWithPath: path("names")))
         try openssl(
             "x509", "-req", "-in", path("csr"), "-CA", path("ca.pem"), "-CAkey", path("ca.key"),

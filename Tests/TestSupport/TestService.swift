@@ -1,6 +1,7 @@
 import Backend
 import EmbeddedBackend
 import GeoBucketClient
+import InMemoryEngine
 import JSONText
 import Logging
 import Objects
@@ -25,17 +26,21 @@ public struct TestService: Sendable {
     ///   - access: who may log in; nil asks nobody.
     ///   - tls: the service's certificate, and how the connection checks it.
     ///   - rateClock: by which rates are measured, in nanoseconds; nil is the system's.
+    ///   - tuning: of the engine and its writer.
+    ///   - log: takes what is logged.
     ///   - now: the service's clock, milliseconds since 1970.
     public static func with<Result: Sendable>(
         path: String? = nil, limits: Limits = Limits(), access: AccessControl? = nil,
         tls: (server: TLSIdentity, client: ClientTLS)? = nil, rateClock: TestClock? = nil,
+        tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), log: LogLines = LogLines(),
         now: @escaping @Sendable () -> Int64 = systemMilliseconds,
         _ body: @escaping @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         try await withTemporaryFolder { folder in
-            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let logger = Logger(label: "test") { _ in log }
             let backend = try EmbeddedBackend(
-                path: path ?? folder + "/store.sqlite", limits: limits, logger: logger, now: now)
+                path: path ?? folder + "/store.sqlite", limits: limits, logger: logger,
+                tuning: tuning, now: now)
             defer { try? backend.close() }
             var clock = ServiceClock()
             if let rateClock { clock.nanoseconds = { rateClock.now } }
@@ -64,11 +69,13 @@ public struct TestService: Sendable {
 
     /// As `with(path:limits:now:_:)`, by a clock that the test sets.
     public static func with<Result: Sendable>(
-        path: String? = nil, limits: Limits = Limits(), clock: FakeClock,
-        _ body: @escaping @Sendable (TestService) async throws -> Result
+        path: String? = nil, limits: Limits = Limits(),
+        tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), log: LogLines = LogLines(),
+        clock: FakeClock, _ body: @escaping @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         let now: @Sendable () -> Int64 = { clock.milliseconds }
-        return try await with(path: path, limits: limits, now: now, body)
+        return try await with(
+            path: path, limits: limits, tuning: tuning, log: log, now: now, body)
     }
 
     /// One call; the result, or the service's error thrown as `ClientFailure.refused`.

@@ -24,7 +24,8 @@ struct LineChart {
     var width = 960.0
     var height = 300.0
 
-    private static let (left, right, top, bottom) = (64.0, 16.0, 34.0, 44.0)
+    /// Room around the lines; to the right for half of the widest name of a tick, `99.999 %`.
+    private static let (left, right, top, bottom) = (64.0, 32.0, 34.0, 44.0)
 
     /// A figure with its caption and legend.
     var html: String {
@@ -33,9 +34,9 @@ struct LineChart {
         }.joined()
         return """
             <figure><figcaption><b>\(Self.escaped(title))</b>\(lines.count > 1 ? legend : "")</figcaption>
-            <svg viewBox="0 0 \(Self.n(width)) \(Self.n(height))" role="img" aria-label="\(Self.escaped(title))">
+            <div class="across"><svg style="min-width:\(Self.n(width * 0.7))px" viewBox="0 0 \(Self.n(width)) \(Self.n(height))" role="img" aria-label="\(Self.escaped(title))">
             \((bandMarks + gridMarks + lineMarks).joined(separator: "\n"))
-            </svg></figure>
+            </svg></div></figure>
 
             """
     }

@@ -66,7 +66,7 @@ extension LoadReport {
             let cells = row.map { "<\(tag)>\(LineChart.escaped($0))</\(tag)>" }.joined()
             return "<tr>\(cells)</tr>"
         }
-        return "<table>\n\(rows.joined(separator: "\n"))\n</table>"
+        return "<div class=\"across\"><table>\n\(rows.joined(separator: "\n"))\n</table></div>"
     }
 
     /// Okabe and Ito's colours, which the colour-blind tell apart; lighter ones on dark.
@@ -88,14 +88,16 @@ extension LoadReport {
             :root{color-scheme:light dark;--ink:#1d2126;--paper:#fff;--rule:#d9dde2;--band:#f1f3f5;\(variables { $0.0 })}
             @media (prefers-color-scheme:dark){:root{--ink:#e4e7eb;--paper:#15181c;--rule:#3a4047;--band:#1e2227;\(variables { $0.1 })}}
             body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:62rem;margin:2rem auto;padding:0 1rem}
-            h1,h2{line-height:1.2}p{margin:.3rem 0;max-width:50rem}
+            h1,h2{line-height:1.2}p{margin:.3rem 0;max-width:50rem;overflow-wrap:anywhere}
+            .across{overflow-x:auto}
             table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}
             th,td{padding:.2rem .8rem;text-align:right;border-bottom:1px solid var(--rule)}
             th:first-child,td:first-child{text-align:left;padding-left:0}
-            figure{margin:1.5rem 0}figcaption span{margin-left:1.2rem}
+            figure{margin:1.5rem 0}figcaption span{display:inline-block;margin-left:1.2rem}
             figcaption i{display:inline-block;width:.8rem;height:.8rem;margin-right:.3rem;border-radius:2px}
             svg{display:block;width:100%;height:auto}svg text{font-size:12px;fill:var(--ink)}
             svg line{stroke:var(--rule)}polyline{fill:none;stroke-width:1.8;stroke-linejoin:round}
+            @media (max-width:40rem){body{margin:1rem auto}table{font-size:.72rem}th,td{padding:.2rem .2rem}}
             .band{fill:none}.faint{fill:var(--band)}
             .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:0 1.5rem}
             \(lines.joined(separator: "\n"))

@@ -1,0 +1,299 @@
+"""What scripts/hostile.py sets on a service: hostile clients of many kinds together, and attacks one by one,
+each a loop that never ends in a process of its own. Texts are made before it begins, so that the attacker
+takes as little of the processors as it can.
+"""
+import json, math, os, random, signal, socket, threading, time
+
+CONNECTIONS = 8
+
+
+def line(number, method, params):
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params},
+                      separators=(",", ":")).encode() + b"\n"
+
+
+def query(clause, method="bucket.query", **more):
+    return line(1, method, {"bucket": "places", "bucketQuery": {"clause": clause, **more}})
+
+
+def point(latitude, longitude):
+    return {"_type": "point", "lat": latitude, "lon": longitude}
+
+
+# The texts, about as long as a line may be.
+
+def star(inner):
+    """Ten thousand valid positions, every second one near the middle; a quarter of the earth."""
+    ring = []
+    for n in range(9_998):
+        radius, angle = (60 if n % 2 == 0 else 60 * inner), 2 * math.pi * n / 9_998
+        ring.append([round(radius * math.cos(angle), 6), round(radius * math.sin(angle), 6)])
+    return {"type": "geopolygon", "field": "at", "polygon": {"type": "Polygon", "coordinates": [ring + ring[:1]]}}
+
+
+def polygons():
+    return [query(star(inner), method) for inner in (0.5, 0.1)
+            for method in ("bucket.query", "bucket.count", "bucket.explain")]
+
+
+def names():
+    """Names that are looked for among each other: of results, of members, of hidden members."""
+    counts = [{"type": "COUNT", "putAggregationInto": f"a{n}"} for n in range(19_000)]
+    hidden = '{"o":{' + ",".join(['"a":1e999'] * 90_000) + ',"a":1}}'
+    put = '{"jsonrpc":"2.0","id":1,"method":"object.put","params":{"bucket":"hostile","id":"o1","object":%s}}\n'
+    distinct = "{" + ",".join(f'"k{n}":1' for n in range(80_000)) + "}"
+    return [line(1, "bucket.query", {"bucket": "places", "bucketQuery": {"aggregations": counts}}),
+            (put % hidden).encode(), (put % distinct).encode(),
+            line(1, "bucket.query", {"bucket": "places", "fields": [f"f{n}" for n in range(90_000)]})]
+
+
+def paths():
+    """Field paths: of points, deep and hidden ones, and of clauses on fields that no object has."""
+    points = [{f"p{n}": point(1, 2) for n in range(1_600)} for _ in range(16)]
+    deep = {"x" * 3_000: {f"p{n}": point(1, 2) for n in range(1_500)}}
+    texts = [line(1, "object.putMany", {"bucket": "hostile", "objects": [{"o": one} for one in points]}),
+             line(1, "object.putMany", {"bucket": "hostile", "objects": [deep] * 15})]
+    for first in range(0, 4_000, 400):
+        clauses = [{"type": "eq", "field": f"no.such.field{first + n}", "value": n} for n in range(400)]
+        texts.append(query({"type": "or", "clauses": clauses}, "bucket.count"))
+    return texts
+
+
+def batches():
+    one = json.loads(query({"type": "geodistance", "field": "at", "center": point(10, 10), "putDistanceInto": "d"}))
+    put = {"jsonrpc": "2.0", "id": 1, "method": "object.put",
+           "params": {"bucket": "hostile", "id": "o1", "object": {"s": "x" * 700}}}
+    return [json.dumps([one] * 1_000).encode() + b"\n", json.dumps([put] * 1_000).encode() + b"\n",
+            json.dumps([one, put] * 400).encode() + b"\n"]
+
+
+def huge_ins():
+    def values(n):
+        return [f"{n}-{m}" for m in range(200)]
+    clauses = [{"type": "in", "field": "s" if n % 2 else "_id", "values": values(n)} for n in range(450)]
+    return [query({"type": kind, "clauses": clauses}, method) for kind in ("or", "and")
+            for method in ("bucket.query", "bucket.count")]
+
+
+# The loops.
+
+def connect(port, token):
+    one = socket.create_connection(("127.0.0.1", port))
+    one.settimeout(60)
+    if token:
+        one.sendall(line(0, "auth.login", {"token": token}))
+        receive(one)
+    return one
+
+
+def receive(one):
+    """The end of an answer."""
+    while piece := one.recv(1 << 20):
+        if piece.endswith(b"\n"):
+            return
+    raise OSError("closed")
+
+
+def asking(port, token, texts):
+    """One connection that asks again as soon as it is answered."""
+    turn = 0
+    while True:
+        try:
+            with connect(port, token) as one:
+                while True:
+                    one.sendall(texts[turn % len(texts)])
+                    turn += 1
+                    receive(one)
+        except OSError:
+            time.sleep(0.1)
+
+
+def never_reading(port, token, _):
+    """Pipelines pages of a megabyte, reads none, and begins anew."""
+    page = query({"type": "all"}) * 400
+    while True:
+        held = []
+        try:
+            for _ in range(4):
+                one = connect(port, token)
+                one.setblocking(False)
+                held.append(one)
+            for _ in range(20):
+                for one in held:
+                    try:
+                        one.send(page)
+                    except BlockingIOError:
+                        pass
+                time.sleep(0.1)
+        except OSError:
+            time.sleep(0.1)
+        for one in held:
+            one.close()
+
+
+def idle_http(port, _, __):
+    """More connections than the port of health and metrics serves, each in the middle of a request."""
+    held = []
+    while True:
+        try:
+            while len(held) < 50:
+                one = socket.create_connection(("127.0.0.1", port))
+                one.sendall(b"GET /healthz HTTP/1.1\r\n")
+                held.append(one)
+        except OSError:
+            pass
+        time.sleep(1)
+        for one in held:
+            one.setblocking(False)
+            try:
+                one.send(b"x: y\r\n")
+            except OSError:
+                pass
+        held = [one for one in held if not ended(one)]
+
+
+def ended(one):
+    try:
+        return one.recv(1 << 12) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+# By name: the loop, its texts, whether it logs in, which port it attacks, by what the service says when it listens there.
+ATTACKS = {
+    "polygons, not logged in": (asking, polygons, False, "ready"),
+    "polygons": (asking, polygons, True, "ready"),
+    "many names": (asking, names, True, "ready"),
+    "many field paths": (asking, paths, True, "ready"),
+    "never reading": (never_reading, list, True, "ready"),
+    "batches": (asking, batches, True, "ready"),
+    "huge ins": (asking, huge_ins, True, "ready"),
+    "idle HTTP": (idle_http, list, False, "http"),
+}
+
+
+def run(name, ports, token):
+    """Never returns."""
+    os.nice(10)
+    loop, texts, logs_in, port = ATTACKS[name]
+    texts = texts()
+    for first in range(CONNECTIONS):
+        mine = texts[first % len(texts):] + texts[:first % len(texts)] if texts else texts
+        threading.Thread(target=loop, args=(ports[port], token if logs_in else None, mine), daemon=True).start()
+    while True:
+        time.sleep(60)
+
+
+# All together: each kind does a little many times a second, in one process.
+
+PUT = '{"jsonrpc":"2.0","id":1,"method":"object.put","params":{"bucket":"hostile","id":"o1","object":'
+QUERY = line(1, "bucket.query", {"bucket": "places"})
+
+
+def nonsense_texts():
+    many = ",".join(f'"k{n}":1' for n in range(20_000))
+    return [("[" * 100_000).encode() + b"\n", (PUT + '{"a":' * 2_000 + "\n").encode(),
+            (PUT + '{"n":' + "9" * 300_000 + "}}}\n").encode(), (PUT + "{" + many + "}}}\n").encode(),
+            PUT.encode() + b'{"s":"\xc3\x28\xff"}}}\n', os.urandom(50_000) + b"\n",
+            ("[" + ",".join([QUERY.decode().strip()] * 20) + "]\n").encode(),
+            line(1, "bucket.query", {"bucket": "places", "bucketQuery": {"clause": {"type": "or", "clauses": [
+                {"type": "contains", "field": "s", "value": "x" * n} for n in range(1, 300)]}}})]
+
+
+class Together:
+    def __init__(self, port, idle):
+        self.port, self.idle_count, self.hosts = port, idle, 0
+        self.kept, self.slow, self.endless, self.deaf = [], [], [], []
+        self.texts = nonsense_texts()
+        self.random = random.Random(7)
+
+    def connect(self):
+        """From one of many addresses of this machine."""
+        one = socket.socket()
+        self.hosts += 1
+        one.bind((f"127.0.{self.hosts % 50}.{2 + self.hosts % 200}", 0))
+        one.settimeout(2)
+        one.connect(("127.0.0.1", self.port))
+        return one
+
+    def open_idle(self):
+        for _ in range(200):
+            if len(self.kept) < self.idle_count:
+                self.kept.append(self.connect())
+
+    def byte_a_second(self):
+        if len(self.slow) < 50:
+            self.slow.append(self.connect())
+        for one in list(self.slow):
+            self.push(one, b"{", self.slow)
+
+    def without_newline(self):
+        if len(self.endless) < 5:
+            self.endless.append(self.connect())
+        for one in list(self.endless):
+            self.push(one, b"x" * 65_536, self.endless)
+
+    def never_read(self):
+        if len(self.deaf) < 30:
+            one = self.connect()
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            self.deaf.append(one)
+        for one in list(self.deaf):
+            self.push(one, QUERY * 5, self.deaf)
+
+    def flood(self):
+        for _ in range(20):
+            self.connect().close()
+
+    def nonsense(self):
+        one = self.connect()
+        self.push(one, self.random.choice(self.texts), [])
+        try:
+            one.recv(1 << 16)
+        except OSError:
+            pass
+        one.close()
+
+    def vanish(self):
+        """In the middle of an answer, of a write, of a batch: half of them by a reset."""
+        for text in (QUERY * 3, line(1, "object.put", {"bucket": "hostile", "id": "o2", "object": {}}) * 50,
+                     ("[" + ",".join([QUERY.decode().strip()] * 5)).encode()):
+            one = self.connect()
+            if self.random.random() < 0.5:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            self.push(one, text, [])
+            one.close()
+
+    @staticmethod
+    def push(one, data, owners):
+        one.setblocking(False)
+        try:
+            one.send(data)
+        except BlockingIOError:
+            pass
+        except OSError:
+            one.close()
+            if one in owners:
+                owners.remove(one)
+
+    def run(self):
+        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+        kinds = [(self.open_idle, 0.1), (self.byte_a_second, 1), (self.without_newline, 0.1),
+                 (self.never_read, 0.5), (self.flood, 0.2), (self.nonsense, 0.1), (self.vanish, 0.2)]
+        due = [0.0] * len(kinds)
+        while True:
+            for place, (act, period) in enumerate(kinds):
+                if time.monotonic() >= due[place]:
+                    due[place] = time.monotonic() + period
+                    try:
+                        act()
+                    except OSError:
+                        pass
+            time.sleep(0.01)
+
+
+def run_together(port, idle):
+    os.nice(10)
+    Together(port, idle).run()
