@@ -64,7 +64,9 @@ final class Writer: Sendable {
     /// Puts the results of the engine's background work in place, in turn with the writes.
     func installBackgroundWork() {
         queue.async {
+            let start = ContinuousClock.now
             self.engine.installBackgroundWork()
+            self.metrics.published(since: start)
             self.rememberColumns()
         }
     }
@@ -176,7 +178,9 @@ final class Writer: Sendable {
         }
         metrics.synced(since: written)
         if !session.successor.isUnchanged {
+            let start = ContinuousClock.now
             engine.publish(session.successor, upTo: session.lastChange)
+            metrics.published(since: start)
         } else if isAllSuperseded {
             engine.supersedeAll(nil)  // nobody will ask for a state of the store
         }

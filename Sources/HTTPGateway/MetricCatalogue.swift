@@ -18,6 +18,10 @@ public enum MetricCatalogue {
         ("geobucket_plans_total", "Queries and counts by the access path they took."),
         ("geobucket_points", "Points in the spatial indexes."),
         (
+            "geobucket_publish_duration_seconds",
+            "How long the writer took to make writes or background work visible in memory."
+        ),
+        (
             "geobucket_request_duration_seconds",
             "How long answers took, from the request's turn on its connection."
         ),

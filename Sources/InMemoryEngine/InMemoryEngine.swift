@@ -25,6 +25,7 @@ public final class InMemoryEngine: Sendable {
     private let jobs: BucketJobs
     private let compactionQueue = DispatchQueue(label: "geobucket.compaction", qos: .utility)
     private let columnQueue = DispatchQueue(label: "geobucket.columns", qos: .utility)
+    private let freeingQueue = DispatchQueue(label: "geobucket.freeing", qos: .utility)
     let works: ColumnWorks
     let tuning: Tuning
 
@@ -167,10 +168,12 @@ public final class InMemoryEngine: Sendable {
     public var isSettled: Bool { works.isIdle && jobs.isIdle }
 
     private func finish(_ next: Successor, change: ChangeNumber) {
+        let finished = jobs.finished()
         next.install(merges.finished())
-        next.install(jobs.finished(), works)
+        next.install(finished, works)
         next.evictColumns(works, over: limits.memoryBytes)
         let published = next.snapshot(change: change)
+        free(finished, next.replaced)
         publish(published)
         jobs.published(next.touched)
         for (name, state) in next.touched {
@@ -184,6 +187,18 @@ public final class InMemoryEngine: Sendable {
         }
         makeNext(of: published)
     }
+
+    /// Lets go of what a transaction has replaced, and of jobs whose results were not taken, on a
+    /// thread of their own: it may be millions of pieces.
+    private func free(_ jobs: [BucketJobs.Finished], _ replaced: [BucketBox]) {
+        guard !jobs.isEmpty || !replaced.isEmpty else { return }
+        // Later than most readers, or one of those would free it on its thread.
+        freeingQueue.asyncAfter(deadline: .now() + Self.freedAfter) {
+            withExtendedLifetime((jobs, replaced)) {}
+        }
+    }
+
+    private static let freedAfter = DispatchTimeInterval.seconds(1)
 
     /// Begins to make the columns or the order that were asked for first.
     private func makeNext(of snapshot: Snapshot) {

@@ -20,6 +20,8 @@ public final class Successor {
     private let pointsPerTree: Int
     /// Of the buckets that are not touched.
     private var totals: Snapshot.Totals
+    /// Buckets that are gone, or that took large parts made beside the writer.
+    private var rebuilt: Set<BucketName> = []
 
     init(_ base: Snapshot, pointsPerTree: Int) {
         self.base = base
@@ -82,6 +84,7 @@ public final class Successor {
     public func deleteBucket(_ name: BucketName) {
         _ = take(name)
         buckets[name] = nil
+        noteRebuilt(name)
         changes.append(.deleteBucket(name))
     }
 
@@ -91,6 +94,16 @@ public final class Successor {
     var touched: [BucketName: BucketState] {
         close()
         return closed
+    }
+
+    func noteRebuilt(_ name: BucketName) { rebuilt.insert(name) }
+
+    /// The former states of buckets of which much is there no more: freeing them takes a while.
+    var replaced: [BucketBox] {
+        let renumbered = touched.compactMap { name, state in
+            base.bucket(name)?.numbering != state.numbering ? name : nil
+        }
+        return rebuilt.union(renumbered).compactMap { base.buckets[$0] }
     }
 
     /// What the columns of all buckets take.

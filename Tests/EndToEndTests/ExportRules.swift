@@ -135,7 +135,11 @@ import Testing
                 #expect(refusals.first?.errorCode == "TOO_MANY_REQUESTS")
                 #expect(refusals.first?.retryAfterMilliseconds != nil)
             }
-            // A connection that begins anew ends its own, and one that is gone ends too.
+            // One that is gone ends as soon as the service notices.
+            while let refusal = try await Self.refusalOfBackup(service.connection) {
+                try await Task.sleep(for: .milliseconds(refusal.retryAfterMilliseconds ?? 0))
+            }
+            // A connection that begins anew ends its own.
             for _ in 0..<3 { try await service.call("store.backup") }
             var more = true
             while more {

@@ -6,6 +6,7 @@ import SpatialIndex
 extension Successor {
     func install(_ merges: [BackgroundMerges.Finished]) {
         for merge in merges where exists(merge.bucket) {
+            noteRebuilt(merge.bucket)
             modify(merge.bucket) { _ = $0.install(merge.tier, in: merge.field) }
         }
     }
@@ -41,6 +42,7 @@ extension Successor {
                     continue
                 }
                 bytes -= entry.memoryBytes
+                noteRebuilt(place.bucket)
                 modify(place.bucket) { $0.columns.remove(place.field) }
                 works.forget(place, refused: isLastResort)
             }
@@ -52,6 +54,7 @@ extension Successor {
     func dropWornColumns(_ works: ColumnWorks) {
         for (bucket, state) in touched {
             for (field, entry) in state.columns.entries where entry.column.isWorn {
+                noteRebuilt(bucket)
                 modify(bucket) { $0.columns.remove(field) }
                 works.forget(ColumnName(bucket: bucket, field: field), refused: false)
             }
