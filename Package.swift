@@ -40,6 +40,9 @@ let package = Package(
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CGEOS", providers: [.apt(["libgeos-dev"])]),
         .target(name: "CGlibc"),
+        .target(
+            name: "Runtime",
+            dependencies: [.product(name: "DequeModule", package: "swift-collections")]),
         .target(name: "CGeographicLib", linkerSettings: [.linkedLibrary("GeographicLib")]),
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib"]),
@@ -60,8 +63,8 @@ let package = Package(
         .target(
             name: "InMemoryEngine",
             dependencies: [
-                "CGlibc", "Geodesy", "JSONText", "Objects", "QueryLanguage", "SpatialIndex",
-                "Backend",
+                "CGlibc", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Runtime",
+                "SpatialIndex", "Backend",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HashTreeCollections", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
@@ -71,8 +74,8 @@ let package = Package(
             name: "EmbeddedBackend",
             dependencies: [
                 "CGlibc", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "ObjectStore",
-                "InMemoryEngine", .product(name: "Crypto", package: "swift-crypto"),
+                "ObjectStore", "InMemoryEngine", "Runtime",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -88,6 +91,7 @@ let package = Package(
             name: "QueryServer",
             dependencies: [
                 "JSONText", "Objects", "QueryLanguage", "Backend", "WireProtocol", "Operations",
+                "Runtime",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
@@ -177,6 +181,7 @@ let package = Package(
         .testTarget(
             name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex", "TestSupport"]),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"]),
+        .testTarget(name: "RuntimeTests", dependencies: ["Runtime"]),
         .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
         .testTarget(
             name: "OperationsTests",

@@ -6,8 +6,8 @@ import QueryLanguage
 ///
 /// Reads see one state from beginning to end, and it holds every write that was answered before
 /// they began. They run on the caller's thread. A write is durable and visible before its
-/// completion is called; writes take effect, and their completions are called, in the order in
-/// which they were submitted. A read whose `Effort` is stopped ends soon, with a failure.
+/// completion is called; the writes of one owner take effect, and their completions are called, in
+/// the order in which they were submitted. A read whose `Effort` is stopped ends soon, with a failure.
 public protocol Backend: Sendable {
     /// What `server.info` calls the store.
     var storeName: String { get }
@@ -54,10 +54,12 @@ public protocol Backend: Sendable {
 
     /// Queues a write; the completion is called once, on a thread of the backend's choice.
     ///
-    /// - Parameter key: where the write has been done under this key within the last 24 hours, it is
-    ///   not done again, and its answer is the first one's.
+    /// - Parameters:
+    ///   - key: where the write has been done under this key within the last 24 hours, it is not done
+    ///     again, and its answer is the first one's.
+    ///   - owner: who wants it; the writes of several owners take turns.
     func submit(
-        _ write: Write, key: RequestKey?,
+        _ write: Write, key: RequestKey?, by owner: String,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void)
 
     func statistics() -> BackendStatistics
@@ -77,12 +79,12 @@ extension Backend {
         try count(clause, in: bucket, by: nil, effort: effort)
     }
 
-    /// Queues a write that has no key.
+    /// Queues a write that has no key, for nobody in particular.
     public func submit(
         _ write: Write,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
-        submit(write, key: nil, completion: completion)
+        submit(write, key: nil, by: "", completion: completion)
     }
 }
 

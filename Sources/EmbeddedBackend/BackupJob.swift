@@ -3,6 +3,7 @@ import Dispatch
 import Glibc
 import ObjectStore
 import Objects
+import Runtime
 import Synchronization
 
 /// A backup under way: a thread of its own copies the store into a file beside it, which is then read
@@ -30,7 +31,7 @@ final class BackupJob: StoreBackup {
     init(of store: FrozenStore, in slot: BackupSlot, until stop: StopSignal) {
         self.stop = stop
         let path = Self.path(besides: store.path)
-        DispatchQueue.global(qos: .utility).async { [weak self, stop] in
+        WorkThread("backup", .besideWriter).async { [weak self, stop] in
             let state = Self.copy(store, to: path, stop)
             slot.free()
             guard let self else {

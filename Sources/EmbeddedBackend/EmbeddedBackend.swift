@@ -128,10 +128,10 @@ public final class EmbeddedBackend: Backend {
     }
 
     public func submit(
-        _ write: Write, key: RequestKey?,
+        _ write: Write, key: RequestKey?, by owner: String,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
-        writer.submit(write, key, completion)
+        writer.submit(write, key, by: owner, completion)
     }
 
     public func check(effort: Effort) throws(ServiceFailure) -> CheckReport {

@@ -1,13 +1,12 @@
 import CGlibc
-import Foundation
 import InMemoryEngine
 import Logging
 import ObjectStore
+import Runtime
+import Synchronization
 
 /// What has to be done from time to time beside the writes: checkpoints, the removal of what is not
 /// needed any more, free memory too, and the order of indexes at rest.
-///
-/// On a thread of its own, as a thread's precedence is for good.
 ///
 /// `@unchecked Sendable`: `ticks` and `isFailing` are touched on that thread only.
 final class Housekeeping: @unchecked Sendable {
@@ -18,8 +17,9 @@ final class Housekeeping: @unchecked Sendable {
     private let logger: Logger
     private let now: @Sendable () -> Int64
     private let metrics = StoreMetrics()
-    private let stopping = DispatchSemaphore(value: 0)
-    private let stopped = DispatchSemaphore(value: 0)
+    private let thread = WorkThread("housekeeping", .besideWriter)
+    private let interval: Duration
+    private let isStopped = Atomic(false)
     private var ticks = 0
     private var isFailing = false
 
@@ -38,23 +38,22 @@ final class Housekeeping: @unchecked Sendable {
         self.writer = writer
         self.logger = logger
         self.now = now
-        let thread = Thread { [weak self, stopping, stopped] in
-            Precedence.checkpoints.take()
-            let tick = DispatchTimeInterval.microseconds(Int(tick / .microseconds(1)))
-            while stopping.wait(timeout: .now() + tick) == .timedOut, let self {
-                self.tick()
-            }
-            stopped.signal()
+        interval = tick
+        scheduleTick()
+    }
+
+    private func scheduleTick() {
+        thread.async(after: interval) { [weak self] in
+            guard let self, !isStopped.load(ordering: .relaxed) else { return }
+            tick()
+            scheduleTick()
         }
-        thread.name = "housekeeping"
-        thread.start()
     }
 
     /// Returns when nothing is being done any more.
     func stop() {
-        stopping.signal()
-        stopped.wait()
-        stopped.signal()  // for who asks again
+        isStopped.store(true, ordering: .relaxed)
+        thread.drain()
     }
 
     private func tick() {

@@ -58,7 +58,8 @@ struct RowCheck {
             let (stored, counted) = (objects[bucket] ?? 0, engine.count(of: bucket))
             return stored == counted
                 ? nil
-                : "bucket \(bucket.text): \(stored) objects are stored, the index counts \(counted)"
+                : "bucket \(bucket.text): \(stored) objects are stored at change \(lastChange), the "
+                    + "index counts \(counted) at change \(engine.change)"
         }.sorted()
     }
 

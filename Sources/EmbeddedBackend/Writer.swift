@@ -1,13 +1,16 @@
 import Backend
-import Dispatch
 import InMemoryEngine
 import Logging
 import ObjectStore
 import Objects
+import Runtime
 import Synchronization
 
-/// The one writer: takes all writes that wait, puts them into one transaction (group commit), then
-/// into the engine, then answers them in order.
+/// The one writer: takes writes that wait, each owner's in turn, puts them into one transaction (group
+/// commit), then into the engine, then answers them.
+///
+/// A transaction takes what waited when it began, within `commitMilliseconds`: whoever sends thousands
+/// at once does not make others wait for all of them.
 final class Writer: Sendable {
     private struct Pending: Sendable {
         let write: Write
@@ -16,7 +19,7 @@ final class Writer: Sendable {
     }
 
     private struct State {
-        var pending: [Pending] = []
+        var pending = FairQueue<Pending>()
         var isScheduled = false
     }
 
@@ -26,7 +29,7 @@ final class Writer: Sendable {
     private let tuning: InMemoryEngine.Tuning
     private let logger: Logger
     private let now: @Sendable () -> Int64
-    private let queue = DispatchQueue(label: "geobucket.writer", qos: .utility)
+    private let thread = WorkThread("writer", .writer)
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
     private let committed = Atomic(0)
@@ -50,20 +53,21 @@ final class Writer: Sendable {
     var commits: Int { committed.load(ordering: .relaxed) }
 
     func submit(
-        _ write: Write, _ key: RequestKey?,
+        _ write: Write, _ key: RequestKey?, by owner: String,
         _ completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         let isFirst = state.withLock { state in
-            state.pending.append(Pending(write: write, key: key, completion: completion))
+            state.pending.append(
+                Pending(write: write, key: key, completion: completion), of: owner)
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        if isFirst { queue.async { self.run() } }
+        if isFirst { thread.async { self.run() } }
     }
 
     /// Puts the results of the engine's background work in place, in turn with the writes.
     func installBackgroundWork() {
-        queue.async {
+        thread.async {
             let start = ContinuousClock.now
             self.engine.installBackgroundWork()
             self.metrics.published(since: start)
@@ -86,48 +90,58 @@ final class Writer: Sendable {
 
     /// Returns when everything submitted so far has been answered.
     func drain() {
-        repeat { queue.sync {} } while state.withLock { $0.isScheduled }
+        repeat { thread.drain() } while state.withLock { $0.isScheduled }
     }
 
     /// Runs `body` between two transactions, when store and engine are at the same state.
     func holding<State>(
         _ body: () throws(StoreFailure) -> State
     ) throws(StoreFailure) -> State {
-        try queue.sync { Result { () throws(StoreFailure) in try body() } }.get()
+        try thread.sync(body)
     }
 
     /// Commits one group; what else waits for the writer gets its turn before the next.
     private func run() {
-        guard let group = nextGroup() else { return }
-        Precedence.writer.take()
-        commit(group)
-        queue.async { self.run() }
+        guard let (first, waiting) = begin() else { return }
+        commit(first, andUpTo: waiting)
+        thread.async { self.run() }
     }
 
-    /// The writes of the next transaction. One that has to see the writes before it through the
-    /// engine begins a group of its own.
-    private func nextGroup() -> [Pending]? {
+    /// The write with which the next group begins, and how many wait after it.
+    private func begin() -> (first: Pending, waiting: Int)? {
         state.withLock { state in
-            guard !state.pending.isEmpty else {
+            guard let (_, first) = state.pending.popFirst() else {
                 state.isScheduled = false
                 return nil
             }
-            let end =
-                state.pending.dropFirst().firstIndex { $0.write.needsPublished }
-                ?? state.pending.endIndex
-            let group = Array(state.pending[..<end])
-            state.pending.removeSubrange(..<end)
-            return group
+            return (first, state.pending.count)
         }
     }
 
-    private func commit(_ group: [Pending]) {
+    /// Another write for the group. One that has to see the writes before it through the engine begins
+    /// a group of its own.
+    private func takeFollowing() -> Pending? {
+        state.withLock { state in
+            guard let next = state.pending.first, !next.write.needsPublished else { return nil }
+            return state.pending.popFirst()?.element
+        }
+    }
+
+    /// - Parameter count: of the writes that wait, so many may come along.
+    private func commit(_ first: Pending, andUpTo count: Int = 0) {
         let start = ContinuousClock.now
+        let end = start + .milliseconds(limits.commitMilliseconds)
+        var group = [first]
         do throws(StoreFailure) {
-            let isLarge = deletesMany(group[0].write)
+            let isLarge = deletesMany(first.write)
             if isLarge { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
             let answers = try transact(isAllSuperseded: isLarge) { session in
-                try group.map { try session.perform($0.write, key: $0.key) }
+                var answers = [try session.perform(first.write, key: first.key)]
+                while group.count <= count, ContinuousClock.now < end, let next = takeFollowing() {
+                    group.append(next)
+                    answers.append(try session.perform(next.write, key: next.key))
+                }
+                return answers
             }
             note(nil)
             committed.add(1, ordering: .relaxed)
@@ -139,9 +153,10 @@ final class Writer: Sendable {
             // process is nobody's fault, and each would wait for it anew.
             if case .busy = error {
                 note(error)
+                while group.count <= count, let next = takeFollowing() { group.append(next) }
                 for pending in group { pending.completion(.failure(ServiceFailure(error))) }
             } else if group.count > 1 {
-                for pending in group { commit([pending]) }
+                for pending in group { commit(pending) }
             } else {
                 note(error)
                 group[0].completion(.failure(ServiceFailure(error)))
@@ -195,7 +210,7 @@ final class Writer: Sendable {
 
     /// Removes what has expired, some objects at a time, in turn with the writes.
     func removeExpired() {
-        queue.async { [self] in
+        thread.async { [self] in
             do throws(StoreFailure) {
                 let removed = try transact { try $0.removeExpired(atMost: tuning.removedAtOnce) }
                 if removed == tuning.removedAtOnce { removeExpired() }
@@ -207,7 +222,7 @@ final class Writer: Sendable {
 
     /// Forgets old deletions and old requests, some at a time.
     func forgetOld() {
-        queue.async { [self] in
+        thread.async { [self] in
             do throws(StoreFailure) {
                 let time = now()
                 let forgotten = try store.write { transaction in
@@ -226,7 +241,7 @@ final class Writer: Sendable {
 
     /// Lets the write-ahead log begin anew.
     func finishCheckpoint() {
-        queue.async { [self] in
+        thread.async { [self] in
             do throws(StoreFailure) {
                 try store.finishCheckpoint()
             } catch {

@@ -18,6 +18,9 @@ extension InMemoryEngine {
 public struct EngineState: Sendable {
     let snapshot: Snapshot
 
+    /// The number of the latest change that it holds.
+    public var change: ChangeNumber { snapshot.change }
+
     /// Every broken invariant of every bucket, in a sentence each.
     public func violations() -> [String] {
         snapshot.buckets.flatMap { name, box in

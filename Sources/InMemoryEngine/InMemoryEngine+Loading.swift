@@ -3,6 +3,7 @@ import CGlibc
 import Dispatch
 import HashTreeCollections
 import Objects
+import Runtime
 import Synchronization
 
 extension InMemoryEngine {
@@ -41,7 +42,7 @@ extension InMemoryEngine {
 /// Deals loaded objects out to the builders of their buckets, on a thread beside the one that reads.
 private final class Intake: Sendable {
     private let builders: Mutex<[BucketBuilder]>
-    private let queue = DispatchQueue(label: "geobucket.load", qos: .userInitiated)
+    private let thread = WorkThread("load")
     /// Lets the reader be ahead by so many groups of objects.
     private let ahead = DispatchSemaphore(value: 8)
 
@@ -52,7 +53,7 @@ private final class Intake: Sendable {
 
     func add(_ objects: LoadedObjects) {
         ahead.wait()
-        queue.async { [self] in
+        thread.async { [self] in
             builders.withLock { builders in
                 objects.visit { object, id, points in
                     builders[object.bucket].add(object, id, points)
@@ -64,7 +65,7 @@ private final class Intake: Sendable {
 
     /// The builders with everything that was added; to be called once.
     func finish() -> [BucketBuilder] {
-        queue.sync {
+        thread.sync {
             builders.withLock { builders in
                 defer { builders = [] }
                 return builders

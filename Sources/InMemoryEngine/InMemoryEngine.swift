@@ -1,9 +1,9 @@
 import Backend
-import Dispatch
 import HashTreeCollections
 import JSONText
 import Objects
 import QueryLanguage
+import Runtime
 import SpatialIndex
 import Synchronization
 
@@ -23,9 +23,9 @@ public final class InMemoryEngine: Sendable {
     private let current: Mutex<Snapshot>
     private let merges: BackgroundMerges
     private let jobs: BucketJobs
-    private let compactionQueue = DispatchQueue(label: "geobucket.compaction", qos: .utility)
-    private let columnQueue = DispatchQueue(label: "geobucket.columns", qos: .utility)
-    private let freeingQueue = DispatchQueue(label: "geobucket.freeing", qos: .utility)
+    private let compactionThread = WorkThread("compaction", .besideWriter)
+    private let columnThread = WorkThread("columns", .besideWriter)
+    private let freeingThread = WorkThread("freeing", .besideWriter)
     let works: ColumnWorks
     let tuning: Tuning
 
@@ -147,7 +147,7 @@ public final class InMemoryEngine: Sendable {
     /// Ends what is being made beside the writer, and returns when nothing reads the store any more.
     public func stopBackgroundWork() {
         jobs.stop()
-        columnQueue.sync {}
+        columnThread.drain()
     }
 
     /// Begins to put in order, beside the writer, the indexes that writes have left in peace for a
@@ -178,7 +178,7 @@ public final class InMemoryEngine: Sendable {
         jobs.published(next.touched)
         for (name, state) in next.touched {
             if state.isSparse(tuning) {
-                jobs.start(CompactionJob(state), of: name, state, on: compactionQueue) {}
+                jobs.start(CompactionJob(state), of: name, state, on: compactionThread) {}
             }
             for (field, index) in state.fields { merges.start(index, field: field, bucket: name) }
             for (field, entry) in state.columns.entries where entry.index?.isWorn == true {
@@ -193,12 +193,12 @@ public final class InMemoryEngine: Sendable {
     private func free(_ jobs: [BucketJobs.Finished], _ replaced: [BucketBox]) {
         guard !jobs.isEmpty || !replaced.isEmpty else { return }
         // Later than most readers, or one of those would free it on its thread.
-        freeingQueue.asyncAfter(deadline: .now() + Self.freedAfter) {
+        freeingThread.async(after: Self.freedAfter) {
             withExtendedLifetime((jobs, replaced)) {}
         }
     }
 
-    private static let freedAfter = DispatchTimeInterval.seconds(1)
+    private static let freedAfter = Duration.seconds(1)
 
     /// Begins to make the columns or the order that were asked for first.
     private func makeNext(of snapshot: Snapshot) {
@@ -208,7 +208,7 @@ public final class InMemoryEngine: Sendable {
                 works.ended()
                 continue
             }
-            jobs.start(job, of: bucket, state, on: columnQueue) { [works] in works.ended() }
+            jobs.start(job, of: bucket, state, on: columnThread) { [works] in works.ended() }
         }
     }
 

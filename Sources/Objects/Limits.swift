@@ -75,6 +75,8 @@ public struct Limits: Sendable, Equatable {
     public var httpIdleMilliseconds = 60_000
     /// Writes that wait for the store, of all connections together.
     public var queuedWrites = 200_000
+    /// Milliseconds after which a transaction takes no more of the writes that wait.
+    public var commitMilliseconds = 5
     /// Threads that serve connections, and run the reads that cost little; `geobucket serve` takes
     /// as many as there are processors.
     public var connectionThreads = 2

@@ -71,10 +71,10 @@ public final class Service: Sendable {
         writer.key("store")
         writer.string(backend.storeName)
         writer.raw(",\"limits\":{")
-        writer.list(limits.published) { limit, writer in
+        writer.list(LimitSetting.all.filter(\.isPublished)) { limit, writer in
             writer.string(limit.name)
             writer.byte(UInt8(ascii: ":"))
-            writer.integer(limit.value)
+            writer.integer(limits[keyPath: limit.path])
         }
         writer.raw("}}")
     }
@@ -291,8 +291,10 @@ public final class Service: Sendable {
     ) {
         let principal = caller.grant?.principal
         gate.enqueue()
-        backend.submit(write.owned(by: principal), key: key?.owned(by: principal)) {
-            [gate] result in
+        backend.submit(
+            write.owned(by: principal), key: key?.owned(by: principal),
+            by: principal ?? caller.address
+        ) { [gate] result in
             gate.dequeue()
             completion(result)
         }

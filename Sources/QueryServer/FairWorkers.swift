@@ -1,6 +1,5 @@
-import DequeModule
-import Glibc
 import NIOPosix
+import Runtime
 import Synchronization
 
 /// Threads for what would hold up an event loop, dealt out fairly: those who wait have their turns
@@ -14,30 +13,21 @@ final class FairWorkers: Sendable {
     private typealias Job = @Sendable () -> Void
 
     private struct State {
-        var waiting: [String: Deque<Job>] = [:]
-        /// Owners of jobs that wait, each once, in the order of their turns.
-        var turns: Deque<String> = []
+        var waiting = FairQueue<Job>()
         var running: [String: Int] = [:]
         var free: Int
 
         init(free: Int) { self.free = free }
 
-        mutating func append(_ job: @escaping Job, of owner: String) {
-            if waiting[owner] == nil { turns.append(owner) }
-            waiting[owner, default: []].append(job)
-        }
-
         /// The job that is to begin now, counted as running; nil when there is no thread for any.
         mutating func takeNext(mostOfOne: Int) -> (owner: String, job: Job)? {
             // Few are passed over: each of those has as many threads as one may.
+            let running = running
             guard free > 0,
-                let place = turns.firstIndex(where: { running[$0, default: 0] < mostOfOne })
+                let (owner, job) = waiting.popFirst(where: { running[$0, default: 0] < mostOfOne })
             else { return nil }
-            let owner = turns.remove(at: place)
-            let job = waiting[owner]!.removeFirst()
-            if waiting[owner]!.isEmpty { waiting[owner] = nil } else { turns.append(owner) }
             free -= 1
-            running[owner, default: 0] += 1
+            self.running[owner, default: 0] += 1
             return (owner, job)
         }
 
@@ -47,10 +37,6 @@ final class FairWorkers: Sendable {
             if running[owner] == 0 { running[owner] = nil }
         }
     }
-
-    /// Costly work leaves the cores to the event loop and the writer where those have something to
-    /// do; Linux counts this by thread.
-    private static let niceness: Int32 = 10
 
     private let pool: NIOThreadPool
     private let mostOfOne: Int
@@ -65,7 +51,7 @@ final class FairWorkers: Sendable {
 
     /// Has a job done on some thread when its owner's turn comes; dropped when the threads end before.
     func submit(for owner: String, _ job: @escaping @Sendable () -> Void) {
-        state.withLock { $0.append(job, of: owner) }
+        state.withLock { $0.waiting.append(job, of: owner) }
         beginNext()
     }
 
@@ -76,7 +62,7 @@ final class FairWorkers: Sendable {
         while let (owner, job) = state.withLock({ $0.takeNext(mostOfOne: mostOfOne) }) {
             pool.submit { [self] status in
                 guard case .active = status else { return }
-                setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+                Niceness.costlyReads.take()
                 job()
                 state.withLock { $0.end(of: owner) }
                 beginNext()

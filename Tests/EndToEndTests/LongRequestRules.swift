@@ -57,14 +57,17 @@ import Testing
         try await LoginRules.with { guarded in
             try RawConnection.with(port: guarded.service.port) { stranger in
                 // To read them all takes half a minute.
-                let start = ContinuousClock.now
+                var least = Duration.seconds(60)
                 for round in 1...60 {
+                    let start = ContinuousClock.now
                     try stranger.send(Self.count(round, Self.star) + "\n")
                     #expect(
                         try FramingRules.code(try stranger.line())
                             == "1401 UNAUTHORIZED id \(round)")
+                    least = min(least, ContinuousClock.now - start)
                 }
-                #expect(ContinuousClock.now - start < .seconds(12))
+                // Each would take longer if the polygon were read, on the fastest machine too.
+                #expect(least < .milliseconds(300))
             }
         }
     }
@@ -89,7 +92,9 @@ import Testing
     }
 
     @Test func `Long requests and short ones are answered in their order`() async throws {
-        try await TestService.with { service in
+        var limits = Limits()
+        limits.queryMilliseconds = 600_000
+        try await TestService.with(limits: limits) { service in
             let many = (0..<700).map { #"{"type":"eq","field":"n","value":\#($0)}"# }
             let clause = #"{"type":"or","clauses":[\#(many.joined(separator: ","))]}"#
             let objects = (0..<2_000).map { #"{"_id":"i\#($0)","n":\#($0)}"# }
@@ -166,17 +171,30 @@ import Testing
         async throws
     {
         try await TestService.with { service in
-            let names = (0..<15_000).map { #"{"type":"COUNT","putAggregationInto":"a\#($0)"}"# }
-            let (start, list) = (ContinuousClock.now, names.joined(separator: ","))
-            let params = #"{"bucket":"b1","bucketQuery":{"aggregations":[\#(list)]}}"#
-            let answer = try await service.call("bucket.query", params)
-            #expect(answer["aggregations"]?.names.count == 15_000)
-            let twice = #"{"bucket":"b1","bucketQuery":{"aggregations":[\#(list),\#(names[7])]}}"#
-            #expect(
-                try await service.outcome("bucket.query", twice)
-                    == "INVALID_INPUT_DATA bucketQuery.aggregations[15000].putAggregationInto")
-            // Compared with all, they take a minute.
-            #expect(ContinuousClock.now - start < .seconds(20))
+            // Compared with all, ten times as many take a hundred times as long. A busy machine may hold
+            // one up, and hardly the same one again and again.
+            var ratios: [Double] = []
+            while ratios.count < 5, ratios.min() ?? .infinity > 40 {
+                let few = try await Self.timeOfAggregations(1_500, service)
+                ratios.append(try await Self.timeOfAggregations(15_000, service) / few)
+            }
+            #expect(ratios.min()! <= 40)
         }
+    }
+
+    private static func timeOfAggregations(_ count: Int, _ service: TestService) async throws
+        -> Double
+    {
+        let names = (0..<count).map { #"{"type":"COUNT","putAggregationInto":"a\#($0)"}"# }
+        let (start, list) = (ContinuousClock.now, names.joined(separator: ","))
+        let params = #"{"bucket":"b1","bucketQuery":{"aggregations":[\#(list)]}}"#
+        let answer = try await service.call("bucket.query", params)
+        let time = (ContinuousClock.now - start) / .seconds(1)
+        #expect(answer["aggregations"]?.names.count == count)
+        let twice = #"{"bucket":"b1","bucketQuery":{"aggregations":[\#(list),\#(names[7])]}}"#
+        #expect(
+            try await service.outcome("bucket.query", twice)
+                == "INVALID_INPUT_DATA bucketQuery.aggregations[\(count)].putAggregationInto")
+        return time
     }
 }

@@ -37,7 +37,7 @@ final class HeldBackend: IdleBackend {
     var mostHeldBytes: Int { state.withLock { $0.most } }
 
     func submit(
-        _ write: Write, key: RequestKey?,
+        _ write: Write, key: RequestKey?, by owner: String,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         state.withLock { state in
@@ -101,7 +101,7 @@ extension IdleBackend {
     func export(_ bucket: BucketName) -> any BucketExport { NoExport() }
 
     func submit(
-        _ write: Write, key: RequestKey?,
+        _ write: Write, key: RequestKey?, by owner: String,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) { completion(.success(.deleted(0))) }
 

@@ -1,5 +1,5 @@
-import Dispatch
 import Objects
+import Runtime
 import SpatialIndex
 import Synchronization
 
@@ -31,7 +31,7 @@ final class BackgroundMerges: Sendable {
     }
 
     private let state = Mutex(State())
-    private let queue = DispatchQueue(label: "geobucket.merge", qos: .utility)
+    private let thread = WorkThread("merges", .besideWriter)
     private let ready: @Sendable () -> Void
     /// The shortest time after which an index counts as at rest.
     private let rest: Duration
@@ -79,7 +79,7 @@ final class BackgroundMerges: Sendable {
     /// Runs a merge, unless one of the same index is under way.
     private func run(_ job: MergeJob, for place: Place) {
         guard state.withLock({ $0.running.insert(place).inserted }) else { return }
-        queue.async { [self] in
+        thread.async { [self] in
             let merged = job.run()
             state.withLock {
                 $0.finished.append(

@@ -1,7 +1,7 @@
 import Backend
-import Dispatch
 import JSONText
 import Objects
+import Runtime
 import Synchronization
 
 /// What is made of one bucket beside the writer: columns, the order of one, renumbered slots.
@@ -90,10 +90,10 @@ final class BucketJobs: Sendable {
 
     /// Starts a job on a bucket's published state, unless one is under way there.
     ///
-    /// - Parameter ended: called on the queue when the job waits for the writer or is not wanted any more.
+    /// - Parameter ended: called on that thread when the job waits for the writer or is not wanted any more.
     func start(
         _ job: any BucketJob, of bucket: BucketName, _ published: BucketState,
-        on queue: DispatchQueue, ended: @escaping @Sendable () -> Void
+        on thread: WorkThread, ended: @escaping @Sendable () -> Void
     ) {
         let number = state.withLock { state -> Int? in
             guard !state.isStopped, state.underWay[bucket] == nil else { return nil }
@@ -103,7 +103,7 @@ final class BucketJobs: Sendable {
             return state.started
         }
         guard let number else { return ended() }
-        queue.async { [self] in
+        thread.async { [self] in
             var job = job
             job.make { !isWanted(number, of: bucket) }
             while let (written, state) = nextRound(of: bucket, number, &job) {

@@ -1,0 +1,164 @@
+/// A limit as it is set and told: by a flag and a variable of `geobucket serve`, in its configuration file,
+/// in `server.info` and in the manual.
+public struct LimitSetting: Sendable {
+    /// `lineBytes` in the file and on the wire, `--line-bytes`, `GEOBUCKET_LINE_BYTES`.
+    public let name: String
+    public let path: WritableKeyPath<Limits, Int> & Sendable
+    public let range: ClosedRange<Int>
+    /// What it bounds, as Markdown.
+    public let bounds: String
+    /// The default in words, where it is no constant.
+    public let defaultText: String?
+    /// Whether clients have to know it.
+    public let isPublished: Bool
+
+    private init(
+        _ name: String, _ path: WritableKeyPath<Limits, Int> & Sendable,
+        _ range: ClosedRange<Int>, _ bounds: String, defaultText: String? = nil,
+        isPublished: Bool = true
+    ) {
+        self.name = name
+        self.path = path
+        self.range = range
+        self.bounds = bounds
+        self.defaultText = defaultText
+        self.isPublished = isPublished
+    }
+
+    /// Every limit, in the order in which they are told.
+    public static let all: [LimitSetting] = [
+        LimitSetting("lineBytes", \.lineBytes, 1_024...1 << 30, "bytes of one request line"),
+        LimitSetting(
+            "replyBytes", \.replyBytes, 1_024...1 << 30,
+            "bytes of one answer to a query; a page ends early rather than pass it"),
+        LimitSetting(
+            "objectBytes", \.objectBytes, 2...1 << 28, "bytes of one object's minified JSON"),
+        // More could not be read by every reader of JSON: some stop at 512, an answer included.
+        LimitSetting(
+            "objectDepth", \.objectDepth, 1...500,
+            "levels of one object: arrays and objects inside each other"),
+        LimitSetting("pageObjects", \.pageObjects, 1...1_000_000, "objects of one page"),
+        LimitSetting("batchRequests", \.batchRequests, 1...1_000_000, "requests of one batch"),
+        LimitSetting(
+            "putManyObjects", \.putManyObjects, 1...1_000_000, "objects of one `object.putMany`"),
+        LimitSetting("clauseDepth", \.clauseDepth, 1...200, "levels of a clause tree"),
+        LimitSetting("clauses", \.clauses, 1...1_000_000, "nodes of a clause tree"),
+        LimitSetting("inValues", \.inValues, 1...1_000_000, "values of one `in` clause"),
+        LimitSetting(
+            "polygonPositions", \.polygonPositions, 4...1_000_000,
+            "positions of all polygons of one query"),
+        LimitSetting("orderKeys", \.orderKeys, 1...1_000, "keys of one order"),
+        LimitSetting("dataTypeBytes", \.dataTypeBytes, 1...10_000, "bytes of one `dataType`"),
+        LimitSetting(
+            "geoFields", \.geoFields, 1...10_000, "field paths at which one bucket holds GeoPoints"),
+        LimitSetting("requestKeyBytes", \.requestKeyBytes, 1...10_000, "bytes of one `requestKey`"),
+        LimitSetting(
+            "requestKeys", \.requestKeys, 0...1 << 40,
+            "writes of the last 24 hours that are remembered by their key"),
+        LimitSetting(
+            "queryMilliseconds", \.queryMilliseconds, 1...86_400_000,
+            "milliseconds that one query may take; over it `QUERY_TIMEOUT`"),
+        LimitSetting(
+            "exportIdleMilliseconds", \.exportIdleMilliseconds, 1...86_400_000,
+            "milliseconds that an export is kept for its next call"),
+        LimitSetting("exports", \.exports, 1...1_000, "exports under way at once"),
+        LimitSetting(
+            "exportLogBytes", \.exportLogBytes, 4_096...1 << 46,
+            "bytes of the write-ahead log that are kept for one export; over it the export is ended"
+        ),
+        LimitSetting(
+            "slowQueryMilliseconds", \.slowQueryMilliseconds, 0...86_400_000,
+            "milliseconds after which a query or count is logged with its plan; 0: none is",
+            isPublished: false),
+        LimitSetting("connections", \.connections, 1...1_000_000, "connections at once"),
+        LimitSetting(
+            "connectionsPerAddress", \.connectionsPerAddress, 1...1_000_000,
+            "connections at once from one IPv4 address, or one IPv6 network of 64 bits"),
+        LimitSetting(
+            "handshakeMilliseconds", \.handshakeMilliseconds, 1...86_400_000,
+            "milliseconds for the TLS handshake and the first login"),
+        LimitSetting(
+            "lineMilliseconds", \.lineMilliseconds, 1...86_400_000,
+            "milliseconds from a line's first byte to its end"),
+        LimitSetting(
+            "idleMilliseconds", \.idleMilliseconds, 1...1 << 40,
+            "milliseconds that a connection may ask for nothing"),
+        LimitSetting(
+            "unreadMilliseconds", \.unreadMilliseconds, 1...86_400_000,
+            "milliseconds that a client may leave its answers unread"),
+        LimitSetting(
+            "requestsPerSecond", \.requestsPerSecond, 0...1_000_000_000,
+            "requests of one principal or address in a second; 0: no bound"),
+        LimitSetting(
+            "failedLogins", \.failedLogins, 1...1_000_000,
+            "failed logins of one address, or by one token there, before the next has to wait"),
+        LimitSetting(
+            "failedLoginMilliseconds", \.failedLoginMilliseconds, 1...86_400_000,
+            "milliseconds that it has to wait for each"),
+        LimitSetting(
+            "tokenBytes", \.tokenBytes, 64...1 << 20, "bytes of a token that somebody logs in with"),
+        LimitSetting(
+            "fileBytes", \.fileBytes, 1_024...1 << 40,
+            "bytes of the tokens file, of the key set, and of each file of TLS", isPublished: false),
+        LimitSetting(
+            "httpConnections", \.httpConnections, 1...100_000,
+            "connections of health and metrics at once; over it one that waits is closed for a new one",
+            isPublished: false),
+        LimitSetting(
+            "httpRequestMilliseconds", \.httpRequestMilliseconds, 1...86_400_000,
+            "milliseconds for the head of such a connection's first request", isPublished: false),
+        LimitSetting(
+            "httpIdleMilliseconds", \.httpIdleMilliseconds, 1...86_400_000,
+            "milliseconds until its next request, and until an answer has been read",
+            isPublished: false),
+        LimitSetting(
+            "queuedWrites", \.queuedWrites, 1...1_000_000_000, "writes that wait for the store"),
+        LimitSetting(
+            "commitMilliseconds", \.commitMilliseconds, 1...60_000,
+            "milliseconds after which a transaction takes no more of the writes that wait",
+            isPublished: false),
+        LimitSetting(
+            "connectionThreads", \.connectionThreads, 1...1_024,
+            "threads that serve connections and run the reads that cost little",
+            defaultText: "the processors, at most 16"),
+        LimitSetting(
+            "readThreads", \.readThreads, 1...1_024,
+            "costly reads that run at once; one of two or more is left to other principals or addresses"
+        ),
+        LimitSetting(
+            "queueMilliseconds", \.queueMilliseconds, 1...86_400_000,
+            "milliseconds that a costly read may wait for a thread"),
+        LimitSetting(
+            "pipelinedRequests", \.pipelinedRequests, 1...1_000_000,
+            "unanswered requests of one connection; at it no more is read"),
+        LimitSetting(
+            "pipelinedBytes", \.pipelinedBytes, 1_024...1 << 40,
+            "bytes of unanswered requests of one connection; at it no more is read"),
+        LimitSetting(
+            "outputBytes", \.outputBytes, 4_096...1 << 30,
+            "bytes of unsent answers of one connection; at it no more of its requests run"),
+        LimitSetting(
+            "bufferedBytes", \.bufferedBytes, 1 << 20...1 << 46,
+            "bytes of unfinished lines, unanswered requests and unsent answers of all connections; over it the one that holds most is closed"
+        ),
+        LimitSetting(
+            "queuedWriteBytes", \.queuedWriteBytes, 1_024...1 << 40,
+            "bytes of documents in writes under way; at it no more are begun"),
+        LimitSetting(
+            "logBytes", \.logBytes, 4_096...1 << 40,
+            "bytes of the write-ahead log, before it is begun anew"),
+        LimitSetting(
+            "documentCacheBytes", \.documentCacheBytes, 0...1 << 46,
+            "bytes of documents kept in memory", isPublished: false),
+        LimitSetting(
+            "bucketColumns", \.bucketColumns, 0...10_000,
+            "columns of one bucket; those of fields that no object has may be a quarter of them",
+            isPublished: false),
+        LimitSetting(
+            "columnsPerMinute", \.columnsPerMinute, 0...1_000_000,
+            "columns that the queries of one principal have made in a minute", isPublished: false),
+        LimitSetting(
+            "memory", \.memoryBytes, 0...1 << 46,
+            "bytes of columns and of their orders kept in memory", isPublished: false),
+    ]
+}

@@ -1,0 +1,66 @@
+import Runtime
+import Testing
+
+@Suite struct FairQueueTests {
+    @Test func `owners have their turns one after the other`() {
+        var queue = FairQueue<Int>()
+        for number in 0..<5 { queue.append(number, of: "many") }
+        queue.append(10, of: "one")
+        queue.append(20, of: "two")
+        queue.append(21, of: "two")
+        #expect(queue.first == 0)
+        #expect(queue.count == 8)
+        var taken: [Int] = []
+        while let (_, element) = queue.popFirst() { taken.append(element) }
+        #expect(taken == [0, 10, 20, 1, 21, 2, 3, 4])
+        #expect(queue.isEmpty && queue.first == nil)
+    }
+
+    @Test func `whoever is not ready is passed over and keeps its place`() {
+        var queue = FairQueue<Int>()
+        queue.append(1, of: "a")
+        queue.append(2, of: "b")
+        #expect(queue.popFirst { $0 == "c" } == nil)
+        #expect(queue.popFirst { $0 != "a" }?.element == 2)
+        queue.append(3, of: "b")
+        #expect(queue.popFirst()?.element == 1)
+    }
+
+    @Test(arguments: 1...10)
+    func `it does what a plain list of turns does`(seed: UInt64) {
+        var (random, queue, next) = (Generator(state: seed), FairQueue<Int>(), 0)
+        var lists: [(owner: String, elements: [Int])] = []
+        for _ in 0..<2_000 {
+            if random.next() % 5 < 3 {
+                let owner = "owner \(random.next() % 7)"
+                queue.append(next, of: owner)
+                if let place = lists.firstIndex(where: { $0.owner == owner }) {
+                    lists[place].elements.append(next)
+                } else {
+                    lists.append((owner, [next]))
+                }
+                next += 1
+            } else {
+                let busy = "owner \(random.next() % 7)"
+                let place = lists.firstIndex { $0.owner != busy }
+                let taken = queue.popFirst { $0 != busy }
+                #expect(taken?.element == place.map { lists[$0].elements[0] })
+                guard let place else { continue }
+                var list = lists.remove(at: place)
+                list.elements.removeFirst()
+                if !list.elements.isEmpty { lists.append(list) }
+            }
+            #expect(queue.count == lists.reduce(0) { $0 + $1.elements.count })
+        }
+    }
+
+    /// Numbers by a linear congruence (Knuth's constants).
+    private struct Generator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state >> 33
+        }
+    }
+}
