@@ -1,5 +1,4 @@
 import Backend
-import Geodesy
 import Glibc
 import JSONText
 import Objects
@@ -224,12 +223,8 @@ extension InMemoryEngine {
         case .scan: return state.count
         case .ids(let slots): return slots.count
         case .union, .lookup, .ordered: return nil
-        case .box(let field, let box): return state.fields[field]?.count(in: box)
-        case .polygon(let field, let polygon): return state.fields[field]?.count(in: polygon)
-        case .circle(let clause), .nearest(let clause):
-            let index = state.fields[clause.field]
-            guard let radius = clause.radiusMeters else { return index?.count }
-            return index?.count(within: radius, of: clause.center, model: clause.model)
+        case .geo(let clause), .nearest(let clause, _, _):
+            return state.fields[clause.field]?.count(in: clause.shape)
         }
     }
 

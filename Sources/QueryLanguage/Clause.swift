@@ -1,10 +1,9 @@
-import Geodesy
 import JSONText
 import Objects
 
 /// What an object has to satisfy: a tree of logic over leaves that each look at one field.
 ///
-///     Clause.and([.eq("kind", .string("shop")), .geobox("location", box)])
+///     Clause.and([.eq("kind", .string("shop")), .geo(GeoClause("location", .box(box)))])
 ///
 /// Logic is three-valued: a leaf on a field that is missing, null, or of a type the leaf cannot
 /// compare is unknown. An object is selected when its clause is true.
@@ -17,20 +16,18 @@ public indirect enum Clause: Sendable, Hashable {
     case isIn(FieldPath, [Literal])
     /// Nil: present, whatever its type.
     case hasField(FieldPath, FieldType?)
-    case geobox(FieldPath, GeoBox)
-    case geopolygon(FieldPath, GeoPolygon)
-    case geodistance(DistanceClause)
+    case geo(GeoClause)
     case contains(FieldPath, Literal)
     case and([Clause])
     case or([Clause])
     case not(Clause)
 
-    /// Every `geodistance` of the tree, in the order of the document.
-    public var distanceClauses: [DistanceClause] {
+    /// Every distance that a clause of the tree has reported, in the order of the document.
+    public var reportedDistances: [ReportedDistance] {
         switch self {
-        case .geodistance(let clause): [clause]
-        case .and(let clauses), .or(let clauses): clauses.flatMap(\.distanceClauses)
-        case .not(let clause): clause.distanceClauses
+        case .geo(let clause): clause.reports
+        case .and(let clauses), .or(let clauses): clauses.flatMap(\.reportedDistances)
+        case .not(let clause): clause.reportedDistances
         default: []
         }
     }
@@ -40,10 +37,9 @@ public indirect enum Clause: Sendable, Hashable {
         switch self {
         case .all: []
         case .eq(let field, _), .range(let field, _), .prefix(let field, _), .isIn(let field, _),
-            .hasField(let field, _), .geobox(let field, _), .geopolygon(let field, _),
-            .contains(let field, _):
+            .hasField(let field, _), .contains(let field, _):
             [field]
-        case .geodistance(let clause): [clause.field]
+        case .geo(let clause): [clause.field]
         case .and(let clauses), .or(let clauses): clauses.flatMap(\.fields)
         case .not(let clause): clause.fields
         }
@@ -56,50 +52,6 @@ public indirect enum Clause: Sendable, Hashable {
         case .all: []
         default: [self]
         }
-    }
-}
-
-/// `geodistance`: within a distance of a centre.
-///
-/// A class because it is handed on much and holds much: copies would count many references.
-public final class DistanceClause: Sendable {
-    public let field: FieldPath
-    /// The centre and the model.
-    public let origin: DistanceModel.Origin
-    /// Nil: everywhere.
-    public let radiusMeters: Double?
-    /// The name under which the distance is reported in `_calculated`.
-    public let putDistanceInto: String?
-
-    /// Half the circumference, and the largest radius.
-    public static let maximumRadiusMeters = 20_015_115.0
-
-    public var center: Coordinate { origin.place }
-    public var model: DistanceModel { origin.model }
-
-    public init(
-        field: FieldPath, center: Coordinate, radiusMeters: Double? = nil,
-        model: DistanceModel = .sphere, putDistanceInto: String? = nil
-    ) {
-        self.field = field
-        origin = DistanceModel.Origin(center, model)
-        self.radiusMeters = radiusMeters
-        self.putDistanceInto = putDistanceInto
-    }
-}
-
-extension DistanceClause: Hashable {
-    public static func == (a: DistanceClause, b: DistanceClause) -> Bool {
-        a === b
-            || a.field == b.field && a.origin == b.origin && a.radiusMeters == b.radiusMeters
-                && a.putDistanceInto == b.putDistanceInto
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(field)
-        hasher.combine(origin)
-        hasher.combine(radiusMeters)
-        hasher.combine(putDistanceInto)
     }
 }
 

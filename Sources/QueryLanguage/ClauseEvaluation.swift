@@ -47,12 +47,9 @@ extension Clause {
             return Truth(utf8.starts(with: prefix))
         case .contains(let field, let literal):
             return field.value(in: object).map { literal.isContained(in: $0) } ?? .unknown
-        case .geobox(let field, let box):
-            return field.place(in: object).map { Truth(box.contains($0)) } ?? .unknown
-        case .geopolygon(let field, let polygon):
-            return field.place(in: object).map { Truth(polygon.contains($0)) } ?? .unknown
-        case .geodistance(let clause):
-            return clause.field.place(in: object).map { Truth(clause.accepts($0)) } ?? .unknown
+        case .geo(let clause):
+            return clause.field.place(in: object).map { Truth(clause.shape.contains($0)) }
+                ?? .unknown
         case .all, .hasField, .and, .or, .not: preconditionFailure("not such a leaf")
         }
     }
@@ -62,16 +59,6 @@ extension FieldPath {
     /// The GeoPoint it names in an object; nil when there is none.
     fileprivate func place(in object: JSONView) -> Coordinate? {
         value(in: object).flatMap(GeoPoint.coordinate)
-    }
-}
-
-extension DistanceClause {
-    /// The distance of a place from the centre, rounded to the micrometre.
-    public func distance(to place: Coordinate) -> Distance { origin.distance(to: place) }
-
-    public func accepts(_ place: Coordinate) -> Bool {
-        guard let radiusMeters else { return true }
-        return origin.isWithin(radiusMeters: radiusMeters, of: place)
     }
 }
 

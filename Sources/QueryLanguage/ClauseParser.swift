@@ -1,4 +1,3 @@
-import Geodesy
 import JSONText
 import Objects
 
@@ -6,12 +5,11 @@ import Objects
 struct ClauseParser {
     let limits: Limits
     private var nodes = 0
-    private var distanceNames: Set<String> = []
-    private var polygons: PolygonParser
+    private var geo: GeoClauseParser
 
     init(limits: Limits) {
         self.limits = limits
-        polygons = PolygonParser(limits: limits)
+        geo = GeoClauseParser(limits: limits)
     }
 
     mutating func parse(_ view: JSONView) throws(ServiceFailure) -> Clause {
@@ -51,13 +49,6 @@ struct ClauseParser {
         case "prefix": return .prefix(try field(&members), try members.utf8("prefix"))
         case "in": return try membership(&members)
         case "hasField": return try hasField(&members)
-        case "geobox": return try geobox(&members)
-        case "geodistance": return .geodistance(try geodistance(&members))
-        case "geopolygon":
-            let field = try field(&members)
-            let polygon = try members.required("polygon", "a GeoJSON Polygon or MultiPolygon")
-            return .geopolygon(
-                field, try ServiceFailure.inside("polygon", try polygons.parse(polygon)))
         case "contains": return .contains(try field(&members), try literal(&members, "value"))
         case "and": return .and(try clauses(&members, depth))
         case "or": return .or(try clauses(&members, depth))
@@ -66,11 +57,17 @@ struct ClauseParser {
             return .not(
                 try ServiceFailure.inside("clause", try clause(inner, depth: depth + 1)))
         default:
-            throw members.failure(
-                "type",
-                "\(quoted(type)) is no type of clause; expected all, eq, range, prefix, in, "
-                    + "hasField, geobox, geodistance, geopolygon, contains, and, or, not")
+            guard let type = GeoClauseParser.ClauseType(rawValue: type) else {
+                throw members.failure("type", Self.unknown(type))
+            }
+            return .geo(try geo.clause(type, on: try field(&members), &members))
         }
+    }
+
+    private static func unknown(_ type: String) -> String {
+        let geo = GeoClauseParser.ClauseType.allCases.map(\.rawValue).joined(separator: ", ")
+        return "\(quoted(type)) is no type of clause; expected all, eq, range, prefix, in, "
+            + "hasField, \(geo), contains, and, or, not"
     }
 
     private mutating func clauses(
@@ -189,78 +186,5 @@ struct ClauseParser {
             throw members.failure("fieldType", "\(quoted(name)) is no type; expected \(known)")
         }
         return .hasField(field, type)
-    }
-
-    private func geobox(_ members: inout MemberReader) throws(ServiceFailure) -> Clause {
-        let field = try field(&members)
-        let view = try members.required("box", "the corners \"ne\" and \"sw\"")
-        return .geobox(field, try ServiceFailure.inside("box", try Self.box(view)))
-    }
-
-    private static func box(_ view: JSONView) throws(ServiceFailure) -> GeoBox {
-        var box = try MemberReader(view)
-        let northEast = try point(&box, "ne")
-        let southWest = try point(&box, "sw")
-        try box.finish(as: "a box")
-        guard southWest.latitude <= northEast.latitude else {
-            throw ServiceFailure(
-                .invalidInputData,
-                "the corners are swapped: \"sw\" at latitude \(southWest.latitude) lies north of "
-                    + "\"ne\" at \(northEast.latitude)")
-        }
-        return GeoBox(
-            south: southWest.latitude, west: southWest.longitude, north: northEast.latitude,
-            east: northEast.longitude)
-    }
-
-    private static func point(
-        _ members: inout MemberReader, _ name: StaticString
-    ) throws(ServiceFailure) -> Coordinate {
-        let view = try members.required(name, "a GeoPoint")
-        return try ServiceFailure.inside(name.description, try GeoPoint.validate(view))
-    }
-
-    private mutating func geodistance(
-        _ members: inout MemberReader
-    ) throws(ServiceFailure) -> DistanceClause {
-        let field = try field(&members)
-        let center = try Self.point(&members, "center")
-        var meters: Double?
-        if let value = members.optional("radius") { meters = try radius(value, members) }
-        let model = try model(&members)
-        let name = try members.optionalString("putDistanceInto")
-        if let name {
-            try QueryParser.checkResultName(name, at: "putDistanceInto")
-            guard distanceNames.insert(name).inserted else {
-                throw members.failure(
-                    "putDistanceInto", "\(quoted(name)) is used by another clause already")
-            }
-        }
-        return DistanceClause(
-            field: field, center: center, radiusMeters: meters, model: model, putDistanceInto: name)
-    }
-
-    private func model(_ members: inout MemberReader) throws(ServiceFailure) -> DistanceModel {
-        guard let name = try members.optionalString("model") else { return .sphere }
-        guard let model = DistanceModel(rawValue: name) else {
-            throw members.failure(
-                "model", "\(quoted(name)) is no model; expected \"sphere\" or \"wgs84\"")
-        }
-        return model
-    }
-
-    private func radius(
-        _ value: JSONView, _ members: MemberReader
-    ) throws(ServiceFailure) -> Double {
-        let maximum = DistanceClause.maximumRadiusMeters
-        guard value.kind == .number || value.kind == .huge else {
-            throw members.failure("radius", "expected a number of metres")
-        }
-        guard let meters = value.number?.double, meters <= maximum else {
-            throw members.failure(
-                "radius", "radius must be at most \(Int(maximum)) m, half the circumference")
-        }
-        guard meters > 0 else { throw members.failure("radius", "radius must be greater than 0") }
-        return meters
     }
 }

@@ -24,18 +24,7 @@ extension Clause {
                 writer.key("fieldType")
                 writer.string(type.rawValue)
             }
-        case .geobox(let field, let box):
-            writer.leaf("geobox", field)
-            writer.raw(",\"box\":{\"ne\":")
-            writer.point(latitude: box.north, longitude: box.east)
-            writer.key("sw")
-            writer.point(latitude: box.south, longitude: box.west)
-            writer.byte(UInt8(ascii: "}"))
-        case .geopolygon(let field, let polygon):
-            writer.leaf("geopolygon", field)
-            writer.key("polygon")
-            polygon.write(to: &writer)
-        case .geodistance(let clause): clause.write(to: &writer)
+        case .geo(let clause): clause.write(to: &writer)
         case .and(let clauses): writer.clauses("and", clauses)
         case .or(let clauses): writer.clauses("or", clauses)
         case .not(let clause):
@@ -50,51 +39,6 @@ extension Clause {
         var writer = JSONWriter()
         write(to: &writer)
         return String(decoding: writer.bytes, as: UTF8.self)
-    }
-}
-
-extension DistanceClause {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.leaf("geodistance", field)
-        writer.key("center")
-        writer.point(latitude: center.latitude, longitude: center.longitude)
-        if let radiusMeters {
-            writer.key("radius")
-            writer.double(radiusMeters)
-        }
-        if model != .sphere {
-            writer.key("model")
-            writer.string(model.rawValue)
-        }
-        if let putDistanceInto {
-            writer.key("putDistanceInto")
-            writer.string(putDistanceInto)
-        }
-    }
-}
-
-extension GeoPolygon {
-    /// The polygons as a GeoJSON geometry, positions without altitude.
-    fileprivate func write(to writer: inout JSONWriter) {
-        func rings(_ rings: [[Coordinate]], _ writer: inout JSONWriter) {
-            writer.array(rings) { ring, writer in
-                writer.array(ring) { position, writer in
-                    writer.byte(UInt8(ascii: "["))
-                    writer.double(position.longitude)
-                    writer.byte(UInt8(ascii: ","))
-                    writer.double(position.latitude)
-                    writer.byte(UInt8(ascii: "]"))
-                }
-            }
-        }
-        if polygons.count == 1 {
-            writer.raw("{\"type\":\"Polygon\",\"coordinates\":")
-            rings(polygons[0], &writer)
-        } else {
-            writer.raw("{\"type\":\"MultiPolygon\",\"coordinates\":")
-            writer.array(polygons, rings)
-        }
-        writer.byte(UInt8(ascii: "}"))
     }
 }
 
@@ -175,7 +119,7 @@ extension JSONWriter {
     }
 
     /// Elements between brackets.
-    fileprivate mutating func array<Element>(
+    mutating func array<Element>(
         _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
     ) {
         byte(UInt8(ascii: "["))
@@ -191,7 +135,7 @@ extension JSONWriter {
         byte(UInt8(ascii: "}"))
     }
 
-    fileprivate mutating func leaf(_ type: String, _ field: FieldPath) {
+    mutating func leaf(_ type: String, _ field: FieldPath) {
         string(type)
         key("field")
         string(field.utf8)

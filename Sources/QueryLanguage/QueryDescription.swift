@@ -66,16 +66,7 @@ extension Clause {
             text.raw(field.utf8)
             text.raw(" IS ")
             text.raw(Array((type?.rawValue ?? "PRESENT").utf8))
-        case .geobox(let field, let box):
-            text.raw(field.utf8)
-            text.raw(" IN BOX ")
-            text.joined([box.south, box.west, box.north, box.east], ", ") { $1.double($0) }
-        case .geopolygon(let field, let polygon):
-            text.raw(field.utf8)
-            text.raw(" IN POLYGON OF ")
-            text.integer(polygon.positionCount)
-            text.raw(" POSITIONS")
-        case .geodistance(let clause): clause.describe(to: &text)
+        case .geo(let clause): clause.describe(to: &text)
         case .contains(let field, let value): text.comparison(field, " CONTAINS ", value)
         case .and(let clauses): text.joined(clauses, " AND ") { $0.describe(to: &$1) }
         case .or(let clauses): text.joined(clauses, " OR ") { $0.describe(to: &$1) }
@@ -84,27 +75,6 @@ extension Clause {
             clause.describe(to: &text)
         }
         text.raw(" )")
-    }
-}
-
-extension DistanceClause {
-    fileprivate func describe(to text: inout JSONWriter) {
-        text.raw(field.utf8)
-        text.raw(" WITHIN ")
-        if let radiusMeters {
-            text.double(radiusMeters)
-            text.raw(" m")
-        } else {
-            text.raw("ANY DISTANCE")
-        }
-        text.raw(" OF ")
-        text.double(center.latitude)
-        text.raw(", ")
-        text.double(center.longitude)
-        if model != .sphere {
-            text.raw(" ON ")
-            text.raw(Array(model.rawValue.uppercased().utf8))
-        }
     }
 }
 
@@ -140,7 +110,7 @@ extension JSONWriter {
         value.write(to: &self)
     }
 
-    fileprivate mutating func joined<Element>(
+    mutating func joined<Element>(
         _ elements: [Element], _ separator: StaticString,
         _ write: (Element, inout JSONWriter) -> Void
     ) {

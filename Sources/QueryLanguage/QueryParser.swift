@@ -84,7 +84,7 @@ public struct QueryParser {
     ) throws(ServiceFailure) -> [OrderKey] {
         let descending = try members.optionalBool("descending") ?? false
         guard let view = members.optional("orderBy") else { return [] }
-        let names = clause.distanceClauses.compactMap(\.putDistanceInto)
+        let names = clause.reportedDistances.map(\.name)
         if let utf8 = view.utf8 {
             return [try orderKey(Array(utf8), descending, names, at: "orderBy")]
         }
@@ -140,7 +140,7 @@ public struct QueryParser {
             ? "\"_calculated\" alone names no distance"
             : "no clause puts a distance into \(quoted(name))"
         guard let first = known.first else {
-            return fault + "; a \"geodistance\" does with \"putDistanceInto\""
+            return fault + "; \(GeoClauseParser.reporting)"
         }
         return fault + "; expected \(quoted("_calculated." + first))"
     }

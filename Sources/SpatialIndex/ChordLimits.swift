@@ -19,14 +19,6 @@ struct ChordLimits: Sendable {
     let inside: Float
     let outside: Float
 
-    /// Everything is inside.
-    static let everywhere = ChordLimits(inside: .infinity, outside: .infinity)
-
-    private init(inside: Float, outside: Float) {
-        self.inside = inside
-        self.outside = outside
-    }
-
     /// The limits of a radius in metres, 0 or more.
     init(radiusMeters: Double, model: DistanceModel) {
         precondition(radiusMeters >= 0, "a radius of \(radiusMeters) m")

@@ -26,58 +26,35 @@ public struct LinearScan: PointSet {
 
     public mutating func remove(_ slot: Slot) { points[slot] = nil }
 
-    public func visit(in box: GeoBox, _ body: (Slot, Coordinate) throws -> Bool) rethrows {
-        for (slot, coordinate) in points where box.contains(coordinate) {
-            guard try body(slot, coordinate) else { return }
+    public func visit(in shape: GeoShape, _ body: (Slot, Coordinate) -> Bool) {
+        for (slot, coordinate) in points where shape.contains(coordinate) {
+            guard body(slot, coordinate) else { return }
         }
     }
 
     public func visit(
-        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere,
+        in shape: GeoShape, by measure: GeoMeasure,
         _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Bool
     ) {
-        for (slot, coordinate) in points {
-            let distance = model.distance(center, coordinate)
-            guard distance.isWithin(radiusMeters: radiusMeters) else { continue }
-            let isWanted = withUnsafePointer(to: MeasuredPoint(distance: distance, slot: slot)) {
-                body(UnsafeBufferPointer(start: $0, count: 1))
-            }
-            guard isWanted else { return }
+        visit(in: shape) { slot, coordinate in
+            let point = MeasuredPoint(distance: measure.distance(to: coordinate), slot: slot)
+            return withUnsafePointer(to: point) { body(UnsafeBufferPointer(start: $0, count: 1)) }
         }
     }
 
-    public func visit(
-        in polygon: GeoPolygon, _ body: (Slot, Coordinate) throws -> Bool
-    ) rethrows {
-        for (slot, coordinate) in points where polygon.contains(coordinate) {
-            guard try body(slot, coordinate) else { return }
-        }
-    }
-
-    public func count(in box: GeoBox) -> Int {
-        points.values.count { box.contains($0) }
-    }
-
-    public func count(
-        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere
-    ) -> Int {
-        points.values.count {
-            model.distance(center, $0).isWithin(radiusMeters: radiusMeters)
-        }
-    }
-
-    public func count(in polygon: GeoPolygon) -> Int {
-        points.values.count { polygon.contains($0) }
+    public func count(in shape: GeoShape) -> Int {
+        points.values.count { shape.contains($0) }
     }
 
     public func nearest(
-        to center: Coordinate, model: DistanceModel = .sphere, within radiusMeters: Double?,
-        after: MeasuredPoint?
+        by measure: GeoMeasure, within radiusMeters: Double = .infinity,
+        after: MeasuredPoint? = nil
     ) -> SortedWalk {
         var found: [MeasuredPoint] = []
-        visit(within: radiusMeters ?? .infinity, of: center, model: model) { points in
-            found += points.filter { point in after.map { $0 < point } ?? true }
-            return true
+        for (slot, coordinate) in points {
+            let point = MeasuredPoint(distance: measure.distance(to: coordinate), slot: slot)
+            guard point.distance.isWithin(radiusMeters: radiusMeters) else { continue }
+            if after.map({ $0 < point }) ?? true { found.append(point) }
         }
         return SortedWalk(remaining: found.sorted(by: >))
     }

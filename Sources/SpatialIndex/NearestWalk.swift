@@ -2,27 +2,26 @@ import Geodesy
 
 /// The points of a `PointIndex` in the order of their distance, found as far as they are asked for.
 ///
-///     var walk = index.nearest(to: oslo)
+///     var walk = index.nearest(by: GeoCircle(oslo).distance)
 ///     while let (slot, distance) = walk.next(), distance < .kilometers(5) { … }
 ///
-/// A best-first search: `open` holds nodes and points by a lower bound of their squared chord,
-/// `found` the points whose exact distance is known. A found point is next when every open bound
-/// lies surely beyond its distance; an open node that may hold an equally distant point is opened
-/// first, so ties come in the order of slots. Distances on the ellipsoid differ from the chords'
-/// by up to 0.6 %: there the points of a ring of that width wait in `found`. Of a walk of at most
-/// sixteen points, a leaf or node that holds as many says how far it has to look.
+/// A best-first search: `open` holds nodes and points by a lower bound of their distance (a *key*,
+/// see `WalkBounds`), `found` the points whose exact distance is known. A found point is next when
+/// every open bound lies surely beyond its distance; an open node that may hold an equally distant
+/// point is opened first, so ties come in the order of slots. Distances on the ellipsoid differ from
+/// the keys' by up to 0.6 %: there the points of a ring of that width wait in `found`. Of a walk of
+/// at most sixteen points, a leaf or node that holds as many says how far it has to look.
 ///
 /// - Complexity: O((k + log n) log n) for k points on spread-out data. Beginning behind a cursor
 ///   opens the nodes that its circle cuts, and none that lie wholly nearer.
 /// - Reference: Hjaltason and Samet, "Distance Browsing in Spatial Databases", TODS 24(2), 1999.
 /// - Note: It walks the index as it was when it began and keeps that state alive.
 public struct NearestWalk: DistanceWalk {
-    private let origin: DistanceModel.Origin
-    private let model: DistanceModel
-    private let center: FloatVector
+    private let measure: GeoMeasure
+    private let bounds: WalkBounds
     private let radiusMeters: Double
     private let after: MeasuredPoint?
-    // Squared chords: open nothing beyond the first or up to the second.
+    // Keys: open nothing beyond the first or up to the second.
     private var beyond: Float
     private let nearer: Float
     /// How many points may still be asked for.
@@ -42,33 +41,31 @@ public struct NearestWalk: DistanceWalk {
     public private(set) var visitedPoints = 0
 
     init(
-        index: PointIndex, center: Coordinate, model: DistanceModel, radiusMeters: Double?,
-        after: MeasuredPoint?, atMost limit: Int?
+        index: PointIndex, measure: GeoMeasure, radiusMeters: Double, after: MeasuredPoint?,
+        atMost limit: Int?
     ) {
-        self.origin = DistanceModel.Origin(center, model)
-        self.model = model
-        let vector = FloatVector(Sphere.unitVector(center))
-        self.center = vector
-        self.radiusMeters = radiusMeters ?? .infinity
+        let bounds = WalkBounds(measure)
+        self.measure = measure
+        self.bounds = bounds
+        self.radiusMeters = radiusMeters
         self.after = after
-        self.beyond = radiusMeters.map { ChordLimits.outside(radiusMeters: $0, model) } ?? .infinity
+        self.beyond = bounds.key(beyond: radiusMeters)
         // A micrometre less: points exactly at the cursor's distance may be still to come.
-        self.nearer =
-            after.map { ChordLimits.inside(radiusMeters: $0.distance.meters - 1e-6, model) } ?? -1
+        self.nearer = after.map { bounds.key(within: $0.distance.meters - 1e-6) } ?? -1
         self.left = limit ?? .max
-        self.isShort = left <= TierLayout.fanout && after == nil && model == .sphere
+        self.isShort = left <= TierLayout.fanout && after == nil && bounds.orderLikeDistances
         self.tiers = index.tiers
         self.delta = index.delta
         self.stamps = index.stamps
         self.open = BinaryHeap(minimumCapacity: 256)
         self.found = BinaryHeap(minimumCapacity: 16)
         for first in stride(from: 0, to: delta.count, by: Open.batch) {
-            let chords = delta[first..<min(first + Open.batch, delta.count)].lazy.map {
-                $0.vector.squaredChord(to: vector)
+            let keys = delta[first..<min(first + Open.batch, delta.count)].lazy.map {
+                bounds.key(of: $0)
             }
             open.appendUnordered(
                 Open(
-                    bound: chords.min() ?? 0, number: UInt32(first), level: Open.deltaBatch,
+                    bound: keys.min() ?? 0, number: UInt32(first), level: Open.deltaBatch,
                     tier: 0))
         }
         for (number, record) in tiers.enumerated() {
@@ -124,13 +121,13 @@ public struct NearestWalk: DistanceWalk {
             place = leaf.coordinate(number & 15)
         }
         visitedPoints += 1
-        let distance = origin.distance(to: place)
+        let distance = measure.distance(to: place)
         guard distance.isWithin(radiusMeters: radiusMeters) else { return }
         if let after, MeasuredPoint(distance: distance, slot: slot) <= after { return }
         found.insert(
             Found(
                 micrometers: distance.micrometers, slot: slot,
-                beyond: ChordLimits.outside(radiusMeters: distance.meters, model)))
+                beyond: bounds.key(beyond: distance.meters)))
     }
 
     private mutating func openDelta(_ candidate: Open, _ selection: Selection?) {
@@ -138,8 +135,8 @@ public struct NearestWalk: DistanceWalk {
         let first = Int(candidate.number)
         var wanted: UInt16 = 0
         for lane in 0..<min(Open.batch, delta.count - first) {
-            let chord = delta[first + lane].vector.squaredChord(to: center)
-            if chord <= beyond && chord > nearer { wanted |= 1 << UInt16(lane) }
+            let key = bounds.key(of: delta[first + lane])
+            if key <= beyond && key > nearer { wanted |= 1 << UInt16(lane) }
         }
         if let selection { wanted = Self.select(wanted, selection) { delta[first + $0].slot } }
         while wanted != 0 {
@@ -147,7 +144,7 @@ public struct NearestWalk: DistanceWalk {
             wanted &= wanted - 1
             open.insert(
                 Open(
-                    bound: delta[number].vector.squaredChord(to: center), number: UInt32(number),
+                    bound: bounds.key(of: delta[number]), number: UInt32(number),
                     level: Open.deltaPoint, tier: 0))
         }
     }
@@ -158,12 +155,12 @@ public struct NearestWalk: DistanceWalk {
         let number = Int(candidate.number)
         let leaf = Leaf(base: record.tier.tree.leaf(number))
         record.tier.tree.fetchPlaces(ofLeaf: number)
-        let chords = squaredChords(leaf.base, center: center)
+        let keys = bounds.keys(ofLeaf: leaf.base)
         let entries = record.tier.tree.entryCount(ofLeaf: number)
         if isShort, selection == nil, record.dead == 0, entries == TierLayout.fanout {
-            narrow(to: chords.max())
+            narrow(to: keys.max())
         }
-        let isWanted = (chords .<= beyond) .& (chords .> nearer)
+        let isWanted = (keys .<= beyond) .& (keys .> nearer)
         var rest = Lanes(touched: isWanted.bits, inside: 0).first(entries).touched
         if let selection { rest = Self.select(rest, selection) { leaf.slot($0) } }
         while rest != 0 {
@@ -171,7 +168,7 @@ public struct NearestWalk: DistanceWalk {
             rest &= rest - 1
             open.insert(
                 Open(
-                    bound: chords[lane], number: UInt32(number << 4 | lane), level: Open.point,
+                    bound: keys[lane], number: UInt32(number << 4 | lane), level: Open.point,
                     tier: candidate.tier))
         }
     }
@@ -203,9 +200,9 @@ public struct NearestWalk: DistanceWalk {
         }
     }
 
-    /// Opens nothing any more that lies surely farther than sixteen points up to this squared chord.
-    private mutating func narrow(to chord: Float) {
-        if chord < beyond { beyond = min(beyond, ChordLimits.beyond(chord)) }
+    /// Opens nothing any more that lies surely farther than sixteen points up to this key.
+    private mutating func narrow(to key: Float) {
+        if key < beyond { beyond = min(beyond, bounds.key(beyondAllUpTo: key)) }
     }
 
     private mutating func openNodes(_ candidate: Open, _ selection: Selection?) {
@@ -214,13 +211,13 @@ public struct NearestWalk: DistanceWalk {
         let tree = record.tier.tree
         let level = Int(candidate.level)
         let number = Int(candidate.number)
-        let chords = NodeChords(tree.group(number, level: level), center: center)
+        let keys = bounds.keys(ofNodes: tree.group(number, level: level))
         if isShort, selection == nil, record.dead == 0 {
             // All but the last node of a level have sixteen points and more below.
             let full = (tree.nodeCount(level: level) - 1) - number * TierLayout.fanout
-            if full >= TierLayout.fanout { narrow(to: chords.farthest.min()) }
+            if full >= TierLayout.fanout { narrow(to: keys.farthest.min()) }
         }
-        let isWanted = (chords.nearest .<= beyond) .& (chords.farthest .> nearer)
+        let isWanted = (keys.nearest .<= beyond) .& (keys.farthest .> nearer)
         var rest = Lanes(touched: isWanted.bits, inside: 0)
             .first(tree.childCount(ofGroup: number, level: level)).touched
         while rest != 0 {
@@ -229,13 +226,13 @@ public struct NearestWalk: DistanceWalk {
             if level == 0 { tree.fetchChords(ofLeaf: number << 4 | lane) }
             open.insert(
                 Open(
-                    bound: chords.nearest[lane], number: UInt32(number << 4 | lane),
+                    bound: keys.nearest[lane], number: UInt32(number << 4 | lane),
                     level: candidate.level - 1, tier: candidate.tier))
         }
     }
 }
 
-/// A node, leaf or point that has not been looked into, by a lower bound of its squared chord.
+/// A node, leaf or point that has not been looked into, by its key or the least below it.
 private struct Open: BitwiseCopyable, HeapOrdered, Sendable {
     let bound: Float
     let number: UInt32
@@ -258,7 +255,7 @@ private struct Found: BitwiseCopyable, HeapOrdered, Sendable {
     let micrometers: Int64
     let slot: Slot
 
-    /// Squared chords above this one belong to distances above this one.
+    /// Keys above this one belong to distances above this one.
     let beyond: Float
 
     func precedes(_ other: Found) -> Bool {

@@ -1,118 +1,57 @@
 import Geodesy
 
 extension PointIndex {
-    /// Calls `body` for each point in the box, in no particular order, until it returns false.
-    public func visit(in box: GeoBox, _ body: (Slot, Coordinate) throws -> Bool) rethrows {
-        try search(BoxRegion(box)) { slot, latitude, longitude in
-            try body(slot, Coordinate(latitude: latitude, longitude: longitude))
-        }
+    /// Calls `body` for each point in the shape, in no particular order, until it returns false.
+    public func visit(in shape: GeoShape, _ body: (Slot, Coordinate) -> Bool) {
+        Visit().answer(shape, of: self) { body($0.slot, $0.place) }
     }
 
-    /// Calls `body` with the points within the radius, up to sixteen at a time and in no particular
-    /// order, until it returns false.
+    /// Calls `body` with the points in the shape and how far they lie by a measure, up to sixteen at
+    /// a time and in no particular order, until it returns false.
     public func visit(
-        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere,
+        in shape: GeoShape, by measure: GeoMeasure,
         _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Bool
     ) {
-        let circle = CircleRegion(center: center, radiusMeters: radiusMeters, model: model)
-        let finished = searchDelta(circle) { slot, latitude, longitude in
-            let place = Coordinate(latitude: latitude, longitude: longitude)
-            let point = MeasuredPoint(distance: circle.origin.distance(to: place), slot: slot)
-            return withUnsafePointer(to: point) { body(UnsafeBufferPointer(start: $0, count: 1)) }
-        }
-        guard finished else { return }
-        withUnsafeTemporaryAllocation(of: MeasuredPoint.self, capacity: TierLayout.fanout) {
-            points in
-            for record in tiers {
-                let finished = record.tier.tree.search(circle, places: true) { leaf, lanes in
-                    let count = measure(leaf, lanes, of: record, circle, to: points)
-                    return count == 0 || body(UnsafeBufferPointer(rebasing: points[..<count]))
-                }
-                guard finished else { return }
-            }
-        }
+        MeasuredVisit(measure: measure, radiusMeters: shape.radiusMeters(by: measure))
+            .answer(shape, of: self, body)
     }
 
-    /// Calls `body` for each point in the polygon, in no particular order, until it returns false.
-    public func visit(
-        in polygon: GeoPolygon, _ body: (Slot, Coordinate) throws -> Bool
-    ) rethrows {
-        try search(PolygonRegion(polygon)) { slot, latitude, longitude in
-            try body(slot, Coordinate(latitude: latitude, longitude: longitude))
-        }
+    /// Appends the slots of the points in the shape, in no particular order: the exact rule is
+    /// asked only about points at the shape's edge.
+    public func append(in shape: GeoShape, to slots: inout [Slot]) {
+        withUnsafeMutablePointer(to: &slots) { Append(slots: $0).answer(shape, of: self) }
     }
 
-    /// Appends the slots of the points in the box, in no particular order.
-    public func append(in box: GeoBox, to slots: inout [Slot]) {
-        append(BoxRegion(box), to: &slots)
+    /// How many points lie in the shape.
+    public func count(in shape: GeoShape) -> Int {
+        shape.isEverywhere ? count : Count().answer(shape, of: self)
     }
 
-    /// Appends the slots of the points within the radius, in no particular order: the exact formula
-    /// is evaluated only for points at the circle's edge.
-    public func append(
-        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere,
-        to slots: inout [Slot]
-    ) {
-        append(
-            CircleRegion(center: center, radiusMeters: radiusMeters, model: model), to: &slots)
-    }
-
-    /// Appends the slots of the points in the polygon, in no particular order.
-    public func append(in polygon: GeoPolygon, to slots: inout [Slot]) {
-        append(PolygonRegion(polygon), to: &slots)
-    }
-
-    /// How many points lie in the box.
-    public func count(in box: GeoBox) -> Int { count(in: BoxRegion(box)) }
-
-    /// How many points lie within the radius.
-    public func count(
-        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere
-    ) -> Int {
-        count(in: CircleRegion(center: center, radiusMeters: radiusMeters, model: model))
-    }
-
-    /// How many points lie in the polygon.
-    public func count(in polygon: GeoPolygon) -> Int { count(in: PolygonRegion(polygon)) }
-
-    /// About how many points lie in the box, 0 through `count`.
+    /// About how many points lie in the shape, 0 through `count`.
     ///
-    /// - Complexity: O(tiers): at most 16 groups of nodes of each are opened.
-    public func estimate(in box: GeoBox) -> Int { estimate(in: BoxRegion(box)) }
-
-    /// About how many points lie within the radius, 0 through `count`.
-    ///
-    /// - Complexity: O(tiers): at most 16 groups of nodes of each are opened.
-    public func estimate(
-        within radiusMeters: Double, of center: Coordinate, model: DistanceModel = .sphere
-    ) -> Int {
-        estimate(in: CircleRegion(center: center, radiusMeters: radiusMeters, model: model))
+    /// - Complexity: O(tiers): at most 16 groups of nodes of each are opened, of a polygon for each
+    ///   of its boxes.
+    public func estimate(in shape: GeoShape) -> Int {
+        shape.isEverywhere ? count : min(count, Estimate().answer(shape, of: self))
     }
 
-    /// About how many points lie in the polygon's boxes, 0 through `count`.
-    ///
-    /// - Complexity: that of an estimate in a box, for each of them.
-    public func estimate(in polygon: GeoPolygon) -> Int {
-        min(count, polygon.boxes.reduce(0) { $0 + estimate(in: $1) })
-    }
-
-    /// A walk over the points within the radius (`nil`: everywhere), nearest first, that begins
-    /// right behind `after`.
+    /// A walk over the points within the radius by a measure, nearest first, that begins right
+    /// behind `after`.
     public func nearest(
-        to center: Coordinate, model: DistanceModel = .sphere, within radiusMeters: Double? = nil,
+        by measure: GeoMeasure, within radiusMeters: Double = .infinity,
         after: MeasuredPoint? = nil
     ) -> NearestWalk {
-        nearest(to: center, model: model, within: radiusMeters, after: after, atMost: nil)
+        nearest(by: measure, within: radiusMeters, after: after, atMost: nil)
     }
 
     /// The same walk, which ends after so many points: of few, much less has to be looked at. It is
     /// asked either with a selection every time or never.
     public func nearest(
-        to center: Coordinate, model: DistanceModel = .sphere, within radiusMeters: Double? = nil,
+        by measure: GeoMeasure, within radiusMeters: Double = .infinity,
         after: MeasuredPoint? = nil, atMost limit: Int?
     ) -> NearestWalk {
         NearestWalk(
-            index: self, center: center, model: model, radiusMeters: radiusMeters, after: after,
+            index: self, measure: measure, radiusMeters: radiusMeters, after: after,
             atMost: limit)
     }
 }
@@ -141,128 +80,118 @@ extension PointIndex {
     }
 }
 
-extension PointIndex {
+// MARK: Queries
+
+private struct Visit: RegionQuery {
+    typealias Part = (slot: Slot, place: Coordinate)
+
     @inline(__always)
-    private func search<R: Region>(
-        _ region: R, places: Bool = true,
-        _ body: (Slot, _ latitude: Double, _ longitude: Double) throws -> Bool
-    ) rethrows {
-        guard try searchDelta(region, body) else { return }
-        for record in tiers {
-            let finished = try record.tier.tree.search(region, places: places) { leaf, lanes in
-                try search(leaf, lanes, of: record, region, body)
+    func answer<R: Region>(_ region: R, of index: PointIndex, _ body: (Part) -> Bool) {
+        index.search(region, places: true) { slot, latitude, longitude in
+            body((slot, Coordinate(latitude: latitude, longitude: longitude)))
+        }
+    }
+}
+
+private struct MeasuredVisit: RegionQuery {
+    let measure: GeoMeasure
+    /// Where the distance tells whether a point is in the region, the greatest.
+    let radiusMeters: Double?
+
+    func answer<R: Region>(
+        _ region: R, of index: PointIndex, _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Bool
+    ) {
+        let finished = index.searchDelta(region) { slot, latitude, longitude in
+            let place = Coordinate(latitude: latitude, longitude: longitude)
+            let point = MeasuredPoint(distance: measure.distance(to: place), slot: slot)
+            return withUnsafePointer(to: point) { body(UnsafeBufferPointer(start: $0, count: 1)) }
+        }
+        guard finished else { return }
+        withUnsafeTemporaryAllocation(of: MeasuredPoint.self, capacity: TierLayout.fanout) {
+            points in
+            for record in index.tiers {
+                let finished = record.tier.tree.search(region, places: true) { leaf, lanes in
+                    let count = collect(leaf, lanes, of: record, in: index, region, to: points)
+                    return count == 0 || body(UnsafeBufferPointer(rebasing: points[..<count]))
+                }
+                guard finished else { return }
             }
-            guard finished else { return }
         }
     }
 
-    @inline(__always)
-    private func searchDelta<R: Region>(
-        _ region: R, _ body: (Slot, _ latitude: Double, _ longitude: Double) throws -> Bool
-    ) rethrows -> Bool {
-        for entry in delta {
-            let lanes = region.judge(entry)
-            guard lanes.touched != 0 else { continue }
-            let isIn =
-                lanes.inside != 0
-                || region.contains(latitude: entry.latitude, longitude: entry.longitude)
-            if isIn {
-                guard try body(entry.slot, entry.latitude, entry.longitude) else { return false }
-            }
-        }
-        return true
-    }
-
-    @inline(__always)
-    private func search<R: Region>(
-        _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, _ region: R,
-        _ body: (Slot, _ latitude: Double, _ longitude: Double) throws -> Bool
-    ) rethrows -> Bool {
-        var rest = lanes.touched
-        while rest != 0 {
-            let lane = rest.trailingZeroBitCount
-            rest &= rest - 1
-            let slot = leaf.slot(lane)
-            if record.dead != 0 && stamps[Int(slot)] != leaf.stamp(lane) { continue }
-            let latitude = leaf.latitude(lane)
-            let longitude = leaf.longitude(lane)
-            let isIn =
-                lanes.inside >> UInt16(lane) & 1 == 1
-                || region.contains(latitude: latitude, longitude: longitude)
-            if isIn {
-                guard try body(slot, latitude, longitude) else { return false }
-            }
-        }
-        return true
-    }
-
-    /// Puts a leaf's points of a circle into `points`.
+    /// Puts a leaf's points of a region into `points`.
     ///
     /// Distances are taken eight at a time, those of points that nobody asks for among them.
     ///
     /// - Returns: how many they are.
     @inline(__always)
-    private func measure(
-        _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, _ circle: CircleRegion,
+    private func collect<R: Region>(
+        _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, in index: PointIndex, _ region: R,
         to points: UnsafeMutableBufferPointer<MeasuredPoint>
     ) -> Int {
         var count = 0
         for first in stride(from: 0, to: TierLayout.fanout, by: 8) {
             var rest = lanes.touched >> UInt16(first) & 0xff
             guard rest != 0 else { continue }
-            let meters = circle.origin.meters(
+            let meters = measure.meters(
                 toLatitudes: leaf.latitudes(from: first),
                 longitudes: leaf.longitudes(from: first))
             while rest != 0 {
                 let lane = first + rest.trailingZeroBitCount
                 rest &= rest - 1
-                let slot = leaf.slot(lane)
-                if record.dead != 0 && stamps[Int(slot)] != leaf.stamp(lane) { continue }
+                guard index.isLive(leaf, lane, of: record) else { continue }
                 let distance =
                     meters.map { .meters($0[lane - first]) }
-                    ?? circle.origin.distance(to: leaf.coordinate(lane))
+                    ?? measure.distance(to: leaf.coordinate(lane))
                 let isIn =
                     lanes.inside >> UInt16(lane) & 1 == 1
-                    || distance.isWithin(radiusMeters: circle.radiusMeters)
+                    || radiusMeters.map { distance.isWithin(radiusMeters: $0) }
+                        ?? region.contains(
+                            latitude: leaf.latitude(lane), longitude: leaf.longitude(lane))
                 if isIn {
                     points.initializeElement(
-                        at: count, to: MeasuredPoint(distance: distance, slot: slot))
+                        at: count, to: MeasuredPoint(distance: distance, slot: leaf.slot(lane)))
                     count += 1
                 }
             }
         }
         return count
     }
+}
 
-    // Leaves that lie inside as a whole are copied as a whole.
-    @inline(__always)
-    private func append<R: Region>(_ region: R, to slots: inout [Slot]) {
+/// Leaves that lie inside as a whole are copied as a whole.
+private struct Append: RegionQuery {
+    /// Borrowed from the caller, who waits.
+    let slots: UnsafeMutablePointer<[Slot]>
+
+    func answer<R: Region>(_ region: R, of index: PointIndex, _: (()) -> Bool) {
         func append(_ slot: Slot) -> Bool {
-            slots.append(slot)
+            slots.pointee.append(slot)
             return true
         }
-        _ = searchDelta(region) { slot, _, _ in append(slot) }
-        for record in tiers {
+        _ = index.searchDelta(region) { slot, _, _ in append(slot) }
+        for record in index.tiers {
             _ = record.tier.tree.search(region, places: false) { leaf, lanes in
                 if lanes.inside == .max && record.dead == 0 {
-                    slots.append(contentsOf: leaf.slots)
+                    slots.pointee.append(contentsOf: leaf.slots)
                     return true
                 }
-                return search(leaf, lanes, of: record, region) { slot, _, _ in append(slot) }
+                return index.search(leaf, lanes, of: record, region) { slot, _, _ in append(slot) }
             }
         }
     }
+}
 
-    // A tree without dead entries is counted without opening what lies inside the region.
-    @inline(__always)
-    private func count<R: Region>(in region: R) -> Int {
+/// A tree without dead entries is counted without opening what lies inside the region.
+private struct Count: RegionQuery {
+    func answer<R: Region>(_ region: R, of index: PointIndex, _: (()) -> Bool) -> Int {
         var total = 0
         var hasDead = false
-        for record in tiers {
+        for record in index.tiers {
             if record.dead == 0 { total += record.tier.tree.count(region) } else { hasDead = true }
         }
-        if !hasDead && delta.isEmpty { return total }
-        var rest = self
+        if !hasDead && index.delta.isEmpty { return total }
+        var rest = index
         rest.tiers.removeAll { $0.dead == 0 }
         rest.search(region, places: false) { _, _, _ in
             total += 1
@@ -270,8 +199,77 @@ extension PointIndex {
         }
         return total
     }
+}
 
-    private func estimate<R: MeasurableRegion>(in region: R) -> Int {
+private struct Estimate: RegionQuery {
+    func answer<R: Region>(_ region: R, of index: PointIndex, _: (()) -> Bool) -> Int {
+        region.estimate(in: index)
+    }
+}
+
+// MARK: Searches
+
+extension PointIndex {
+    @inline(__always)
+    fileprivate func search<R: Region>(
+        _ region: R, places: Bool,
+        _ body: (Slot, _ latitude: Double, _ longitude: Double) -> Bool
+    ) {
+        guard searchDelta(region, body) else { return }
+        for record in tiers {
+            let finished = record.tier.tree.search(region, places: places) { leaf, lanes in
+                search(leaf, lanes, of: record, region, body)
+            }
+            guard finished else { return }
+        }
+    }
+
+    @inline(__always)
+    fileprivate func searchDelta<R: Region>(
+        _ region: R, _ body: (Slot, _ latitude: Double, _ longitude: Double) -> Bool
+    ) -> Bool {
+        for entry in delta {
+            let lanes = region.judge(entry)
+            guard lanes.touched != 0 else { continue }
+            let isIn =
+                lanes.inside != 0
+                || region.contains(latitude: entry.latitude, longitude: entry.longitude)
+            if isIn {
+                guard body(entry.slot, entry.latitude, entry.longitude) else { return false }
+            }
+        }
+        return true
+    }
+
+    @inline(__always)
+    fileprivate func search<R: Region>(
+        _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, _ region: R,
+        _ body: (Slot, _ latitude: Double, _ longitude: Double) -> Bool
+    ) -> Bool {
+        var rest = lanes.touched
+        while rest != 0 {
+            let lane = rest.trailingZeroBitCount
+            rest &= rest - 1
+            guard isLive(leaf, lane, of: record) else { continue }
+            let latitude = leaf.latitude(lane)
+            let longitude = leaf.longitude(lane)
+            let isIn =
+                lanes.inside >> UInt16(lane) & 1 == 1
+                || region.contains(latitude: latitude, longitude: longitude)
+            if isIn {
+                guard body(leaf.slot(lane), latitude, longitude) else { return false }
+            }
+        }
+        return true
+    }
+
+    @inline(__always)
+    fileprivate func isLive(_ leaf: Leaf, _ lane: Int, of record: TierRecord) -> Bool {
+        record.dead == 0 || stamps[Int(leaf.slot(lane))] == leaf.stamp(lane)
+    }
+
+    /// About how many points a region holds by its shares of nodes.
+    func estimate<R: MeasurableRegion>(by region: R) -> Int {
         var total = 0.0
         for entry in delta where region.judge(entry).touched != 0 { total += 1 }
         for record in tiers {

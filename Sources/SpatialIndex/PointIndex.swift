@@ -1,10 +1,11 @@
 import Geodesy
 
-/// Points by place: which lie in this box or circle, and which are nearest.
+/// Points by place: which lie in this shape, and which are nearest.
 ///
 ///     var index = PointIndex()
 ///     index.set(Coordinate(latitude: 59.91, longitude: 10.75), for: 17)
-///     var walk = index.nearest(to: Coordinate(latitude: 59.9, longitude: 10.7))
+///     let circle = GeoCircle(Coordinate(latitude: 59.9, longitude: 10.7))
+///     var walk = index.nearest(by: circle.distance)
 ///     walk.next()                             // slot 17, 3.0 km
 ///
 /// A value: a copy is a snapshot, made in O(1), that later writes leave alone.
@@ -18,10 +19,10 @@ import Geodesy
 /// holds the current stamp of every slot, 0 for none; an entry is live while its stamp is its
 /// slot's. So moving or removing a point in a tree writes one stamp and no tree.
 ///
-/// - Complexity: a box or radius query O(tiers * log n + hits) on spread-out data; a write O(log n)
+/// - Complexity: a query about a shape O(tiers * log n + hits) on spread-out data; a write O(log n)
 ///   amortised. About 59 bytes a point.
 /// - Reference: Bentley and Saxe, "Decomposable searching problems", J. Algorithms 1(4), 1980.
-/// - Note: Equal distances are ordered by slot. Box and radius answers have no order.
+/// - Note: Equal distances are ordered by slot. Answers about shapes have no order.
 public struct PointIndex: PointSet {
     /// The trees, oldest first; the epochs of each follow those of the one before.
     var tiers: [TierRecord] = []

@@ -3,8 +3,8 @@ import Geodesy
 /// The dense number a bucket gives to a version of an object.
 public typealias Slot = UInt32
 
-/// A point and its distance from a centre. In a nearest-first walk it is a place as well: everything
-/// at or before this pair has been seen.
+/// A point and its distance by some measure. In a nearest-first walk it is a place as well:
+/// everything at or before this pair has been seen.
 public struct MeasuredPoint: BitwiseCopyable, Sendable, Hashable, Comparable {
     public let distance: Distance
     public let slot: Slot
@@ -20,16 +20,16 @@ public struct MeasuredPoint: BitwiseCopyable, Sendable, Hashable, Comparable {
     }
 }
 
-/// Points in the order of their distance from a centre, equal distances in the order of slots.
+/// Points in the order of their distance by some measure, equal distances in the order of slots.
 public protocol DistanceWalk: Sendable {
     /// The next point, or `nil` when there is none left.
     mutating func next() -> (slot: Slot, distance: Distance)?
 }
 
-/// Points by place: which lie in this box or circle, and which are nearest.
+/// Points by place: which lie in this shape, and which are nearest.
 ///
 /// Every slot has at most one point. A point lies within a radius exactly when
-/// `model.distance(center, point).isWithin(radiusMeters:)`; radii are metres, 0 or more.
+/// `measure.distance(to: point).isWithin(radiusMeters:)`; radii are metres, 0 or more.
 /// `PointIndex` answers fast, `LinearScan` obviously; both answer the same.
 public protocol PointSet: Sendable {
     /// The walk `nearest` begins.
@@ -53,31 +53,21 @@ public protocol PointSet: Sendable {
     /// Takes the slot's point away, if it has one.
     mutating func remove(_ slot: Slot)
 
-    /// Calls `body` for each point in the box, in no particular order, until it returns false.
-    func visit(in box: GeoBox, _ body: (Slot, Coordinate) throws -> Bool) rethrows
+    /// Calls `body` for each point in the shape, in no particular order, until it returns false.
+    func visit(in shape: GeoShape, _ body: (Slot, Coordinate) -> Bool)
 
-    /// Calls `body` with the points within the radius, some at a time and in no particular order,
-    /// until it returns false.
+    /// Calls `body` with the points in the shape and how far they lie by a measure, some at a time
+    /// and in no particular order, until it returns false.
     func visit(
-        within radiusMeters: Double, of center: Coordinate, model: DistanceModel,
+        in shape: GeoShape, by measure: GeoMeasure,
         _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Bool)
 
-    /// Calls `body` for each point in the polygon, in no particular order, until it returns false.
-    func visit(in polygon: GeoPolygon, _ body: (Slot, Coordinate) throws -> Bool) rethrows
+    /// How many points lie in the shape.
+    func count(in shape: GeoShape) -> Int
 
-    /// How many points lie in the box.
-    func count(in box: GeoBox) -> Int
-
-    /// How many points lie within the radius.
-    func count(within radiusMeters: Double, of center: Coordinate, model: DistanceModel) -> Int
-
-    /// How many points lie in the polygon.
-    func count(in polygon: GeoPolygon) -> Int
-
-    /// A walk over the points within the radius (`nil`: everywhere), nearest first, that begins
-    /// right behind `after`.
+    /// A walk over the points within the radius (infinity: everywhere) by a measure, nearest first,
+    /// that begins right behind `after`.
     func nearest(
-        to center: Coordinate, model: DistanceModel, within radiusMeters: Double?,
-        after: MeasuredPoint?
+        by measure: GeoMeasure, within radiusMeters: Double, after: MeasuredPoint?
     ) -> Walk
 }

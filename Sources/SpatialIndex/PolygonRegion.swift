@@ -36,4 +36,9 @@ struct PolygonRegion: Region {
     }
 
     func judge(_ entry: Entry) -> Lanes { Lanes(touched: 1, inside: 0) }
+
+    // By its boxes, whose shares of nodes are cheap to tell; shells of some may overlap.
+    func estimate(in index: PointIndex) -> Int {
+        boxes.reduce(0) { $0 + $1.estimate(in: index) }
+    }
 }

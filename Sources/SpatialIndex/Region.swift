@@ -1,5 +1,3 @@
-import Geodesy
-
 /// A part of the earth that a tree can be searched for.
 protocol Region {
     /// Judges the boxes of a group of nodes.
@@ -13,6 +11,9 @@ protocol Region {
 
     /// Judges a point outside the trees; `contains` decides what is touched but not inside.
     func judge(_ entry: Entry) -> Lanes
+
+    /// About how many points of an index lie in the region, 0 or more.
+    func estimate(in index: PointIndex) -> Int
 }
 
 /// A region whose share of a node is cheap to tell.
@@ -21,151 +22,13 @@ protocol MeasurableRegion: Region {
     func shares(_ group: UnsafeMutableRawPointer) -> SIMD16<Float>
 }
 
-/// The points within a radius of a centre.
-struct CircleRegion: MeasurableRegion {
-    let origin: DistanceModel.Origin
-    let radiusMeters: Double
-    let center: FloatVector
-    let limits: ChordLimits
-
-    init(center: Coordinate, radiusMeters: Double, model: DistanceModel) {
-        self.origin = DistanceModel.Origin(center, model)
-        self.radiusMeters = radiusMeters
-        self.center = FloatVector(Sphere.unitVector(center))
-        self.limits = ChordLimits(radiusMeters: radiusMeters, model: model)
-    }
-
-    @inline(__always)
-    func nodes(_ group: UnsafeMutableRawPointer) -> Lanes {
-        let chords = NodeChords(group, center: center)
-        return Lanes(
-            touched: (chords.nearest .<= limits.outside).bits,
-            inside: (chords.farthest .<= limits.inside).bits)
-    }
-
-    @inline(__always)
-    func points(_ leaf: UnsafeMutableRawPointer) -> Lanes {
-        let chords = squaredChords(leaf, center: center)
-        return Lanes(
-            touched: (chords .<= limits.outside).bits, inside: (chords .<= limits.inside).bits)
-    }
-
-    func contains(latitude: Double, longitude: Double) -> Bool {
-        origin.distance(to: Coordinate(latitude: latitude, longitude: longitude))
-            .isWithin(radiusMeters: radiusMeters)
-    }
-
-    @inline(__always)
-    func judge(_ entry: Entry) -> Lanes {
-        let chord = entry.vector.squaredChord(to: center)
-        return Lanes(
-            touched: chord <= limits.outside ? 1 : 0, inside: chord <= limits.inside ? 1 : 0)
-    }
-
-    // On a sphere the area within a chord grows with its square, so the place of the limit between
-    // the nearest and the farthest corner is about the share of the area.
-    @inline(__always)
-    func shares(_ group: UnsafeMutableRawPointer) -> SIMD16<Float> {
-        let chords = NodeChords(group, center: center)
-        return share(limits.outside - chords.nearest, of: chords.farthest - chords.nearest)
-    }
-}
-
-/// The points in a rectangle of degrees.
-struct BoxRegion: MeasurableRegion {
-    private let box: GeoBox
-    private let first: ClosedRange<Double>
-    private let second: ClosedRange<Double>
-    // Edges moved outward to the next `Float` for "touches", inward for "contains".
-    private let outerSouth, outerNorth, innerSouth, innerNorth: Float
-    private let outerFirst, outerSecond, innerFirst, innerSecond: (west: Float, east: Float)
-
-    init(_ box: GeoBox) {
-        self.box = box
-        let ranges = box.longitudeRanges
-        first = ranges.0
-        // A box with one range has it twice.
-        second = ranges.1 ?? ranges.0
-        outerSouth = .roundedDown(box.south)
-        outerNorth = .roundedUp(box.north)
-        innerSouth = .roundedUp(box.south)
-        innerNorth = .roundedDown(box.north)
-        outerFirst = (.roundedDown(first.lowerBound), .roundedUp(first.upperBound))
-        outerSecond = (.roundedDown(second.lowerBound), .roundedUp(second.upperBound))
-        innerFirst = (.roundedUp(first.lowerBound), .roundedDown(first.upperBound))
-        innerSecond = (.roundedUp(second.lowerBound), .roundedDown(second.upperBound))
-    }
-
-    @inline(__always)
-    func nodes(_ group: UnsafeMutableRawPointer) -> Lanes {
-        typealias Group = TierLayout.Group
-        let south = group.floats(Group.south)
-        let north = group.floats(Group.north)
-        let west = group.floats(Group.west)
-        let east = group.floats(Group.east)
-        let touchesFirst = (west .<= outerFirst.east) .& (east .>= outerFirst.west)
-        let touchesSecond = (west .<= outerSecond.east) .& (east .>= outerSecond.west)
-        let withinFirst = (west .>= innerFirst.west) .& (east .<= innerFirst.east)
-        let withinSecond = (west .>= innerSecond.west) .& (east .<= innerSecond.east)
-        let touched =
-            (south .<= outerNorth) .& (north .>= outerSouth) .& (touchesFirst .| touchesSecond)
-        let inside =
-            (south .>= innerSouth) .& (north .<= innerNorth) .& (withinFirst .| withinSecond)
-        return Lanes(touched: touched.bits, inside: inside.bits)
-    }
-
-    @inline(__always)
-    func points(_ leaf: UnsafeMutableRawPointer) -> Lanes {
-        let low = eight(Leaf(base: leaf), from: 0)
-        let high = eight(Leaf(base: leaf), from: 8)
-        let lanes = low | high << 8
-        return Lanes(touched: lanes, inside: lanes)
-    }
-
-    @inline(__always)
-    private func eight(_ leaf: Leaf, from lane: Int) -> UInt16 {
-        let latitude = leaf.latitudes(from: lane)
-        let longitude = leaf.longitudes(from: lane)
-        let inFirst = (longitude .>= first.lowerBound) .& (longitude .<= first.upperBound)
-        let inSecond = (longitude .>= second.lowerBound) .& (longitude .<= second.upperBound)
-        let inLatitude = (latitude .>= box.south) .& (latitude .<= box.north)
-        return (inLatitude .& (inFirst .| inSecond)).bits
-    }
-
-    func contains(latitude: Double, longitude: Double) -> Bool {
-        latitude >= box.south && latitude <= box.north
-            && (first.contains(longitude) || second.contains(longitude))
-    }
-
-    @inline(__always)
-    func judge(_ entry: Entry) -> Lanes {
-        let lanes: UInt16 =
-            contains(latitude: entry.latitude, longitude: entry.longitude) ? 1 : 0
-        return Lanes(touched: lanes, inside: lanes)
-    }
-
-    @inline(__always)
-    func shares(_ group: UnsafeMutableRawPointer) -> SIMD16<Float> {
-        typealias Group = TierLayout.Group
-        func overlap(
-            _ low: SIMD16<Float>, _ high: SIMD16<Float>, _ from: Float, _ to: Float
-        ) -> SIMD16<Float> {
-            let first = low.replacing(with: from, where: low .< from)
-            let last = high.replacing(with: to, where: high .> to)
-            return share(last - first, of: high - low)
-        }
-        let byLatitude = overlap(
-            group.floats(Group.south), group.floats(Group.north), outerSouth, outerNorth)
-        let (west, east) = (group.floats(Group.west), group.floats(Group.east))
-        let byFirst = overlap(west, east, outerFirst.west, outerFirst.east)
-        if first == second { return byLatitude * byFirst }
-        return byLatitude * (byFirst + overlap(west, east, outerSecond.west, outerSecond.east))
-    }
+extension MeasurableRegion {
+    func estimate(in index: PointIndex) -> Int { index.estimate(by: self) }
 }
 
 /// Parts of wholes, 0…1; a whole of no length lies inside or outside with all of it.
 @inline(__always)
-private func share(_ part: SIMD16<Float>, of whole: SIMD16<Float>) -> SIMD16<Float> {
+func share(_ part: SIMD16<Float>, of whole: SIMD16<Float>) -> SIMD16<Float> {
     let share = part / whole
     let atMostOne = SIMD16<Float>(repeating: 1).replacing(with: share, where: share .< 1)
     return atMostOne.replacing(with: 0, where: atMostOne .< 0)

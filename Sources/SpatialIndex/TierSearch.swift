@@ -19,9 +19,9 @@ extension TierTree {
     /// - Complexity: O(log n + nodes on the region's edge + leaves inside).
     @inline(__always)
     func search<R: Region>(
-        _ region: R, places: Bool, _ report: (_ leaf: Leaf, _ lanes: Lanes) throws -> Bool
-    ) rethrows -> Bool {
-        try withUnsafeTemporaryAllocation(of: Pending.self, capacity: Self.stackCapacity) { stack in
+        _ region: R, places: Bool, _ report: (_ leaf: Leaf, _ lanes: Lanes) -> Bool
+    ) -> Bool {
+        withUnsafeTemporaryAllocation(of: Pending.self, capacity: Self.stackCapacity) { stack in
             stack.initializeElement(
                 at: 0, to: Pending(number: 0, level: Int8(levels - 1), isInside: false))
             var depth = 1
@@ -38,7 +38,7 @@ extension TierTree {
                     pending.isInside ? Lanes(touched: 0xffff, inside: 0xffff) : region.points(base)
                 let used = lanes.first(entryCount(ofLeaf: number))
                 if used.touched != 0 {
-                    guard try report(Leaf(base: base), used) else { return false }
+                    guard report(Leaf(base: base), used) else { return false }
                 }
             }
             return true

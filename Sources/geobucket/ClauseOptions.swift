@@ -56,9 +56,10 @@ struct ClauseOptions: ParsableArguments {
     /// The clause all flags together make.
     func clause() throws -> Clause {
         var parts: [Clause] = []
-        if let near = try geodistance() { parts.append(.geodistance(near)) }
+        if let near = try nearby() { parts.append(.geo(near)) }
         if let box {
-            parts.append(.geobox(path, try usage("--box") { try parseBox(box) }))
+            let box = try usage("--box") { try parseBox(box) }
+            parts.append(.geo(GeoClause(path, .box(box))))
         }
         for condition in conditions {
             parts.append(try usage("--where") { try FilterExpression.parse(condition) })
@@ -67,24 +68,24 @@ struct ClauseOptions: ParsableArguments {
         return parts.isEmpty ? .all : (parts.count == 1 ? parts[0] : .and(parts))
     }
 
-    private func geodistance() throws -> DistanceClause? {
+    private func nearby() throws -> GeoClause? {
         guard let near else {
             if within != nil { throw ValidationError("--within needs --near") }
             return nil
         }
         let center = try usage("--near") { try parseCoordinate(near) }
-        let radiusMeters = try within.map { within in
-            let meters = try usage("--within") { try Length.parse(within) }
-            guard meters > 0, meters <= DistanceClause.maximumRadiusMeters else {
+        var radiusMeters = Double.infinity
+        if let within {
+            radiusMeters = try usage("--within") { try Length.parse(within) }
+            guard radiusMeters > 0, radiusMeters <= GeoCircle.maximumRadiusMeters else {
                 throw ValidationError(
-                    "--within: \(within) is outside 0...\(Int(DistanceClause.maximumRadiusMeters)) m"
-                )
+                    "--within: \(within) is outside 0...\(Int(GeoCircle.maximumRadiusMeters)) m")
             }
-            return meters
         }
-        return DistanceClause(
-            field: path, center: center, radiusMeters: radiusMeters,
-            putDistanceInto: Self.distanceName)
+        let circle = GeoCircle(center, radiusMeters: radiusMeters)
+        return GeoClause(
+            path, .circle(circle),
+            reports: [ReportedDistance(Self.distanceName, of: path, by: circle.distance)])
     }
 
     private func parse(_ text: String) throws -> Clause {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Geodesy
 import Interchange
 import JSONText
 import LoadTest
@@ -74,9 +75,9 @@ struct LoadRequestFlags: ParsableArguments {
 
     private func meters(_ flag: String, _ text: String) throws -> Double {
         let meters = try usage(flag) { try Length.parse(text) }
-        guard meters > 0, meters <= DistanceClause.maximumRadiusMeters else {
+        guard meters > 0, meters <= GeoCircle.maximumRadiusMeters else {
             throw ValidationError(
-                "\(flag): \(text) is outside 0...\(Int(DistanceClause.maximumRadiusMeters)) m")
+                "\(flag): \(text) is outside 0...\(Int(GeoCircle.maximumRadiusMeters)) m")
         }
         return meters
     }

@@ -73,7 +73,7 @@ import Testing
         let points = (0..<64).map {
             (slot: Slot($0), coordinate: Coordinate(latitude: Double($0) * 60 / 63, longitude: 91))
         }
-        var walk = PointIndex(bulk: points).nearest(to: center)
+        var walk = PointIndex(bulk: points).nearest(by: GeoCircle(center).distance)
         let first = walk.next()
         #expect(first?.slot == 63)
     }

@@ -208,12 +208,13 @@ import Testing
         var random = SplitMix64(seed: 12)
         let (index, _) = fleet(5000, &random)
         let center = Coordinate(latitude: 35.68, longitude: 139.69)
-        var whole = index.nearest(to: center)
+        let measure = GeoCircle(center).distance
+        var whole = index.nearest(by: measure)
         var cursor: MeasuredPoint?
         for _ in 0..<900 {
             cursor = whole.next().map { MeasuredPoint(distance: $0.distance, slot: $0.slot) }
         }
-        var page = index.nearest(to: center, after: cursor)
+        var page = index.nearest(by: measure, after: cursor)
         for _ in 0..<10 { _ = page.next() }
         #expect(page.visitedPoints < 40)
         #expect(page.visitedNodes < whole.visitedNodes / 2)
@@ -227,10 +228,11 @@ import Testing
         let index = PointIndex(bulk: points)
         for _ in 0..<20 {
             let center = Places.uniform.place(&random)
-            let exact = Double(index.count(within: 5_000_000, of: center))
-            let estimate = Double(index.estimate(within: 5_000_000, of: center))
+            let circle = GeoShape.circle(GeoCircle(center, radiusMeters: 5_000_000))
+            let exact = Double(index.count(in: circle))
+            let estimate = Double(index.estimate(in: circle))
             #expect(abs(estimate - exact) < 0.2 * exact, "\(center): \(estimate) for \(exact)")
         }
-        #expect(index.estimate(in: .world) == 5000)
+        #expect(index.estimate(in: .box(.world)) == 5000)
     }
 }

@@ -48,10 +48,10 @@ private let seeds: [UInt64] = Array(1...24)
             var history = History(places: places)
             history.run(steps: 400, &random)
             let center = places.place(&random)
-            let all = walk(history.scan.nearest(to: center, model: model, within: nil, after: nil))
+            let measure = GeoCircle(center, model: model).distance
+            let all = walk(history.scan.nearest(by: measure))
             for (number, cursor) in all.enumerated() where number % 7 == 0 {
-                let rest = walk(history.index.nearest(to: center, model: model, after: cursor))
-                    .prefix(20)
+                let rest = walk(history.index.nearest(by: measure, after: cursor)).prefix(20)
                 #expect(
                     rest == all[(number + 1)...].prefix(20),
                     "seed \(seed), \(places), \(model), behind \(cursor)")
@@ -62,7 +62,8 @@ private let seeds: [UInt64] = Array(1...24)
     @Test func `the example on the index's card comes out as written`() {
         var index = PointIndex()
         index.set(Coordinate(latitude: 59.91, longitude: 10.75), for: 17)
-        var walk = index.nearest(to: Coordinate(latitude: 59.9, longitude: 10.7))
+        let circle = GeoCircle(Coordinate(latitude: 59.9, longitude: 10.7))
+        var walk = index.nearest(by: circle.distance)
         let first = walk.next()
         #expect(first?.slot == 17)
         #expect(first.map { ($0.distance.meters / 100).rounded() } == 30)
@@ -85,27 +86,35 @@ private let seeds: [UInt64] = Array(1...24)
             }
             let place = index.position(of: 0)
             #expect(place?.longitude == 180 && place?.latitude.sign == .minus)
-            index.visit(in: GeoBox(south: -1, west: -180, north: 1, east: -179)) { _, place in
+            let box = GeoBox(south: -1, west: -180, north: 1, east: -179)
+            index.visit(in: .box(box)) { _, place in
                 #expect(place.longitude == 180)
                 return true
             }
         }
     }
 
-    @Test func `visits end when the body says so`() {
+    @Test func `visits end when the body says so`() throws {
         var random = SplitMix64(seed: 9)
         let index = PointIndex(
             bulk: (0..<500).map { (slot: Slot($0), coordinate: Places.cities.place(&random)) })
-        var visits = 0
-        index.visit(in: .world) { _, _ in
-            visits += 1
-            return visits < 10
+        let corners = [(-180.0, -90.0), (180, -90), (180, 90), (-180, 90), (-180, -90)]
+        let ring = corners.map { Coordinate(latitude: $0.1, longitude: $0.0) }
+        let circle = GeoCircle(PointIndex.nowhere)
+        let world = try GeoPolygon([[ring]])
+        for shape in [.box(.world), .polygon(world), .circle(circle)] as [GeoShape] {
+            var visits = 0
+            index.visit(in: shape) { _, _ in
+                visits += 1
+                return visits < 10
+            }
+            #expect(visits == 10 && index.count(in: shape) == 500, "\(shape.kind)")
+            index.visit(in: shape, by: circle.distance) { points in
+                visits += points.count
+                return visits < 20
+            }
+            #expect((20..<20 + 16).contains(visits), "\(shape.kind)")
         }
-        index.visit(within: 20_015_115, of: PointIndex.nowhere) { points in
-            visits += points.count
-            return visits < 20
-        }
-        #expect((20..<20 + 16).contains(visits))
     }
 }
 
@@ -160,14 +169,24 @@ func compare(
         let slot = Slot(random.below(1000))
         #expect(index.position(of: slot) == scan.position(of: slot), "\(context), slot \(slot)")
         let box = places.box(&random)
-        let inBox = visited(scan, box)
-        #expect(visited(index, box) == inBox, "\(context), \(box)")
-        #expect(index.count(in: box) == inBox.count, "\(context), \(box)")
-        #expect((0...index.count).contains(index.estimate(in: box)), "\(context), \(box)")
+        compare(index, scan, .box(box), "\(context), \(box)")
         for model in DistanceModel.allCases {
             compareCircle(index, scan, places, model, &random, context)
         }
     }
+}
+
+/// Compares what the index finds in a shape with what the scan does.
+func compare(_ index: PointIndex, _ scan: LinearScan, _ shape: GeoShape, _ context: String) {
+    let expected = visited(scan, shape)
+    #expect(visited(index, shape) == expected, "\(context)")
+    var appended: [Slot] = [7]
+    index.append(in: shape, to: &appended)
+    #expect(appended.first == 7 && appended.dropFirst().sorted() == expected, "\(context)")
+    #expect(index.count(in: shape) == expected.count, "\(context)")
+    #expect((0...index.count).contains(index.estimate(in: shape)), "\(context)")
+    let measure = GeoCircle(PointIndex.nowhere).distance
+    #expect(measured(index, shape, measure) == measured(scan, shape, measure), "\(context)")
 }
 
 private func compareCircle(
@@ -176,18 +195,17 @@ private func compareCircle(
 ) {
     let center = places.place(&random)
     let radius = places.radiusMeters(around: center, model, &random)
-    let inCircle = walk(scan.nearest(to: center, model: model, within: radius, after: nil))
+    let circle = GeoCircle(center, radiusMeters: radius, model: model)
+    let measure = circle.distance
+    let inCircle = walk(scan.nearest(by: measure, within: radius))
     let here = "\(context), \(radius) m of \(center), \(model)"
-    let found = walk(index.nearest(to: center, model: model, within: radius, after: nil))
-    #expect(found == inCircle, "\(here)")
+    #expect(walk(index.nearest(by: measure, within: radius)) == inCircle, "\(here)")
     for limit in [0, 1, 2 + random.below(14), 16, 17] {
-        let first = index.nearest(to: center, model: model, within: radius, atMost: limit)
+        let first = index.nearest(by: measure, within: radius, atMost: limit)
         #expect(walk(first) == Array(inCircle.prefix(limit)), "\(here), at most \(limit)")
     }
-    #expect(visited(index, radius, center, model) == inCircle, "\(here)")
-    #expect(index.count(within: radius, of: center, model: model) == inCircle.count, "\(here)")
-    let estimate = index.estimate(within: radius, of: center, model: model)
-    #expect((0...index.count).contains(estimate), "\(here)")
+    #expect(measured(index, .circle(circle), measure) == inCircle, "\(here)")
+    compare(index, scan, .circle(circle), here)
 }
 
 func walk<Walk: DistanceWalk>(_ start: Walk) -> [MeasuredPoint] {
@@ -199,21 +217,21 @@ func walk<Walk: DistanceWalk>(_ start: Walk) -> [MeasuredPoint] {
     return found
 }
 
-private func visited<Points: PointSet>(_ points: Points, _ box: GeoBox) -> [Slot] {
+private func visited(_ points: some PointSet, _ shape: GeoShape) -> [Slot] {
     var found: [Slot] = []
-    points.visit(in: box) { slot, _ in
+    points.visit(in: shape) { slot, _ in
         found.append(slot)
         return true
     }
     return found.sorted()
 }
 
-private func visited(
-    _ index: PointIndex, _ radiusMeters: Double, _ center: Coordinate, _ model: DistanceModel
+private func measured(
+    _ points: some PointSet, _ shape: GeoShape, _ measure: GeoMeasure
 ) -> [MeasuredPoint] {
     var found: [MeasuredPoint] = []
-    index.visit(within: radiusMeters, of: center, model: model) { points in
-        found += points
+    points.visit(in: shape, by: measure) {
+        found += $0
         return true
     }
     return found.sorted()

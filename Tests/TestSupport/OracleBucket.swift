@@ -88,9 +88,7 @@ extension OracleBucket {
     /// Every result of a query, in order.
     public func results(_ query: OracleQuery) -> [OracleResult] {
         let clause = query.clause ?? .object(["type": .string("all")])
-        let reporting = OracleClause.distanceClauses(clause).filter {
-            $0["putDistanceInto"] != nil
-        }
+        let reporting = OracleClause.reportingClauses(clause)
         let unordered = matches(clause).map { object in
             let whole = object.whole
             var distances: [String: Int64] = [:]

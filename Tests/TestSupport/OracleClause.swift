@@ -36,29 +36,17 @@ public enum OracleClause {
             let prefix = JSONValue.codePoints(clause["prefix"]!.string!)
             return Array(JSONValue.codePoints(text).prefix(prefix.count)) == prefix
         case "contains": return contains(value, clause["value"]!)
-        case "geobox":
-            let box = clause["box"]!
-            return OraclePlace(value)?.isIn(
-                southWest: OraclePlace(box["sw"])!, northEast: OraclePlace(box["ne"])!)
-        case "geopolygon":
-            let polygon = OraclePolygon(clause["polygon"]!)
-            return OraclePlace(value).map {
-                polygon.contains(latitude: $0.latitude, longitude: $0.longitude)
+        default:
+            guard let shape = OracleShape(clause) else {
+                preconditionFailure("no clause of type \(type)")
             }
-        case "geodistance":
-            guard let distance = distance(clause, value) else { return nil }
-            guard let radius = clause["radius"]?.double else { return true }
-            return Double(distance) / 1e6 <= radius
-        default: preconditionFailure("no clause of type \(type)")
+            return OraclePlace(value).map(shape.contains)
         }
     }
 
-    /// The distance that a `geodistance` measures to a value, in micrometres.
+    /// The distance that a clause measures to a value, in micrometres.
     public static func distance(_ clause: JSONValue, _ value: JSONValue?) -> Int64? {
-        OraclePlace(value).map {
-            OracleDistance(OraclePlace(clause["center"])!, $0, model: clause["model"]?.string)
-                .micrometers
-        }
+        OraclePlace(value).flatMap { OracleShape(clause)?.distance(to: $0) }
     }
 
     /// A present value against one of a clause; unknown where their types cannot be compared.
@@ -122,13 +110,12 @@ public enum OracleClause {
         return actual == type
     }
 
-    /// Every `geodistance` of a tree.
-    static func distanceClauses(_ clause: JSONValue) -> [JSONValue] {
+    /// Every clause of a tree that has a distance reported.
+    static func reportingClauses(_ clause: JSONValue) -> [JSONValue] {
         switch clause["type"]!.string! {
-        case "geodistance": [clause]
-        case "and", "or": clause["clauses"]!.array!.flatMap(distanceClauses)
-        case "not": distanceClauses(clause["clause"]!)
-        default: []
+        case "and", "or": clause["clauses"]!.array!.flatMap(reportingClauses)
+        case "not": reportingClauses(clause["clause"]!)
+        default: clause["putDistanceInto"] == nil ? [] : [clause]
         }
     }
 }

@@ -17,6 +17,9 @@ public struct PlaceQuery: Sendable {
 
     public var categoryName: String { Dataset.categoryNames[category] }
 
+    /// The circle on the sphere.
+    public var circle: GeoCircle { GeoCircle(center.coordinate, radiusMeters: radiusMeters) }
+
     /// The box in degrees.
     public var box: GeoBox { Self.box(center, boxHalfMeters) }
 
@@ -66,7 +69,7 @@ public struct PlaceQuery: Sendable {
     private static func circle(
         of hits: Int, around center: MicroPoint, _ index: PointIndex
     ) -> (radiusMeters: Double, inside: Int) {
-        var walk = index.nearest(to: center.coordinate)
+        var walk = index.nearest(by: GeoCircle(center.coordinate).distance)
         var last = 0.0
         var inside = 0
         while let next = walk.next()?.distance.meters {
@@ -86,7 +89,7 @@ public struct PlaceQuery: Sendable {
         var high = radius
         for _ in 0..<40 {
             let middle = (low + high) / 2
-            let found = index.count(in: box(center, middle))
+            let found = index.count(in: .box(box(center, middle)))
             if abs(found - hits) * 50 <= hits { return middle }
             if found < hits { low = middle } else { high = middle }
         }

@@ -9,26 +9,25 @@ func measureIndex() {
     let boxes = queries(.q3)
     var sum = 0.0
     measure("index: circle, 100 hits with distances") { number in
-        let query = circles[number % circles.count]
-        index.visit(within: query.radiusMeters, of: query.center.coordinate) {
+        let circle = circles[number % circles.count].circle
+        index.visit(in: .circle(circle), by: circle.distance) {
             for point in $0 { sum += point.distance.meters }
             return true
         }
     }
     measure("index: box, about 100 hits") { number in
-        index.visit(in: boxes[number % boxes.count].box) {
+        index.visit(in: .box(boxes[number % boxes.count].box)) {
             sum += Double($0) + $1.latitude
             return true
         }
     }
     measure("index: 10 nearest") { number in
         let center = circles[number % circles.count].center.coordinate
-        var walk = index.nearest(to: center, atMost: 10)
+        var walk = index.nearest(by: GeoCircle(center).distance, atMost: 10)
         for _ in 0..<10 { sum += walk.next()?.distance.meters ?? 0 }
     }
     measure("index: count in a circle of 100") { number in
-        let query = circles[number % circles.count]
-        sum += Double(index.count(within: query.radiusMeters, of: query.center.coordinate))
+        sum += Double(index.count(in: .circle(circles[number % circles.count].circle)))
     }
     var changing = index
     var random = SplitMix64(seed: 3)

@@ -23,19 +23,19 @@ struct DistanceReports {
         let reported = execution.distances
         var known = reported.count == 1 ? 0 : nil
         if case .distance(let name)? = query.order.first?.source {
-            known = reported.firstIndex { $0.putDistanceInto == name }
+            known = reported.firstIndex { $0.name == name }
         }
         self.matches = matches.count
         var labels = JSONWriter()
         micrometers.reserveCapacity(matches.count * reported.count)
-        for (number, clause) in reported.enumerated() {
+        for (number, report) in reported.enumerated() {
             labels.raw(Self.opening)
-            labels.string(clause.putDistanceInto!)
+            labels.string(report.name)
             labels.byte(UInt8(ascii: ":"))
             ends.append(labels.count)
             let isKnown = number == known && matches.allSatisfy { $0.distance != nil }
             let distances =
-                isKnown ? nil : Self.distances(clause, of: matches, in: execution.box)
+                isKnown ? nil : Self.distances(report, of: matches, in: execution.box)
             for place in matches.indices {
                 let distance = distances.map { $0[place] } ?? matches[place].distance
                 micrometers.append(distance?.micrometers ?? -1)
@@ -46,16 +46,16 @@ struct DistanceReports {
     }
 
     private static func distances(
-        _ clause: DistanceClause, of matches: [Execution.Match], in bucket: BucketBox
+        _ report: ReportedDistance, of matches: [Execution.Match], in bucket: BucketBox
     ) -> [Distance?] {
-        guard let index = bucket.state.fields[clause.field] else { return matches.map { _ in nil } }
+        guard let index = bucket.state.fields[report.field] else { return matches.map { _ in nil } }
         var slots = matches.map(\.slot)
         var places: [Coordinate?] = []
         places.reserveCapacity(slots.count)
         slots.withUnsafeMutableBufferPointer {
             index.forEachPosition(of: $0) { places.append($0) }
         }
-        return places.map { $0.map(clause.distance) }
+        return places.map { $0.map(report.measure.distance) }
     }
 
     /// Writes the end of a match's object, the closing brace included.

@@ -22,7 +22,7 @@ extension Execution {
         case .ordered(let field, let descending):
             try forEachOrdered(field, descending, after: key, first, body)
         case .nearest: preconditionFailure("a nearest-first walk has no batches")
-        case .ids, .box, .polygon, .circle, .lookup, .union:
+        case .ids, .geo, .lookup, .union:
             var slots: [Slot] = []
             slots.reserveCapacity(plan.candidates + plan.candidates / 4)
             collect(plan.path, into: &slots)
@@ -36,13 +36,13 @@ extension Execution {
     ///
     /// - Parameter limit: how many are wanted at most if `body` takes all; nil when it may not.
     func walk(
-        _ clause: DistanceClause, after key: PageKey?, atMost limit: Int?,
+        _ field: FieldPath, by measure: GeoMeasure, within radiusMeters: Double,
+        after key: PageKey?, atMost limit: Int?,
         _ body: (Slot, Distance) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        guard let index = box.state.fields[clause.field] else { return }
+        guard let index = box.state.fields[field] else { return }
         var walk = index.nearest(
-            to: clause.center, model: clause.model, within: clause.radiusMeters,
-            after: key.map(cursor), atMost: limit)
+            by: measure, within: radiusMeters, after: key.map(cursor), atMost: limit)
         let selection = self.selection
         while let (slot, distance) = walk.next(of: selection) {
             guard try body(slot, distance) else { break }
@@ -75,28 +75,26 @@ extension Execution {
         return MeasuredPoint(distance: distance, slot: Slot(next - 1))
     }
 
-    // MARK: Circles that measure
+    // MARK: Searches that measure
     //
-    // The index has each point at hand when it finds it: where nothing but the circle decides, its
+    // The index has each point at hand when it finds it: where nothing but a shape decides, its
     // distances are taken there and not from the points' places, which lie far apart.
 
-    /// The circle that alone decides which objects match.
-    private var lonelyCircle: DistanceClause? {
-        guard case .circle(let clause) = plan.path, plan.filter.isEmpty,
+    /// The clause whose shape alone decides which objects match.
+    private var lonelyClause: GeoClause? {
+        guard case .geo(let clause) = plan.path, plan.filter.isEmpty,
             case .all = plan.documentFilter
         else { return nil }
         return clause
     }
 
-    /// Calls `body` with every point of a circle and its distance, some at a time.
+    /// Calls `body` with every point in a clause's shape and its distance, some at a time.
     private func forEachMeasured(
-        _ clause: DistanceClause, _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Void
+        _ clause: GeoClause, by measure: GeoMeasure,
+        _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Void
     ) throws(ServiceFailure) {
         var count = 0
-        box.state.fields[clause.field]?.visit(
-            within: clause.radiusMeters ?? DistanceClause.maximumRadiusMeters,
-            of: clause.center, model: clause.model
-        ) { points in
+        box.state.fields[clause.field]?.visit(in: clause.shape, by: measure) { points in
             count += points.count
             body(points)
             return true
@@ -115,11 +113,12 @@ extension Execution {
     func measured(
         _ ranking: SlotRanking, from first: Int, atMost limit: Int
     ) throws(ServiceFailure) -> [Match]? {
-        guard wantsAboutAll(ranking, limit), let clause = lonelyCircle, distances == [clause]
+        guard wantsAboutAll(ranking, limit), let clause = lonelyClause, distances.count == 1,
+            clause.reports == distances
         else { return nil }
         var found: [Ranked] = []
         found.reserveCapacity(plan.candidates + plan.candidates / 4)
-        try forEachMeasured(clause) { points in
+        try forEachMeasured(clause, by: distances[0].measure) { points in
             for point in points where point.slot >= first { found.append(Ranked(point)) }
         }
         found.map(\.slot).withUnsafeBufferPointer { prefetch($0) }
@@ -131,12 +130,11 @@ extension Execution {
 
     /// Ranks the matches by the distance at which they were found; false if that is not their order.
     func insertMeasured(
-        into best: inout BestRanked, _ ranking: SlotRanking
+        into best: inout BestRanked
     ) throws(ServiceFailure) -> Bool {
-        guard let clause = lonelyCircle, ranking.parts.count == 1,
-            ranking.rankedDistance == clause
+        guard let clause = lonelyClause, let report = clause.report(orderedBy: order)
         else { return false }
-        try forEachMeasured(clause) { points in
+        try forEachMeasured(clause, by: report.measure) { points in
             for point in points { best.insert(Ranked(point)) }
         }
         return true
@@ -215,13 +213,8 @@ extension Execution {
         switch path {
         case .nothing: break
         case .ids(let found): slots += found
-        case .box(let field, let box): self.box.state.fields[field]?.append(in: box, to: &slots)
-        case .polygon(let field, let polygon):
-            box.state.fields[field]?.append(in: polygon, to: &slots)
-        case .circle(let clause):
-            let radius = clause.radiusMeters ?? DistanceClause.maximumRadiusMeters
-            box.state.fields[clause.field]?.append(
-                within: radius, of: clause.center, model: clause.model, to: &slots)
+        case .geo(let clause):
+            box.state.fields[clause.field]?.append(in: clause.shape, to: &slots)
         case .lookup(let field, let range, _):
             guard let (index, column) = box.state.columns.index(field) else { return }
             var walk = OrderedWalk(index, column, range: range)

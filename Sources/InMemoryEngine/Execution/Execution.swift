@@ -16,7 +16,7 @@ final class Execution {
     let order: [OrderKey]
     let plan: Plan
     let parser: JSONParser
-    let distances: [DistanceClause]
+    let distances: [ReportedDistance]
     /// Whether the page is made from documents, or from ids alone.
     private let wantsDocuments: Bool
     let effort: Effort
@@ -38,15 +38,15 @@ final class Execution {
         self.parser = parser
         self.effort = effort
         self.deadline = deadline
-        distances = query.clause.distanceClauses.filter { $0.putDistanceInto != nil }
+        distances = query.clause.reportedDistances
         wantsDocuments = query.fields?.isEmpty != true
     }
 
     /// An object of a page.
     struct Match {
         var slot: Slot
-        /// The distance of the clause that the page is ordered by, or of the only one that reports
-        /// one, where it is known.
+        /// The distance that the page is ordered by, or the only one that is reported, where it is
+        /// known.
         var distance: Distance?
     }
 
@@ -104,8 +104,8 @@ final class Execution {
         }
     }
 
-    func distance(_ clause: DistanceClause, of slot: Slot) -> Distance? {
-        box.state.fields[clause.field]?.position(of: slot).map(clause.distance)
+    private func distance(_ report: ReportedDistance, of slot: Slot) -> Distance? {
+        box.state.fields[report.field]?.position(of: slot).map(report.measure.distance)
     }
 
     func document(of slot: Slot) throws(ServiceFailure) -> [UInt8] {
@@ -122,10 +122,12 @@ final class Execution {
     ) throws(ServiceFailure) -> [Match] {
         var matches: [Match] = []
         matches.reserveCapacity(min(limit, plan.candidates))
-        if case .nearest(let clause) = plan.path {
+        if case .nearest(let clause, let measure, let radiusMeters) = plan.path {
             let takesAll = if case .all = plan.documentFilter { true } else { false }
-            try walk(clause, after: key, atMost: takesAll ? limit : nil) {
-                slot, distance throws(ServiceFailure) in
+            try walk(
+                clause.field, by: measure, within: radiusMeters, after: key,
+                atMost: takesAll ? limit : nil
+            ) { slot, distance throws(ServiceFailure) in
                 guard try acceptsDocument(of: slot) else { return true }
                 matched += 1
                 matches.append(Match(slot: slot, distance: distance))
@@ -155,7 +157,7 @@ final class Execution {
             return measured
         }
         var best = BestRanked(ranking, limit: limit, behind: bound)
-        if try insertMeasured(into: &best, ranking) { return matches(best.finish(), ranking) }
+        if try insertMeasured(into: &best) { return matches(best.finish(), ranking) }
         var isInOrder = false
         if case .ordered = plan.path { isInOrder = true }
         try forEachCandidates(after: key) { slots throws(ServiceFailure) in
@@ -290,9 +292,9 @@ final class Execution {
             case .field(let field):
                 key.append(SortValue(view.flatMap(field.value)), descending: part.descending)
             case .distance(let name):
-                let clause = distances.first { $0.putDistanceInto == name }
+                let report = distances.first { $0.name == name }
                 key.append(
-                    SortValue(clause.flatMap { distance($0, of: slot) }),
+                    SortValue(report.flatMap { distance($0, of: slot) }),
                     descending: part.descending)
             }
         }

@@ -44,7 +44,7 @@ struct CellTest: Sendable {
             }
             self.init(match: .strings { $0.containsBytes(part) }, domain: .string)
         case .range(_, let range): self.init(within: range, column)
-        case .all, .geobox, .geopolygon, .geodistance, .and, .or, .not: return nil
+        case .all, .geo, .and, .or, .not: return nil
         }
     }
 

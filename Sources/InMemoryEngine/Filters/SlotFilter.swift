@@ -65,9 +65,7 @@ extension SlotTest {
     /// How many slots pass, where a column counts them or an index estimates them.
     var knownCount: Int? {
         switch self {
-        case .box(let box, let index): return index.estimate(in: box)
-        case .polygon(let polygon, let index): return index.estimate(in: polygon)
-        case .circle(let clause, let index): return index.estimate(of: clause)
+        case .geo(let clause, let index): return index.estimate(in: clause.shape)
         case .cell(let test, let column):
             switch test.match {
             case .nothing: return 0
@@ -78,13 +76,5 @@ extension SlotTest {
             }
         case .constant, .unexpired, .and, .or, .not: return nil
         }
-    }
-}
-
-extension PointIndex {
-    /// About how many points a clause accepts.
-    func estimate(of clause: DistanceClause) -> Int {
-        guard let radius = clause.radiusMeters else { return count }
-        return estimate(within: radius, of: clause.center)
     }
 }

@@ -7,9 +7,7 @@ import SpatialIndex
 indirect enum SlotTest: Sendable {
     case constant(Truth)
     case cell(CellTest, Column)
-    case box(GeoBox, PointIndex)
-    case polygon(GeoPolygon, PointIndex)
-    case circle(DistanceClause, PointIndex)
+    case geo(GeoClause, PointIndex)
     /// Whether an object has not expired by a time.
     case unexpired(by: Int64, Expiries)
     case and([SlotTest])
@@ -25,13 +23,8 @@ indirect enum SlotTest: Sendable {
     init?(_ clause: Clause, on bucket: BucketBox, missing: inout Set<FieldPath>) {
         switch clause {
         case .all: self = .constant(.yes)
-        case .geobox(let field, let box):
-            self = bucket.state.fields[field].map { .box(box, $0) } ?? .constant(.unknown)
-        case .geopolygon(let field, let polygon):
-            self = bucket.state.fields[field].map { .polygon(polygon, $0) } ?? .constant(.unknown)
-        case .geodistance(let clause):
-            self =
-                bucket.state.fields[clause.field].map { .circle(clause, $0) } ?? .constant(.unknown)
+        case .geo(let clause):
+            self = bucket.state.fields[clause.field].map { .geo(clause, $0) } ?? .constant(.unknown)
         case .and(let clauses):
             guard let tests = Self.tests(clauses, on: bucket, &missing) else { return nil }
             self = .and(tests)
@@ -65,10 +58,8 @@ indirect enum SlotTest: Sendable {
         switch self {
         case .constant: 0.1
         case .cell(let test, _): test.isCheap ? 4 : 30
-        case .box: 12
+        case .geo(let clause, _): clause.shape.testNanoseconds
         case .unexpired: 4
-        case .polygon(let polygon, _): polygon.testNanoseconds
-        case .circle: 60
         case .and(let tests), .or(let tests): tests.reduce(2) { $0 + $1.cost }
         case .not(let test): 1 + test.cost
         }
@@ -120,12 +111,8 @@ indirect enum SlotTest: Sendable {
         switch self {
         case .constant(let truth): truths.initialize(repeating: truth, count: slots.count)
         case .cell(let test, let column): column.decide(test, slots, truths)
-        case .box(let box, let index):
-            decide(slots, truths, index) { Truth(box.contains($0)) }
-        case .polygon(let polygon, let index):
-            decide(slots, truths, index) { Truth(polygon.contains($0)) }
-        case .circle(let clause, let index):
-            decide(slots, truths, index) { Truth(clause.accepts($0)) }
+        case .geo(let clause, let index):
+            clause.shape.withTest { index.decide($0, slots, truths) }
         case .unexpired(let time, let expiries):
             for place in 0..<slots.count { truths[place] = Truth(expiries[slots[place]] > time) }
         case .and(let tests): combine(tests, slots, truths, from: .yes, &)
@@ -133,18 +120,6 @@ indirect enum SlotTest: Sendable {
         case .not(let test):
             test.decide(slots, truths)
             for place in 0..<slots.count { truths[place] = !truths[place] }
-        }
-    }
-
-    /// The truth of each slot by its point; unknown where it has none.
-    private func decide(
-        _ slots: Slots, _ truths: UnsafeMutablePointer<Truth>, _ index: PointIndex,
-        _ truth: (Coordinate) -> Truth
-    ) {
-        var place = 0
-        index.forEachPosition(of: slots) {
-            truths[place] = $0.map(truth) ?? .unknown
-            place += 1
         }
     }
 
@@ -158,6 +133,20 @@ indirect enum SlotTest: Sendable {
                 test.decide(slots, part.baseAddress!)
                 for place in 0..<slots.count { truths[place] = join(truths[place], part[place]) }
             }
+        }
+    }
+}
+
+extension PointIndex {
+    /// The truth of each slot by its point; unknown where it has none.
+    fileprivate func decide(
+        _ contains: (Coordinate) -> Bool, _ slots: SlotTest.Slots,
+        _ truths: UnsafeMutablePointer<Truth>
+    ) {
+        var place = 0
+        forEachPosition(of: slots) {
+            truths[place] = $0.map { Truth(contains($0)) } ?? .unknown
+            place += 1
         }
     }
 }

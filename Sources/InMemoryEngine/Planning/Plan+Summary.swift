@@ -38,10 +38,7 @@ extension AccessPath {
         switch self {
         case .nothing: return "nothing can match"
         case .ids(let slots): return "the \(slots.count) objects of the ids"
-        case .box: return "the points of \(name) in the box"
-        case .polygon: return "the points of \(name) in the polygon"
-        case .circle(let clause) where clause.radiusMeters == nil: return "all points of \(name)"
-        case .circle: return "the points of \(name) within the radius"
+        case .geo(let clause): return clause.shape.points(of: name)
         case .nearest: return "the points of \(name), nearest first"
         case .lookup: return "a range of the order of \(name)"
         case .ordered(_, let descending):

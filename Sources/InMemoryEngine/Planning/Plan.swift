@@ -58,12 +58,11 @@ enum AccessPath {
     case nothing
     /// The objects of some ids.
     case ids([Slot])
-    case box(FieldPath, GeoBox)
-    case polygon(FieldPath, GeoPolygon)
-    /// Everything within a radius, or everything that has the field.
-    case circle(DistanceClause)
-    /// As `circle`, nearest first, as far as the page needs.
-    case nearest(DistanceClause)
+    /// The points in a shape.
+    case geo(GeoClause)
+    /// The same points, nearest first, as far as the page needs: the shape is what lies within so
+    /// many metres by the measure.
+    case nearest(GeoClause, by: GeoMeasure, within: Double)
     /// A range of the values of a column that has an order; equal values come by creation.
     case lookup(FieldPath, ColumnRange, isOneValue: Bool)
     /// Every object, in the order of a column, as far as the page needs.
@@ -77,9 +76,7 @@ enum AccessPath {
         switch self {
         case .nothing: .nothing
         case .ids: .ids
-        case .box: .box
-        case .polygon: .polygon
-        case .circle: .circle
+        case .geo(let clause): .geo(clause.shape.kind)
         case .nearest: .nearest
         case .lookup: .lookup
         case .ordered: .ordered
@@ -88,24 +85,20 @@ enum AccessPath {
         }
     }
 
-    var name: String { "\(kind)" }
+    var name: String { kind.name }
 
     var field: FieldPath? {
         switch self {
-        case .box(let field, _), .polygon(let field, _), .lookup(let field, _, _),
-            .ordered(let field, _):
-            field
-        case .circle(let clause), .nearest(let clause): clause.field
+        case .lookup(let field, _, _), .ordered(let field, _): field
+        case .geo(let clause), .nearest(let clause, _, _): clause.field
         case .nothing, .ids, .union, .scan: nil
         }
     }
 
-    /// Whether to count what lies within, node by node, may take long too: many points lie near the
-    /// edge, and each takes long.
+    /// Whether to count what lies within, node by node, may take long too.
     var isCostlyToCount: Bool {
         switch self {
-        case .polygon: true
-        case .circle(let clause), .nearest(let clause): clause.model == .wgs84
+        case .geo(let clause), .nearest(let clause, _, _): clause.shape.isCostlyToCount
         default: false
         }
     }
@@ -115,7 +108,7 @@ enum AccessPath {
         switch self {
         case .nothing, .ids, .scan, .union: true
         case .lookup(_, _, let isOneValue): isOneValue
-        case .box, .polygon, .circle, .nearest, .ordered: false
+        case .geo, .nearest, .ordered: false
         }
     }
 }

@@ -17,8 +17,8 @@ struct Planner {
     private let ranking: SlotRanking?
     /// What passes over the objects that have expired and are not removed yet, and how many it leaves.
     private let visibility: (test: SlotTest, share: Double)?
-    /// The clauses whose distances the objects of a page report.
-    private let reported: [DistanceClause]
+    /// The distances that the objects of a page report.
+    private let reported: [ReportedDistance]
     /// Field paths that a column would have helped with.
     private(set) var missing: Set<FieldPath> = []
 
@@ -47,18 +47,12 @@ struct Planner {
     }
 
     enum Cost {
-        /// A candidate out of a box or circle, out of the slots, or in a nearest-first walk.
+        /// A candidate out of a shape, beside what the shape adds, or out of a column's order.
         static let candidate = 0.006
-        /// Of what it takes to tell whether a point lies in a polygon, what a candidate out of one
-        /// takes: nodes are asked too, and of those wholly inside no points are.
-        static let shareOfPolygonTest = 1.0
         static let scanned = 0.002
         static let walked = 0.03
         /// A place in the order found: a distance, a comparison or two.
         static let ranked = 0.08
-        /// A distance of an object of the page.
-        static let sphereDistance = 0.06
-        static let ellipsoidDistance = 1.0
         /// A document fetched and parsed, and a clause tested on it.
         static let document = 1.5
         static let test = 0.1
@@ -76,7 +70,7 @@ struct Planner {
             return Conjunct(clause, test, on: box)
         }
         ranking = SlotRanking(order, of: clause, on: box, missing: &missing)
-        reported = clause.distanceClauses.filter { $0.putDistanceInto != nil }
+        reported = clause.reportedDistances
         self.missing = missing
         visibility = box.expiredBy.map { time in
             let test = SlotTest.unexpired(by: time, box.state.expiries)
@@ -151,20 +145,14 @@ struct Planner {
     /// - Parameter known: about how many those are, if that is known already.
     private func paths(for conjunct: Clause, known: Int? = nil) -> [(AccessPath, Int)] {
         switch conjunct {
-        case .geobox(let field, let box):
-            guard let index = self.box.state.fields[field] else { return [(.nothing, 0)] }
-            return [(.box(field, box), known ?? index.estimate(in: box))]
-        case .geopolygon(let field, let polygon):
-            guard let index = box.state.fields[field] else { return [(.nothing, 0)] }
-            return [(.polygon(field, polygon), known ?? index.estimate(in: polygon))]
-        case .geodistance(let clause):
+        case .geo(let clause):
             guard let index = box.state.fields[clause.field] else { return [(.nothing, 0)] }
-            let candidates = known ?? index.estimate(of: clause)
-            let circle = (AccessPath.circle(clause), candidates)
-            guard let name = clause.putDistanceInto, order.count == 1, !order[0].descending,
-                order[0].source == .distance(name: name)
-            else { return [circle] }
-            return [circle, (.nearest(clause), candidates)]
+            let candidates = known ?? index.estimate(in: clause.shape)
+            let all = (AccessPath.geo(clause), candidates)
+            guard let measure = clause.report(orderedBy: order)?.measure,
+                let radiusMeters = clause.shape.radiusMeters(by: measure)
+            else { return [all] }
+            return [all, (.nearest(clause, by: measure, within: radiusMeters), candidates)]
         case .eq(let field, let value) where field.isID:
             let slots = slots(of: [value])
             return [(.ids(slots), slots.count)]
@@ -295,18 +283,15 @@ struct Planner {
         switch path {
         case .scan: Cost.scanned
         case .nearest, .ordered: Cost.walked
-        case .nothing, .ids, .box, .circle, .lookup: Cost.candidate
-        case .polygon(_, let polygon):
-            Cost.candidate + Cost.shareOfPolygonTest * polygon.testNanoseconds / 1_000
+        case .nothing, .ids, .lookup: Cost.candidate
+        case .geo(let clause): Cost.candidate + clause.shape.searchNanoseconds / 1_000
         case .union(let paths): paths.reduce(Cost.candidate) { max($0, perCandidate($1)) }
         }
     }
 
     /// What the distances take that an object of the page reports.
     private var perReport: Double {
-        reported.reduce(0) {
-            $0 + ($1.model == .sphere ? Cost.sphereDistance : Cost.ellipsoidDistance)
-        }
+        reported.reduce(0) { $0 + $1.measure.nanoseconds / 1_000 }
     }
 
     private func estimate(_ plan: inout Plan, candidates: Double) {
@@ -352,7 +337,7 @@ extension Clause {
     /// The share of objects thought to satisfy the clause, where nothing in memory tells.
     fileprivate var guessedShare: Double {
         switch self {
-        case .all, .geobox, .geopolygon, .geodistance: 1
+        case .all, .geo: 1
         case .eq, .prefix, .contains: 0.1
         case .isIn, .range: 0.25
         case .hasField: 0.9

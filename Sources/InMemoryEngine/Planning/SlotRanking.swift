@@ -25,7 +25,7 @@ struct SlotRanking: Sendable {
     enum Part: Sendable {
         case column(Column, descending: Bool)
         /// Nil: no object has the field.
-        case distance(DistanceClause, PointIndex?, descending: Bool)
+        case distance(GeoMeasure, PointIndex?, descending: Bool)
     }
 
     /// A place in the order that a page key names.
@@ -43,12 +43,7 @@ struct SlotRanking: Sendable {
         }
     }
 
-    /// The clause whose distance, in micrometres, the keys are.
-    var rankedDistance: DistanceClause? {
-        if case .distance(let clause, _, descending: false) = parts.first { clause } else { nil }
-    }
-
-    /// Whether there is such a clause.
+    /// Whether the keys are a distance in micrometres.
     var isByDistance: Bool {
         if case .distance(_, _, descending: false) = parts.first { true } else { false }
     }
@@ -58,8 +53,8 @@ struct SlotRanking: Sendable {
         case nil: Ranked(key: 0, slot: slot)
         case .column(let column, let descending):
             Ranked(key: Self.key(column.leading(column.cell(of: slot)), descending), slot: slot)
-        case .distance(let clause, let index, let descending):
-            Ranked(key: Self.key(Self.distance(clause, index, slot), descending), slot: slot)
+        case .distance(let measure, let index, let descending):
+            Ranked(key: Self.key(Self.distance(measure, index, slot), descending), slot: slot)
         }
     }
 
@@ -67,13 +62,13 @@ struct SlotRanking: Sendable {
     func forEachRanked(
         _ slots: UnsafeMutableBufferPointer<Slot>, _ body: (Ranked) -> Void
     ) {
-        guard case .distance(let clause, let index?, let descending)? = parts.first else {
+        guard case .distance(let measure, let index?, let descending)? = parts.first else {
             for slot in slots { body(rank(slot)) }
             return
         }
         var place = 0
         index.forEachPosition(of: slots) { position in
-            let key = Self.key(position.map(clause.distance), descending)
+            let key = Self.key(position.map { measure.distance(to: $0) }, descending)
             body(Ranked(key: key, slot: slots[place]))
             place += 1
         }
@@ -104,8 +99,8 @@ struct SlotRanking: Sendable {
         parts.map { part in
             switch part {
             case .column(let column, _): column.sortValue(column.cell(of: slot))
-            case .distance(let clause, let index, _):
-                SortValue(Self.distance(clause, index, slot))
+            case .distance(let measure, let index, _):
+                SortValue(Self.distance(measure, index, slot))
             }
         }
     }
@@ -113,9 +108,9 @@ struct SlotRanking: Sendable {
     // MARK: One part
 
     private static func distance(
-        _ clause: DistanceClause, _ index: PointIndex?, _ slot: Slot
+        _ measure: GeoMeasure, _ index: PointIndex?, _ slot: Slot
     ) -> Distance? {
-        index?.position(of: slot).map(clause.distance)
+        index?.position(of: slot).map { measure.distance(to: $0) }
     }
 
     /// Missing values are last in both directions.
@@ -135,9 +130,9 @@ struct SlotRanking: Sendable {
             let (a, b) = (column.cell(of: a), column.cell(of: b))
             let isMissing = a == .missing || b == .missing
             return descending && !isMissing ? column.order(b, a) : column.order(a, b)
-        case .distance(let clause, let index, let descending):
-            let a = key(distance(clause, index, a), descending)
-            let b = key(distance(clause, index, b), descending)
+        case .distance(let measure, let index, let descending):
+            let a = key(distance(measure, index, a), descending)
+            let b = key(distance(measure, index, b), descending)
             return a < b ? -1 : (a == b ? 0 : 1)
         }
     }
@@ -148,10 +143,10 @@ struct SlotRanking: Sendable {
             let cell = column.cell(of: slot)
             let order = column.order(cell, value)
             return descending && cell != .missing && value != .missing ? -order : order
-        case .distance(let clause, let index, let descending):
+        case .distance(let measure, let index, let descending):
             var other: Distance?
             if case .distance(let distance) = value { other = distance }
-            let a = key(distance(clause, index, slot), descending)
+            let a = key(distance(measure, index, slot), descending)
             let b = key(other, descending)
             return a < b ? -1 : (a == b ? 0 : 1)
         }
@@ -167,7 +162,7 @@ extension SlotRanking {
         missing: inout Set<FieldPath>
     ) {
         var parts: [Part] = []
-        let distances = clause.distanceClauses
+        let distances = clause.reportedDistances
         for key in order {
             switch key.source {
             case .field(let field):
@@ -177,11 +172,12 @@ extension SlotRanking {
                     missing.insert(field)
                 }
             case .distance(let name):
-                guard let clause = distances.first(where: { $0.putDistanceInto == name })
-                else { preconditionFailure("an order by a distance that no clause puts") }
+                guard let report = distances.first(where: { $0.name == name })
+                else { preconditionFailure("an order by a distance that no clause reports") }
                 parts.append(
-                    .distance(clause, bucket.state.fields[clause.field], descending: key.descending)
-                )
+                    .distance(
+                        report.measure, bucket.state.fields[report.field],
+                        descending: key.descending))
             }
         }
         guard parts.count == order.count else { return nil }

@@ -37,7 +37,8 @@ final class IndexPeer: EmbeddedPeer {
             return { query in
                 var hits = 0
                 var sum = 0.0
-                index.visit(within: query.radiusMeters, of: query.center.coordinate) {
+                let circle = query.circle
+                index.visit(in: .circle(circle), by: circle.distance) {
                     hits += $0.count
                     for point in $0 { sum += point.distance.meters }
                     return true
@@ -48,7 +49,7 @@ final class IndexPeer: EmbeddedPeer {
         case .q3:
             return { query in
                 var hits = 0
-                index.visit(in: query.box) { _, _ in
+                index.visit(in: .box(query.box)) { _, _ in
                     hits += 1
                     return true
                 }
@@ -60,12 +61,11 @@ final class IndexPeer: EmbeddedPeer {
                     Self.matches($0, query, dataset)
                 }
             }
-        case .q5: return { Self.nearest(index, $0, nil, limit: 10) }
+        case .q5: return { Self.nearest(index, $0, .infinity, limit: 10) }
         case .q7:
             return { [dataset] query in
                 var slots: [Slot] = []
-                index.append(
-                    within: query.radiusMeters, of: query.center.coordinate, to: &slots)
+                index.append(in: .circle(query.circle), to: &slots)
                 return slots.count { Self.matches($0, query, dataset) }
             }
         case .q6, .q8: return nil
@@ -74,11 +74,11 @@ final class IndexPeer: EmbeddedPeer {
 
     @inline(__always)
     private static func nearest(
-        _ index: PointIndex, _ query: PlaceQuery, _ radiusMeters: Double?, limit: Int,
+        _ index: PointIndex, _ query: PlaceQuery, _ radiusMeters: Double, limit: Int,
         _ matches: ((Slot) -> Bool)? = nil
     ) -> Int {
         var walk = index.nearest(
-            to: query.center.coordinate, within: radiusMeters, atMost: matches == nil ? limit : nil)
+            by: query.circle.distance, within: radiusMeters, atMost: matches == nil ? limit : nil)
         var hits = 0
         while hits < limit, let next = walk.next() {
             if matches?(next.slot) ?? true { hits += 1 }

@@ -1,0 +1,94 @@
+/// A part of the earth that a query can ask for.
+///
+///     let shape = GeoShape.circle(GeoCircle(oslo, radiusMeters: 5_000))
+///     shape.contains(Coordinate(latitude: 59.91, longitude: 10.75))       // true
+///
+/// Clauses, filters, plans and the index ask the shape. Its kind concerns those alone who read or
+/// write one as text, and the index, which has a region of its own for each.
+///
+/// - Note: docs/architecture.md says what a new kind needs.
+public enum GeoShape: Sendable, Hashable {
+    case box(GeoBox)
+    case polygon(GeoPolygon)
+    case circle(GeoCircle)
+
+    /// The kinds, by their names in plans.
+    public enum Kind: String, Sendable, CaseIterable {
+        case box, polygon, circle
+    }
+
+    public var kind: Kind {
+        switch self {
+        case .box: .box
+        case .polygon: .polygon
+        case .circle: .circle
+        }
+    }
+
+    /// Whether the place lies in the shape or on its edge.
+    public func contains(_ place: Coordinate) -> Bool {
+        switch self {
+        case .box(let box): box.contains(place)
+        case .polygon(let polygon): polygon.contains(place)
+        case .circle(let circle): circle.contains(place)
+        }
+    }
+
+    /// Calls `body` with `contains`, for many places: the kind is told once.
+    public func withTest(_ body: (_ contains: (Coordinate) -> Bool) -> Void) {
+        switch self {
+        case .box(let box): body { box.contains($0) }
+        case .polygon(let polygon): body { polygon.contains($0) }
+        case .circle(let circle): body { circle.contains($0) }
+        }
+    }
+
+    /// Whether every place lies in the shape, since nothing bounds it.
+    public var isEverywhere: Bool {
+        switch self {
+        case .circle(let circle): circle.isEverywhere
+        case .box, .polygon: false
+        }
+    }
+
+    /// The radius if the shape is all that lies within one by the measure; infinity is everywhere.
+    ///
+    /// Only such a shape can be walked in the order of the measure.
+    public func radiusMeters(by measure: GeoMeasure) -> Double? {
+        switch self {
+        case .circle(let circle): measure == circle.distance ? circle.radiusMeters : nil
+        case .box, .polygon: nil
+        }
+    }
+}
+
+/// What a shape takes, by rough measure.
+extension GeoShape {
+    /// About how many nanoseconds it takes to tell whether a place lies inside.
+    public var testNanoseconds: Double {
+        switch self {
+        case .box: 12
+        case .polygon(let polygon): polygon.testNanoseconds
+        case .circle: 60
+        }
+    }
+
+    /// About how many nanoseconds the shape adds to each point that a search of the index finds: of
+    /// a polygon what a test takes, as nodes are asked too, and of those inside no points are.
+    public var searchNanoseconds: Double {
+        switch self {
+        case .polygon: testNanoseconds
+        case .box, .circle: 0
+        }
+    }
+
+    /// Whether to count what lies within, node by node, may take long too: many points lie near the
+    /// edge, and each takes long.
+    public var isCostlyToCount: Bool {
+        switch self {
+        case .box: false
+        case .polygon: true
+        case .circle(let circle): circle.model == .wgs84
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Geodesy
+import Objects
+
+/// A clause on a place: whether a field's GeoPoint lies in a shape, and what objects report of it.
+///
+/// A class because it is handed on much and holds much: copies would count many references.
+public final class GeoClause: Sendable {
+    public let field: FieldPath
+    public let shape: GeoShape
+    /// The distances that each object reports, whether it lies in the shape or not.
+    public let reports: [ReportedDistance]
+
+    public init(_ field: FieldPath, _ shape: GeoShape, reports: [ReportedDistance] = []) {
+        self.field = field
+        self.shape = shape
+        self.reports = reports
+    }
+
+    /// The reported distance that is all of an order, nearest first.
+    public func report(orderedBy order: [OrderKey]) -> ReportedDistance? {
+        guard order.count == 1, !order[0].descending, case .distance(let name) = order[0].source
+        else { return nil }
+        return reports.first { $0.name == name }
+    }
+}
+
+extension GeoClause: Hashable {
+    public static func == (a: GeoClause, b: GeoClause) -> Bool {
+        a === b || a.field == b.field && a.shape == b.shape && a.reports == b.reports
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(field)
+        hasher.combine(shape)
+        hasher.combine(reports)
+    }
+}
+
+/// A distance in `_calculated`: of a field's GeoPoint by a measure, under a name.
+public struct ReportedDistance: Sendable, Hashable {
+    public let name: String
+    public let field: FieldPath
+    public let measure: GeoMeasure
+
+    public init(_ name: String, of field: FieldPath, by measure: GeoMeasure) {
+        self.name = name
+        self.field = field
+        self.measure = measure
+    }
+}

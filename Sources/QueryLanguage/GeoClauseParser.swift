@@ -1,0 +1,116 @@
+import Geodesy
+import JSONText
+import Objects
+
+/// The clauses on places, a type for each kind of shape: from what stands beside `type` and `field`
+/// to a `GeoClause`, or the first fault with its path.
+///
+/// One parser reads all clauses of a query: no two may report under one name.
+struct GeoClauseParser {
+    enum ClauseType: String, CaseIterable {
+        case geobox, geodistance, geopolygon
+    }
+
+    /// Which clauses report distances, for who looks for one.
+    static let reporting = "a \"geodistance\" does with \"putDistanceInto\""
+
+    private var names: Set<String> = []
+    private var polygons: PolygonParser
+
+    init(limits: Limits) { polygons = PolygonParser(limits: limits) }
+
+    mutating func clause(
+        _ type: ClauseType, on field: FieldPath, _ members: inout MemberReader
+    ) throws(ServiceFailure) -> GeoClause {
+        switch type {
+        case .geobox: return GeoClause(field, .box(try box(&members)))
+        case .geopolygon: return GeoClause(field, .polygon(try polygon(&members)))
+        case .geodistance:
+            let circle = try circle(&members)
+            let report = try report("putDistanceInto", &members).map {
+                ReportedDistance($0, of: field, by: circle.distance)
+            }
+            return GeoClause(field, .circle(circle), reports: report.map { [$0] } ?? [])
+        }
+    }
+
+    /// The name that a member gives to a distance.
+    private mutating func report(
+        _ member: StaticString, _ members: inout MemberReader
+    ) throws(ServiceFailure) -> String? {
+        guard let name = try members.optionalString(member) else { return nil }
+        try QueryParser.checkResultName(name, at: member.description)
+        guard names.insert(name).inserted else {
+            throw members.failure(member, "\(quoted(name)) is used by another clause already")
+        }
+        return name
+    }
+
+    private func point(
+        _ members: inout MemberReader, _ name: StaticString
+    ) throws(ServiceFailure) -> Coordinate {
+        let view = try members.required(name, "a GeoPoint")
+        return try ServiceFailure.inside(name.description, try GeoPoint.validate(view))
+    }
+
+    // MARK: Shapes
+
+    private mutating func polygon(
+        _ members: inout MemberReader
+    ) throws(ServiceFailure) -> GeoPolygon {
+        let view = try members.required("polygon", "a GeoJSON Polygon or MultiPolygon")
+        return try ServiceFailure.inside("polygon", try polygons.parse(view))
+    }
+
+    private func box(_ members: inout MemberReader) throws(ServiceFailure) -> GeoBox {
+        let view = try members.required("box", "the corners \"ne\" and \"sw\"")
+        return try ServiceFailure.inside("box", try box(view))
+    }
+
+    private func box(_ view: JSONView) throws(ServiceFailure) -> GeoBox {
+        var box = try MemberReader(view)
+        let northEast = try point(&box, "ne")
+        let southWest = try point(&box, "sw")
+        try box.finish(as: "a box")
+        guard southWest.latitude <= northEast.latitude else {
+            throw ServiceFailure(
+                .invalidInputData,
+                "the corners are swapped: \"sw\" at latitude \(southWest.latitude) lies north of "
+                    + "\"ne\" at \(northEast.latitude)")
+        }
+        return GeoBox(
+            south: southWest.latitude, west: southWest.longitude, north: northEast.latitude,
+            east: northEast.longitude)
+    }
+
+    private func circle(_ members: inout MemberReader) throws(ServiceFailure) -> GeoCircle {
+        let center = try point(&members, "center")
+        var meters = Double.infinity
+        if let value = members.optional("radius") { meters = try radius(value, members) }
+        return GeoCircle(center, radiusMeters: meters, model: try model(&members))
+    }
+
+    private func model(_ members: inout MemberReader) throws(ServiceFailure) -> DistanceModel {
+        guard let name = try members.optionalString("model") else { return .sphere }
+        guard let model = DistanceModel(rawValue: name) else {
+            throw members.failure(
+                "model", "\(quoted(name)) is no model; expected \"sphere\" or \"wgs84\"")
+        }
+        return model
+    }
+
+    private func radius(
+        _ value: JSONView, _ members: MemberReader
+    ) throws(ServiceFailure) -> Double {
+        let maximum = GeoCircle.maximumRadiusMeters
+        guard value.kind == .number || value.kind == .huge else {
+            throw members.failure("radius", "expected a number of metres")
+        }
+        guard let meters = value.number?.double, meters <= maximum else {
+            throw members.failure(
+                "radius", "radius must be at most \(Int(maximum)) m, half the circumference")
+        }
+        guard meters > 0 else { throw members.failure("radius", "radius must be greater than 0") }
+        return meters
+    }
+}

@@ -1,0 +1,59 @@
+import Geodesy
+
+/// The points within a radius of a centre.
+struct CircleRegion: MeasurableRegion {
+    private let origin: DistanceModel.Origin
+    private let radiusMeters: Double
+    private let center: FloatVector
+    private var limits: ChordLimits
+
+    init(_ circle: GeoCircle) {
+        origin = circle.origin
+        radiusMeters = circle.radiusMeters
+        center = FloatVector(Sphere.unitVector(circle.center))
+        limits = ChordLimits(radiusMeters: radiusMeters, model: circle.model)
+    }
+
+    @inline(__always)
+    func nodes(_ group: UnsafeMutableRawPointer) -> Lanes {
+        let chords = NodeChords(group, center: center)
+        return Lanes(
+            touched: (chords.nearest .<= limits.outside).bits,
+            inside: (chords.farthest .<= limits.inside).bits)
+    }
+
+    @inline(__always)
+    func points(_ leaf: UnsafeMutableRawPointer) -> Lanes {
+        let chords = squaredChords(leaf, center: center)
+        return Lanes(
+            touched: (chords .<= limits.outside).bits, inside: (chords .<= limits.inside).bits)
+    }
+
+    func contains(latitude: Double, longitude: Double) -> Bool {
+        origin.distance(to: Coordinate(latitude: latitude, longitude: longitude))
+            .isWithin(radiusMeters: radiusMeters)
+    }
+
+    @inline(__always)
+    func judge(_ entry: Entry) -> Lanes {
+        let chord = entry.vector.squaredChord(to: center)
+        return Lanes(
+            touched: chord <= limits.outside ? 1 : 0, inside: chord <= limits.inside ? 1 : 0)
+    }
+
+    // On a sphere the area within a chord grows with its square, so the place of the limit between
+    // the nearest and the farthest corner is about the share of the area.
+    @inline(__always)
+    func shares(_ group: UnsafeMutableRawPointer) -> SIMD16<Float> {
+        let chords = NodeChords(group, center: center)
+        return share(limits.outside - chords.nearest, of: chords.farthest - chords.nearest)
+    }
+
+    // On the ellipsoid the limits leave a ring open; the circle on the sphere tells about as much.
+    func estimate(in index: PointIndex) -> Int {
+        guard origin.model != .sphere else { return index.estimate(by: self) }
+        var region = self
+        region.limits = ChordLimits(radiusMeters: radiusMeters, model: .sphere)
+        return index.estimate(by: region)
+    }
+}
