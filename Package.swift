@@ -51,9 +51,15 @@ let package = Package(
         .target(
             name: "Backend", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
         .target(
+            name: "WriteRules",
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "Backend",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        .target(
             name: "ObjectStore",
             dependencies: [
-                "CGlibc", "CZlib", "Geodesy", "Objects", "Backend",
+                "CGlibc", "CZlib", "Geodesy", "Objects", "Backend", "WriteRules",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
@@ -71,8 +77,7 @@ let package = Package(
             name: "EmbeddedBackend",
             dependencies: [
                 "CGlibc", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "ObjectStore",
-                "InMemoryEngine", .product(name: "Crypto", package: "swift-crypto"),
+                "WriteRules", "ObjectStore", "InMemoryEngine",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -227,6 +232,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ]),
+        .testTarget(
+            name: "WriteRulesTests",
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "Backend", "WriteRules", "TestSupport",
             ]),
         .testTarget(
             name: "BackendContractTests",
