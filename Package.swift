@@ -241,9 +241,8 @@ let package = Package(
         .testTarget(
             name: "BackendContractTests",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
-                "InMemoryEngine", "ObjectStore", "GeoBucketClient", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
+                "ObjectStore", "GeoBucketClient", "TestSupport",
             ]),
         .testTarget(
             name: "EndToEndTests",
