@@ -54,9 +54,15 @@ let package = Package(
         .target(
             name: "Backend", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
         .target(
+            name: "WriteRules",
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "Backend",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        .target(
             name: "ObjectStore",
             dependencies: [
-                "CGlibc", "CZlib", "Geodesy", "Objects", "Backend",
+                "CGlibc", "CZlib", "Geodesy", "Objects", "Backend", "WriteRules",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
@@ -74,8 +80,7 @@ let package = Package(
             name: "EmbeddedBackend",
             dependencies: [
                 "CGlibc", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "ObjectStore", "InMemoryEngine", "Runtime",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Runtime", "WriteRules", "ObjectStore", "InMemoryEngine",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -234,11 +239,15 @@ let package = Package(
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ]),
         .testTarget(
+            name: "WriteRulesTests",
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "Backend", "WriteRules", "TestSupport",
+            ]),
+        .testTarget(
             name: "BackendContractTests",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "EmbeddedBackend",
-                "InMemoryEngine", "ObjectStore", "GeoBucketClient", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
+                "ObjectStore", "GeoBucketClient", "TestSupport",
             ]),
         .testTarget(
             name: "EndToEndTests",

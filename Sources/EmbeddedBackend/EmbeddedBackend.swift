@@ -174,11 +174,6 @@ public func systemMilliseconds() -> Int64 {
 }
 
 extension ServiceFailure {
-    static func noObject(_ id: ObjectID, in bucket: BucketName) -> ServiceFailure {
-        ServiceFailure(
-            .objectNotFound, "there is no object \"\(id.text)\" in the bucket \"\(bucket.text)\"")
-    }
-
     /// What a client is told of a failure of the store: no path, no SQL.
     init(_ failure: StoreFailure) {
         switch failure {

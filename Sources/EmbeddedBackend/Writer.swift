@@ -1,10 +1,12 @@
 import Backend
 import InMemoryEngine
+import JSONText
 import Logging
 import ObjectStore
 import Objects
 import Runtime
 import Synchronization
+import WriteRules
 
 /// The one writer: takes writes that wait, each owner's in turn, puts them into one transaction (group
 /// commit), then into the engine, then answers them.
@@ -135,11 +137,11 @@ final class Writer: Sendable {
         do throws(StoreFailure) {
             let isLarge = deletesMany(first.write)
             if isLarge { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
-            let answers = try transact(isAllSuperseded: isLarge) { session in
-                var answers = [try session.perform(first.write, key: first.key)]
+            let answers = try transact(isAllSuperseded: isLarge) { judge in
+                var answers = [try judge.perform(first.write, key: first.key)]
                 while group.count <= count, ContinuousClock.now < end, let next = takeFollowing() {
                     group.append(next)
-                    answers.append(try session.perform(next.write, key: next.key))
+                    answers.append(try judge.perform(next.write, key: next.key))
                 }
                 return answers
             }
@@ -182,14 +184,19 @@ final class Writer: Sendable {
 
     /// One transaction, and its changes in the engine once it is durable.
     private func transact<Result>(
-        isAllSuperseded: Bool = false, _ body: (WriteSession) throws -> Result
+        isAllSuperseded: Bool = false, _ body: (WriteJudge<WriteSession>) throws -> Result
     ) throws(StoreFailure) -> Result {
         let time = now()
+        let parser = JSONParser()
         let (result, session, written) = try store.write { transaction in
             let session = WriteSession(
-                transaction: transaction, engine: engine, limits: limits, now: time,
+                transaction: transaction, engine: engine, parser: parser,
                 isAllSuperseded: isAllSuperseded)
-            return (try body(session), session, ContinuousClock.now)
+            let judge = WriteJudge(on: session, at: time, limits: limits, parser: parser) {
+                var random = SystemRandomNumberGenerator()
+                return ObjectID.new(at: $0, from: &random)
+            }
+            return (try body(judge), session, ContinuousClock.now)
         }
         metrics.synced(since: written)
         if !session.successor.isUnchanged {
@@ -227,8 +234,8 @@ final class Writer: Sendable {
                 let time = now()
                 let forgotten = try store.write { transaction in
                     try transaction.deleteRequests(
-                        until: time - RequestMemory.milliseconds,
-                        atMost: Int64(tuning.removedAtOnce))
+                        until: time - RememberedRequest.milliseconds,
+                        atMost: tuning.removedAtOnce)
                     return try transaction.deleteTombstones(
                         before: time - Self.tombstoneMilliseconds, atMost: tuning.removedAtOnce)
                 }

@@ -1,21 +1,7 @@
 import GRDB
+import WriteRules
 
-/// A write that was done under a key of its client's.
-public struct RememberedRequest: Sendable {
-    /// When it was done, in milliseconds since 1970.
-    public let time: Int64
-    /// Of what was asked.
-    public let digest: [UInt8]
-    public let answer: [UInt8]
-
-    public init(time: Int64, digest: [UInt8], answer: [UInt8]) {
-        self.time = time
-        self.digest = digest
-        self.answer = answer
-    }
-}
-
-extension StoreTransaction {
+extension StoreTransaction: RequestLedger {
     public func request(key: String) throws -> RememberedRequest? {
         try SQLStatement(db, "SELECT time, digest, answer FROM request WHERE key = ?1")
             .bind(1, key).first {
@@ -25,7 +11,6 @@ extension StoreTransaction {
             }
     }
 
-    /// Remembers a request; an older one of the same key is forgotten.
     public func remember(_ request: RememberedRequest, key: String) throws {
         try SQLStatement(db, "DELETE FROM request WHERE key = ?1").bind(1, key).run()
         let sql = "INSERT INTO request (key, time, digest, answer) VALUES (?1, ?2, ?3, ?4)"
@@ -34,7 +19,6 @@ extension StoreTransaction {
             .bind(4, blob: request.answer).run()
     }
 
-    /// How many requests are remembered, or some more: those between the oldest and the latest.
     public func requestCount() throws -> Int {
         let sql =
             "SELECT ifnull((SELECT max(number) FROM request) + 1, 0) - "
@@ -42,18 +26,15 @@ extension StoreTransaction {
         return try SQLStatement(db, sql).first { Int($0.int(0)) } ?? 0
     }
 
-    /// When the oldest one was done, in milliseconds since 1970.
     public func oldestRequestTime() throws -> Int64? {
         try SQLStatement(db, "SELECT time FROM request ORDER BY number LIMIT 1").first { $0.int(0) }
     }
 
-    /// Forgets the oldest requests, some at most, as far as they are not from after a time in
-    /// milliseconds since 1970.
-    public func deleteRequests(until time: Int64, atMost count: Int64) throws {
+    public func deleteRequests(until time: Int64, atMost count: Int) throws {
         let sql = """
             DELETE FROM request WHERE time <= ?1
                 AND number IN (SELECT number FROM request ORDER BY number LIMIT ?2)
             """
-        try SQLStatement(db, sql).bind(1, time).bind(2, count).run()
+        try SQLStatement(db, sql).bind(1, time).bind(2, Int64(count)).run()
     }
 }

@@ -47,15 +47,6 @@ public final class StoreTransaction {
         return db.lastInsertedRowID
     }
 
-    /// The object that a change created, as it was written.
-    ///
-    /// - Throws: `StoreFailure.damagedObject` for one that is not.
-    public func find(creation: ChangeNumber) throws -> StoredRow? {
-        let row = try row(creation: creation)
-        if let row, !row.isWhole { throw StoreFailure.damagedObject(creation: creation) }
-        return row
-    }
-
     /// The object that a change created, damaged or not.
     public func row(creation: ChangeNumber) throws -> StoredRow? {
         let statement = try finding ?? SQLStatement(db, StoredRow.selection)

@@ -11,7 +11,7 @@ import Testing
             let path = folder + "/store.sqlite"
             var limits = Limits()
             limits.logBytes = 1 << 18
-            try await withBackend(path: path, limits: limits) { face in
+            try await withBackend(.embedded, path: path, limits: limits) { face in
                 let pad = String(repeating: "x", count: 2_000)
                 let begin = ContinuousClock.now
                 var number = 0

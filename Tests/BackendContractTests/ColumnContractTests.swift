@@ -1,6 +1,4 @@
 import Backend
-import EmbeddedBackend
-import Logging
 import Objects
 import QueryLanguage
 import TestSupport
@@ -8,12 +6,15 @@ import Testing
 
 /// Which columns queries have made, and which a start makes again.
 @Suite struct ColumnContractTests {
-    @Test func `a start makes the columns again that objects have values for, and no other`()
+    @Test(arguments: BackendKind.all)
+    func `a start makes the columns again that objects have values for, and no other`(
+        on kind: BackendKind
+    )
         async throws
     {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
-            try await withColumns(path) { backend in
+            try await withColumns(kind, path) { backend in
                 try await put(300, in: backend)
                 let absent = (0..<900).map { Clause.eq(FieldPath("absent\($0)"), .null) }
                 let threes = Clause.eq(FieldPath("kind"), .number(.integer(3)))
@@ -23,7 +24,7 @@ import Testing
                 }
                 #expect(backend.statistics().columns == Limits().bucketColumns / 4 + 1)
             }
-            try await withColumns(path) { backend in
+            try await withColumns(kind, path) { backend in
                 backend.settle()
                 #expect(backend.statistics().columns == 1)
                 let threes = Clause.eq(FieldPath("kind"), .number(.integer(3)))
@@ -33,13 +34,16 @@ import Testing
         }
     }
 
-    @Test func `a backend closes while columns are made, and has none half made afterwards`()
+    @Test(arguments: BackendKind.all)
+    func `a backend closes while columns are made, and has none half made afterwards`(
+        on kind: BackendKind
+    )
         async throws
     {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             for round in 0..<5 {
-                try await withColumns(path) { backend in
+                try await withColumns(kind, path) { backend in
                     if round == 0 { try await put(3_000, in: backend) }
                     let clause = Clause.eq(FieldPath("kind"), .number(.integer(Int64(round))))
                     let found = try backend.count(clause, in: shops, effort: .any)
@@ -49,7 +53,7 @@ import Testing
         }
     }
 
-    private func put(_ count: Int, in backend: EmbeddedBackend) async throws {
+    private func put(_ count: Int, in backend: any Backend) async throws {
         let objects = (0..<count).map { number in
             PutObject(
                 id: ObjectID(trusted: "o\(number)"),
@@ -64,17 +68,11 @@ import Testing
     }
 
     private func withColumns(
-        _ path: String, _ body: (EmbeddedBackend) async throws -> Void
+        _ kind: BackendKind, _ path: String, _ body: (any TestedBackend) async throws -> Void
     ) async throws {
         var limits = Limits()
         limits.queryMilliseconds = 60_000
-        let backend = try EmbeddedBackend(
-            path: path, limits: limits,
-            logger: Logger(label: "test") { _ in
-                SwiftLogNoOpLogHandler()
-            })
-        defer { try? backend.close() }
-        try await body(backend)
+        try await withBackend(kind, path: path, limits: limits) { try await body($0.backend) }
     }
 }
 

@@ -6,12 +6,14 @@ import Testing
 /// Deletions and creations that make the engine renumber its slots, with queries and pages between
 /// and during them: every answer is the oracle's.
 @Suite struct CompactionContractTests {
-    @Test(arguments: [1, 2] as [UInt64])
-    func `answers and pages go on through compactions`(seed: UInt64) async throws {
+    @Test(arguments: BackendKind.all, [1, 2] as [UInt64])
+    func `answers and pages go on through compactions`(on kind: BackendKind, seed: UInt64)
+        async throws
+    {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             var run = ContractRun(seed: seed, clock: TestClock(), ids: 600)
-            try await withBackend(path: path, clock: run.clock) { face in
+            try await withBackend(kind, path: path, clock: run.clock) { face in
                 for round in 0..<4 {
                     _ = try await run.putMany(600, on: face)
                     let full = face.backend.statistics().memory.records
@@ -28,7 +30,7 @@ import Testing
                     try await run.checkObjects(on: face)
                 }
             }
-            try run.checkStore(path)
+            try run.checkStore(path, of: kind)
         }
     }
 

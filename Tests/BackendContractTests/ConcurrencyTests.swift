@@ -15,20 +15,23 @@ import Testing
     private static let north = #"{"_type":"point","lat":60,"lon":10}"#
     private static let south = #"{"_type":"point","lat":-60,"lon":10}"#
 
-    @Test(arguments: [0, 256 * 1_048_576])
-    func `no reader of the backend sees half of a write`(cacheBytes: Int) async throws {
+    @Test(arguments: BackendKind.all, [0, 256 * 1_048_576])
+    func `no reader of the backend sees half of a write`(on kind: BackendKind, cacheBytes: Int)
+        async throws
+    {
         try await withTemporaryFolder { folder in
             var limits = Limits()
             limits.documentCacheBytes = cacheBytes
-            try await withBackend(path: folder + "/store.sqlite", limits: limits) { face in
+            try await withBackend(kind, path: folder + "/store.sqlite", limits: limits) { face in
                 try await Self.run(
                     writers: [face, face], readers: [face, face, face], moves: 60)
             }
         }
     }
 
-    @Test func `no reader through TCP sees half of a write`() async throws {
-        try await TestService.with { service in
+    @Test(arguments: BackendKind.all)
+    func `no reader through TCP sees half of a write`(on kind: BackendKind) async throws {
+        try await TestService.with(on: kind) { service in
             let face = RemoteFace(connection: service.connection)
             let direct = DirectFace(backend: service.backend, limits: Limits())
             try await Self.run(writers: [face, direct], readers: [face, face, direct], moves: 60)

@@ -1,5 +1,4 @@
 import Backend
-import EmbeddedBackend
 import GeoBucketClient
 import JSONText
 import Objects
@@ -50,7 +49,7 @@ struct RemoteFace: ContractFace {
 
 /// On a backend itself, without wire or service.
 struct DirectFace: ContractFace {
-    let backend: EmbeddedBackend
+    let backend: any TestedBackend
     let limits: Limits
     /// Whether what a query makes the engine build is there for the next one.
     var settles = false

@@ -1,4 +1,3 @@
-import EmbeddedBackend
 import JSONText
 import TestSupport
 import Testing
@@ -27,8 +26,8 @@ extension ContractRun {
     }
 
     /// The store's own check, and its count.
-    func checkStore(_ path: String) throws {
-        let report = try StoreCheck.run(path: path)
+    func checkStore(_ path: String, of kind: BackendKind) throws {
+        let report = try kind.check(path)
         #expect(report.problems == [], "seed \(seed)")
         #expect(report.objects == bucket.objects.count, "seed \(seed)")
     }

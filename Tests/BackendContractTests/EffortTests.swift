@@ -8,9 +8,12 @@ import Testing
 
 /// What `Backend` says of its callers' threads: when reads end, and when writes are answered.
 @Suite struct EffortTests {
-    @Test func `a read that is told to stop ends with a failure, others do not`() async throws {
+    @Test(arguments: BackendKind.all)
+    func `a read that is told to stop ends with a failure, others do not`(on kind: BackendKind)
+        async throws
+    {
         try await withTemporaryFolder { folder in
-            try await withBackend(path: folder + "/store.sqlite") { face in
+            try await withBackend(kind, path: folder + "/store.sqlite") { face in
                 let objects = (0..<500).map { #"{"_id":"o\#($0)","n":\#($0)}"# }
                 try await face.value(
                     "object.putMany",
@@ -36,14 +39,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [16, 17])
+    @Test(arguments: BackendKind.all, [16, 17])
     func `a page of many documents that are not in memory is no light work`(
+        on kind: BackendKind,
         _ count: Int
     ) async throws {
         var limits = Limits()
         limits.documentCacheBytes = 0
         try await withTemporaryFolder { [limits] folder in
-            try await withBackend(path: folder + "/store.sqlite", limits: limits) { face in
+            try await withBackend(kind, path: folder + "/store.sqlite", limits: limits) { face in
                 let objects = Array(repeating: "{}", count: count).joined(separator: ",")
                 try await face.value(
                     "object.putMany", #"{"bucket":"many","objects":[\#(objects)]}"#)
@@ -61,9 +65,12 @@ import Testing
         }
     }
 
-    @Test func `distances that every object of a page reports are counted as work`() async throws {
+    @Test(arguments: BackendKind.all)
+    func `distances that every object of a page reports are counted as work`(on kind: BackendKind)
+        async throws
+    {
         try await withTemporaryFolder { folder in
-            try await withBackend(path: folder + "/store.sqlite") { face in
+            try await withBackend(kind, path: folder + "/store.sqlite") { face in
                 let point = #"{"_type":"point","lat":1,"lon":2}"#
                 let objects = Array(repeating: #"{"p":\#(point)}"#, count: 200)
                 try await face.value(
@@ -89,9 +96,10 @@ import Testing
         }
     }
 
-    @Test func `writes are answered in the order of their submission`() async throws {
+    @Test(arguments: BackendKind.all)
+    func `writes are answered in the order of their submission`(on kind: BackendKind) async throws {
         try await withTemporaryFolder { folder in
-            try await withBackend(path: folder + "/store.sqlite") { face in
+            try await withBackend(kind, path: folder + "/store.sqlite") { face in
                 let answered = Mutex<[Int]>([])
                 let bucket = try BucketName("many")
                 await withCheckedContinuation { continuation in

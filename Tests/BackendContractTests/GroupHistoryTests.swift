@@ -1,5 +1,4 @@
 import Backend
-import EmbeddedBackend
 import JSONText
 import Objects
 import QueryLanguage
@@ -9,8 +8,9 @@ import Testing
 /// Histories of writes that become few transactions, against a dictionary that does one write after
 /// the other.
 @Suite struct GroupHistoryTests {
-    @Test(arguments: ContractSeeds.all)
+    @Test(arguments: BackendKind.all, ContractSeeds.all)
     func `writes submitted together answer and leave what they would one by one`(
+        on kind: BackendKind,
         seed: UInt64
     ) async throws {
         try await withTemporaryFolder { folder in
@@ -19,7 +19,7 @@ import Testing
             if seed % 2 == 0 { limits.documentCacheBytes = 0 }
             var random = SplitMix64(seed: seed)
             var model = Model()
-            try await withBackend(path: path, limits: limits) { face in
+            try await withBackend(kind, path: path, limits: limits) { face in
                 for _ in 0..<20 {
                     let writes = (0..<60).map { _ in Self.write(&random) }
                     let expected = writes.map { model.answer(to: $0) }
@@ -32,11 +32,11 @@ import Testing
                 let report = try face.backend.check(effort: .any)
                 #expect(report.problems == [], "seed \(seed)")
             }
-            try await withBackend(path: path) { face in
+            try await withBackend(kind, path: path) { face in
                 let left = try Self.contents(of: face.backend)
                 #expect(left == model.contents, "seed \(seed)")
             }
-            #expect(try StoreCheck.run(path: path).problems == [], "seed \(seed)")
+            #expect(try kind.check(path).problems == [], "seed \(seed)")
         }
     }
 
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    private static func contents(of backend: EmbeddedBackend) throws -> [String] {
+    private static func contents(of backend: any Backend) throws -> [String] {
         try buckets.flatMap { bucket in
             try ids.compactMap { id in
                 var writer = JSONWriter()

@@ -10,12 +10,14 @@ import Testing
 @Suite struct GroupTests {
     private static let id = ObjectID(trusted: "a")
 
-    @Test(arguments: [0, 256 * 1_048_576])
-    func `writes of one transaction see each other`(cacheBytes: Int) async throws {
+    @Test(arguments: BackendKind.all, [0, 256 * 1_048_576])
+    func `writes of one transaction see each other`(on kind: BackendKind, cacheBytes: Int)
+        async throws
+    {
         try await withTemporaryFolder { folder in
             var limits = Limits()
             limits.documentCacheBytes = cacheBytes
-            try await withBackend(path: folder + "/store.sqlite", limits: limits) { face in
+            try await withBackend(kind, path: folder + "/store.sqlite", limits: limits) { face in
                 let bucket = try BucketName("one")
                 func put(_ text: String, _ condition: WriteCondition) -> Write {
                     let document = WrittenDocument(text: Array(text.utf8), points: [])

@@ -9,10 +9,10 @@ import Testing
 
     /// Ten objects `o0`…`o9` with `n` from 0 through 9, and the key behind the third.
     private static func withKey(
-        _ body: (_ face: DirectFace, _ key: String) async throws -> Void
+        on kind: BackendKind, _ body: (_ face: DirectFace, _ key: String) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
-            try await withBackend(path: folder + "/store.sqlite") { face in
+            try await withBackend(kind, path: folder + "/store.sqlite") { face in
                 try await fill(face)
                 let page = try await ask(face, all, limit: 3)
                 #expect(page.ids == ["o0", "o1", "o2"])
@@ -51,9 +51,11 @@ import Testing
 
     private static let invalid = Refusal(errorCode: "INVALID_INPUT_DATA", path: "paginationKey")
 
-    @Test func `a key goes on behind its object, with another limit and other fields`() async throws
-    {
-        try await Self.withKey { face, key in
+    @Test(arguments: BackendKind.all)
+    func `a key goes on behind its object, with another limit and other fields`(
+        on kind: BackendKind
+    ) async throws {
+        try await Self.withKey(on: kind) { face, key in
             let page = try await Self.ask(
                 face, Self.all, limit: 5, key: key, more: #","fields":[]"#)
             #expect(page.ids == ["o3", "o4", "o5", "o6", "o7"])
@@ -63,8 +65,9 @@ import Testing
         }
     }
 
-    @Test func `a key outlives the object it names`() async throws {
-        try await Self.withKey { face, key in
+    @Test(arguments: BackendKind.all)
+    func `a key outlives the object it names`(on kind: BackendKind) async throws {
+        try await Self.withKey(on: kind) { face, key in
             try await face.value("object.delete", #"{"bucket":"keys","id":"o2"}"#)
             let afterDelete = try await Self.ask(face, Self.all, key: key)
             #expect(afterDelete.ids == (3...9).map { "o\($0)" })
@@ -74,8 +77,10 @@ import Testing
         }
     }
 
-    @Test func `a key with another clause, order or bucket is refused`() async throws {
-        try await Self.withKey { face, key in
+    @Test(arguments: BackendKind.all)
+    func `a key with another clause, order or bucket is refused`(on kind: BackendKind) async throws
+    {
+        try await Self.withKey(on: kind) { face, key in
             try await Self.fill(face, bucket: "others")
             for query in [
                 #"{"clause":{"type":"hasField","field":"n"},"orderBy":"n"}"#,
@@ -92,8 +97,9 @@ import Testing
         }
     }
 
-    @Test func `the same query spelled otherwise takes the key`() async throws {
-        try await Self.withKey { face, key in
+    @Test(arguments: BackendKind.all)
+    func `the same query spelled otherwise takes the key`(on kind: BackendKind) async throws {
+        try await Self.withKey(on: kind) { face, key in
             for query in [
                 #"{ "descending" : false, "orderBy":"\u006e", "clause":{"type":"\u0061ll"}}"#,
                 #"{"orderBy":"n"}"#, #"{"orderBy":[{"field":"n"}]}"#,
@@ -104,8 +110,9 @@ import Testing
         }
     }
 
-    @Test func `a key that was tampered with in any place is refused`() async throws {
-        try await Self.withKey { face, key in
+    @Test(arguments: BackendKind.all)
+    func `a key that was tampered with in any place is refused`(on kind: BackendKind) async throws {
+        try await Self.withKey(on: kind) { face, key in
             let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
             var random = SplitMix64(seed: 11)
             var spelled = Array(key)
@@ -128,17 +135,20 @@ import Testing
         }
     }
 
-    @Test func `a key of another store is refused, and one of this store survives a restart`()
+    @Test(arguments: BackendKind.all)
+    func `a key of another store is refused, and one of this store survives a restart`(
+        on kind: BackendKind
+    )
         async throws
     {
-        try await Self.withKey { _, foreign in
+        try await Self.withKey(on: kind) { _, foreign in
             try await withTemporaryFolder { folder in
                 let path = folder + "/store.sqlite"
-                let key = try await withBackend(path: path) { face in
+                let key = try await withBackend(kind, path: path) { face in
                     try await Self.fill(face)
                     return try await Self.ask(face, Self.all, limit: 3).nextKey
                 }
-                try await withBackend(path: path) { face in
+                try await withBackend(kind, path: path) { face in
                     let page = try await Self.ask(face, Self.all, key: key)
                     #expect(page.ids == (3...9).map { "o\($0)" })
                     #expect(

@@ -19,11 +19,14 @@ import Testing
         #"{"bucket":"grid","bucketQuery":{"clause":\#(clause)},"bestEffortLimit":10,"analyze":true}"#
     }
 
-    @Test func `a circle with many more points than a page is no reason to look at all objects`()
+    @Test(arguments: BackendKind.all)
+    func `a circle with many more points than a page is no reason to look at all objects`(
+        on kind: BackendKind
+    )
         async throws
     {
         try await withTemporaryFolder { folder in
-            try await withBackend(path: folder + "/store.sqlite") { face in
+            try await withBackend(kind, path: folder + "/store.sqlite") { face in
                 try await face.value(
                     "object.putMany",
                     #"{"bucket":"grid","objects":[\#(Self.objects.joined(separator: ","))]}"#)
@@ -41,7 +44,10 @@ import Testing
         }
     }
 
-    @Test func `a polygon of many edges is thought to cost more than one of few, in an or too`()
+    @Test(arguments: BackendKind.all)
+    func `a polygon of many edges is thought to cost more than one of few, in an or too`(
+        on kind: BackendKind
+    )
         async throws
     {
         /// Spikes about the grid, every second vertex near its middle.
@@ -56,7 +62,7 @@ import Testing
                 #"{"type":"geopolygon","field":"at","polygon":{"type":"Polygon","coordinates":[[\#(ring)]]}}"#
         }
         try await withTemporaryFolder { folder in
-            try await withBackend(path: folder + "/store.sqlite") { face in
+            try await withBackend(kind, path: folder + "/store.sqlite") { face in
                 try await face.value(
                     "object.putMany",
                     #"{"bucket":"grid","objects":[\#(Self.objects.joined(separator: ","))]}"#)
@@ -75,11 +81,15 @@ import Testing
         }
     }
 
-    @Test func `a rare value of a column is thought to take long where every object is looked at`()
+    @Test(arguments: BackendKind.all)
+    func `a rare value of a column is thought to take long where every object is looked at`(
+        on kind: BackendKind
+    )
         async throws
     {
         try await withTemporaryFolder { folder in
-            try await withBackend(path: folder + "/store.sqlite", makesColumns: true) { face in
+            try await withBackend(kind, path: folder + "/store.sqlite", makesColumns: true) {
+                face in
                 try await face.value(
                     "object.putMany",
                     #"{"bucket":"grid","objects":[\#(Self.objects.joined(separator: ","))]}"#)
@@ -91,7 +101,10 @@ import Testing
         }
     }
 
-    @Test func `a column of a bucket that is few among all is made of its own documents`()
+    @Test(arguments: BackendKind.all)
+    func `a column of a bucket that is few among all is made of its own documents`(
+        on kind: BackendKind
+    )
         async throws
     {
         func putMany(_ objects: [String], in bucket: String, on face: DirectFace) async throws {
@@ -100,7 +113,8 @@ import Testing
                 #"{"bucket":"\#(bucket)","objects":[\#(objects.joined(separator: ","))]}"#)
         }
         try await withTemporaryFolder { folder in
-            try await withBackend(path: folder + "/store.sqlite", makesColumns: true) { face in
+            try await withBackend(kind, path: folder + "/store.sqlite", makesColumns: true) {
+                face in
                 try await putMany(Self.objects, in: "others", on: face)
                 try await putMany(Array(Self.objects[..<200]), in: "grid", on: face)
                 for hole in stride(from: 0, to: 60, by: 3) {

@@ -5,8 +5,9 @@ import Testing
 
 /// The same contract through TCP.
 @Suite struct RemoteContractTests {
-    @Test(arguments: Array(ContractSeeds.range.prefix(12)) + ContractSeeds.kept)
+    @Test(arguments: BackendKind.all, Array(ContractSeeds.range.prefix(12)) + ContractSeeds.kept)
     func `any history, with a restart in its middle, answers as the oracle does`(
+        on kind: BackendKind,
         seed: UInt64
     ) async throws {
         try await withTemporaryFolder { folder in
@@ -14,7 +15,8 @@ import Testing
             var run = ContractRun(seed: seed, clock: TestClock(), scope: "users/someone/")
             for _ in 0..<2 {
                 let (before, clock) = (run, run.clock)
-                run = try await TestService.with(path: path, now: { clock.now }) { service in
+                run = try await TestService.with(on: kind, path: path, now: { clock.now }) {
+                    service in
                     var run = before
                     let face = RemoteFace(connection: service.connection)
                     try await run.history(rounds: 2, on: face)
@@ -22,17 +24,19 @@ import Testing
                     return run
                 }
             }
-            try run.checkStore(path)
+            try run.checkStore(path, of: kind)
         }
     }
 
     /// "unless the answer would pass the server's replyBytes: then the page ends early, with at
     /// least one object, and has a nextPaginationKey."
-    @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func `a page ends early rather than pass the limit of a reply`(seed: UInt64) async throws {
+    @Test(arguments: BackendKind.all, [1, 2, 3, 4] as [UInt64])
+    func `a page ends early rather than pass the limit of a reply`(
+        on kind: BackendKind, seed: UInt64
+    ) async throws {
         var limits = Limits()
         limits.replyBytes = 2_500
-        try await TestService.with(limits: limits) { [limits] service in
+        try await TestService.with(on: kind, limits: limits) { [limits] service in
             var run = ContractRun(seed: seed, clock: TestClock())
             let face = RemoteFace(connection: service.connection)
             _ = try await run.putMany(45, on: face)

@@ -6,8 +6,9 @@ import Testing
 /// What a start reads is left behind: later reads see what has been written since.
 @Suite struct RestartTests {
     /// The row of the last object that expires is the last that a start looks at.
-    @Test(arguments: [false, true])
+    @Test(arguments: BackendKind.all, [false, true])
     func `documents written after a start are read, whether or not the newest object expires`(
+        on kind: BackendKind,
         expires: Bool
     ) async throws {
         var limits = Limits()
@@ -23,7 +24,8 @@ import Testing
                     "object.put", #"{"bucket":"b1","id":"\#(id)","object":{"n":\#(n)}\#(expiry)}"#)
             }
             for life in 0..<3 {
-                try await TestService.with(path: path, limits: limits, clock: clock) { service in
+                try await TestService.with(on: kind, path: path, limits: limits, clock: clock) {
+                    service in
                     for id in ids {
                         try await put(id, life, service)
                         let found = try await service.call(

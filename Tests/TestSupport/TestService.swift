@@ -15,13 +15,14 @@ import Synchronization
 ///         let answer = try await service.call("server.ping")
 ///     }
 public struct TestService: Sendable {
-    public let backend: EmbeddedBackend
+    public let backend: any TestedBackend
     public let port: Int
     public let connection: LineConnection
 
     /// Starts a service, connects to it, runs `body`, stops it.
     ///
     /// - Parameters:
+    ///   - kind: what it serves from.
     ///   - path: the store; nil takes a fresh one that is removed afterwards.
     ///   - access: who may log in; nil asks nobody.
     ///   - tls: the service's certificate, and how the connection checks it.
@@ -30,7 +31,8 @@ public struct TestService: Sendable {
     ///   - log: takes what is logged.
     ///   - now: the service's clock, milliseconds since 1970.
     public static func with<Result: Sendable>(
-        path: String? = nil, limits: Limits = Limits(), access: AccessControl? = nil,
+        on kind: BackendKind = .embedded, path: String? = nil, limits: Limits = Limits(),
+        access: AccessControl? = nil,
         tls: (server: TLSIdentity, client: ClientTLS)? = nil, rateClock: TestClock? = nil,
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), log: LogLines = LogLines(),
         now: @escaping @Sendable () -> Int64 = systemMilliseconds,
@@ -38,9 +40,10 @@ public struct TestService: Sendable {
     ) async throws -> Result {
         try await withTemporaryFolder { folder in
             let logger = Logger(label: "test") { _ in log }
-            let backend = try EmbeddedBackend(
-                path: path ?? folder + "/store.sqlite", limits: limits, logger: logger,
-                tuning: tuning, now: now)
+            var opening = BackendKind.Opening(path: path ?? folder + "/store.sqlite")
+            (opening.limits, opening.logger) = (limits, logger)
+            (opening.tuning, opening.now) = (tuning, now)
+            let backend = try kind.open(opening)
             defer { try? backend.close() }
             var clock = ServiceClock()
             if let rateClock { clock.nanoseconds = { rateClock.now } }
@@ -67,15 +70,15 @@ public struct TestService: Sendable {
         }
     }
 
-    /// As `with(path:limits:now:_:)`, by a clock that the test sets.
+    /// As `with(on:path:limits:now:_:)`, by a clock that the test sets.
     public static func with<Result: Sendable>(
-        path: String? = nil, limits: Limits = Limits(),
+        on kind: BackendKind = .embedded, path: String? = nil, limits: Limits = Limits(),
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), log: LogLines = LogLines(),
         clock: FakeClock, _ body: @escaping @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         let now: @Sendable () -> Int64 = { clock.milliseconds }
         return try await with(
-            path: path, limits: limits, tuning: tuning, log: log, now: now, body)
+            on: kind, path: path, limits: limits, tuning: tuning, log: log, now: now, body)
     }
 
     /// One call; the result, or the service's error thrown as `ClientFailure.refused`.

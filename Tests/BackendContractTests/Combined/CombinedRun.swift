@@ -1,4 +1,3 @@
-import EmbeddedBackend
 import GeoBucketClient
 import JSONText
 import Synchronization
@@ -9,6 +8,7 @@ import Testing
 /// and a clock by which objects expire are at work together.
 struct CombinedRun: Sendable {
     let seed: UInt64
+    private let kind: BackendKind
     let tally = CombinedTally()
     private let budget: CombinedBudget
     private let world: CombinedWorld
@@ -22,9 +22,10 @@ struct CombinedRun: Sendable {
     private static let bursts = 6
     private static let readersPerBucket = 2
 
-    init(seed: UInt64) {
+    init(seed: UInt64, on kind: BackendKind) {
         var random = SplitMix64(seed: seed)
         self.seed = seed
+        self.kind = kind
         let (budget, clock) = (CombinedBudget(&random), clock)
         self.budget = budget
         world = CombinedWorld(&random)
@@ -40,7 +41,7 @@ struct CombinedRun: Sendable {
             let path = folder + "/store.sqlite"
             for life in 0..<Self.lives {
                 try await TestService.with(
-                    path: path, limits: budget.limits, tuning: budget.tuning, log: log,
+                    on: kind, path: path, limits: budget.limits, tuning: budget.tuning, log: log,
                     clock: clock
                 ) { try await live($0, life) }
             }
@@ -150,7 +151,7 @@ struct CombinedRun: Sendable {
     }
 
     private func checkStore(_ path: String) throws {
-        let report = try StoreCheck.run(path: path)
+        let report = try kind.check(path)
         guard report.problems.isEmpty else {
             throw Disagreement(description: "seed \(seed): the store: \(report.problems)")
         }

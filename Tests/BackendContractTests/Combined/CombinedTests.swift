@@ -24,13 +24,15 @@ enum CombinedSeeds {
 /// Everything together against a model: expiry, columns and orders that are made and given up,
 /// renumberings, merges, bulk deletions, buckets deleted and made again, restarts, and many readers.
 @Suite(.serialized) struct CombinedTests {
-    @Test(.disabled(if: CombinedSeeds.minutes != nil))
-    func `whatever happens at once, every answer is one that was right while it was asked for`()
+    @Test(.disabled(if: CombinedSeeds.minutes != nil), arguments: BackendKind.all)
+    func `whatever happens at once, every answer is one that was right while it was asked for`(
+        on kind: BackendKind
+    )
         async throws
     {
         var paths: Set<String> = []
         for seed in CombinedSeeds.range + CombinedSeeds.kept {
-            let tally = try await Self.run(seed)
+            let tally = try await Self.run(seed, on: kind)
             paths.formUnion(tally.names)
         }
         for path in ["lookup", "ordered", "circle", "box", "ids", "scan"] {
@@ -39,22 +41,24 @@ enum CombinedSeeds {
         #expect(paths.contains("checks with columns"))
     }
 
-    @Test(.enabled(if: CombinedSeeds.minutes != nil))
-    func `the same with ever new seeds, for as long as it is told`() async throws {
+    @Test(.enabled(if: CombinedSeeds.minutes != nil), arguments: BackendKind.all)
+    func `the same with ever new seeds, for as long as it is told`(on kind: BackendKind)
+        async throws
+    {
         let end = ContinuousClock.now + .seconds(60 * (CombinedSeeds.minutes ?? 0))
         var seed = CombinedSeeds.first
         repeat {
-            try await Self.run(seed)
+            try await Self.run(seed, on: kind)
             seed += 1
         } while ContinuousClock.now < end
     }
 
     @discardableResult
-    private static func run(_ seed: UInt64) async throws -> CombinedTally {
+    private static func run(_ seed: UInt64, on kind: BackendKind) async throws -> CombinedTally {
         // Said first: a run that traps ends the process.
         print("combined run, seed \(seed)")
         fflush(nil)
-        let run = CombinedRun(seed: seed)
+        let run = CombinedRun(seed: seed, on: kind)
         let start = ContinuousClock.now
         do {
             try await run.run()

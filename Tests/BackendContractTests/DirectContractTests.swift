@@ -1,8 +1,6 @@
-import EmbeddedBackend
 import Foundation
 import InMemoryEngine
 import JSONText
-import Logging
 import Objects
 import TestSupport
 import Testing
@@ -18,15 +16,15 @@ enum ContractSeeds {
     static var all: [UInt64] { range + kept }
 }
 
-/// A backend of its own on a file.
+/// A backend of its own on a store.
 func withBackend<Result>(
-    path: String, limits: Limits = Limits(), clock: TestClock = TestClock(),
+    _ kind: BackendKind, path: String, limits: Limits = Limits(), clock: TestClock = TestClock(),
     makesColumns: Bool = false, _ body: (DirectFace) async throws -> Result
 ) async throws -> Result {
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let backend = try EmbeddedBackend(
-        path: path, limits: limits, logger: logger, tuning: makesColumns ? .eager : .init(),
-        now: { clock.now })
+    var opening = BackendKind.Opening(path: path)
+    (opening.limits, opening.now) = (limits, { clock.now })
+    if makesColumns { opening.tuning = .eager }
+    let backend = try kind.open(opening)
     do {
         let face = DirectFace(backend: backend, limits: limits, settles: makesColumns)
         let result = try await body(face)
@@ -51,10 +49,11 @@ extension InMemoryEngine.Tuning {
     }
 }
 
-/// The contract on the embedded backend itself.
-@Suite struct EmbeddedContractTests {
-    @Test(arguments: ContractSeeds.all)
+/// The contract on a backend itself, without wire or service.
+@Suite struct DirectContractTests {
+    @Test(arguments: BackendKind.all, ContractSeeds.all)
     func `any history, with a restart in its middle, answers as the oracle does`(
+        on kind: BackendKind,
         seed: UInt64
     ) async throws {
         try await withTemporaryFolder { folder in
@@ -64,16 +63,18 @@ extension InMemoryEngine.Tuning {
             if seed % 3 == 0 { limits.documentCacheBytes = 0 }
             var run = ContractRun(seed: seed, clock: TestClock())
             for _ in 0..<2 {
-                try await withBackend(path: path, limits: limits, clock: run.clock) { face in
+                try await withBackend(kind, path: path, limits: limits, clock: run.clock) { face in
                     try await run.history(rounds: 3, on: face)
                 }
             }
-            try run.checkStore(path)
+            try run.checkStore(path, of: kind)
         }
     }
 
-    @Test(arguments: ContractSeeds.all)
-    func `any history answers alike when columns come and go`(seed: UInt64) async throws {
+    @Test(arguments: BackendKind.all, ContractSeeds.all)
+    func `any history answers alike when columns come and go`(on kind: BackendKind, seed: UInt64)
+        async throws
+    {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             var limits = Limits()
@@ -83,36 +84,39 @@ extension InMemoryEngine.Tuning {
             run.usesColumns = true
             for _ in 0..<2 {
                 try await withBackend(
-                    path: path, limits: limits, clock: run.clock, makesColumns: true
+                    kind, path: path, limits: limits, clock: run.clock, makesColumns: true
                 ) { face in
                     try await run.history(rounds: 3, on: face)
                     for _ in 0..<3 { try await run.checkWalkAmongWrites(on: face) }
                 }
             }
-            try run.checkStore(path)
+            try run.checkStore(path, of: kind)
         }
     }
 
-    @Test(arguments: ContractSeeds.all)
+    @Test(arguments: BackendKind.all, ContractSeeds.all)
     func `objects that nobody touches between pages appear exactly once`(
+        on kind: BackendKind,
         seed: UInt64
     ) async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             var run = ContractRun(seed: seed, clock: TestClock())
-            try await withBackend(path: path, clock: run.clock) { face in
+            try await withBackend(kind, path: path, clock: run.clock) { face in
                 _ = try await run.putMany(40, on: face)
                 for _ in 0..<5 { try await run.checkWalkAmongWrites(on: face) }
             }
-            try run.checkStore(path)
+            try run.checkStore(path, of: kind)
         }
     }
 
-    @Test func `every access path is taken, and what it finds is not always nothing`() async throws
+    @Test(arguments: BackendKind.all)
+    func `every access path is taken, and what it finds is not always nothing`(on kind: BackendKind)
+        async throws
     {
         try await withTemporaryFolder { folder in
             var run = ContractRun(seed: 1, clock: TestClock())
-            let paths = try await withBackend(path: folder + "/store.sqlite") { face in
+            let paths = try await withBackend(kind, path: folder + "/store.sqlite") { face in
                 _ = try await run.putMany(45, on: face)
                 try await run.check(queries: 300, on: face)
                 return run.accessPaths
@@ -124,12 +128,13 @@ extension InMemoryEngine.Tuning {
         }
     }
 
-    @Test func `with columns, look-ups and orders are taken too`() async throws {
+    @Test(arguments: BackendKind.all)
+    func `with columns, look-ups and orders are taken too`(on kind: BackendKind) async throws {
         try await withTemporaryFolder { folder in
             var run = ContractRun(seed: 2, clock: TestClock())
             run.usesColumns = true
             let paths = try await withBackend(
-                path: folder + "/store.sqlite", makesColumns: true
+                kind, path: folder + "/store.sqlite", makesColumns: true
             ) { face in
                 _ = try await run.putMany(45, on: face)
                 try await run.check(queries: 300, on: face)
@@ -141,11 +146,14 @@ extension InMemoryEngine.Tuning {
         }
     }
 
-    @Test func `a query that would read many documents waits for its columns`() async throws {
+    @Test(arguments: BackendKind.all)
+    func `a query that would read many documents waits for its columns`(on kind: BackendKind)
+        async throws
+    {
         try await withTemporaryFolder { folder in
             var run = ContractRun(seed: 4, clock: TestClock())
             try await withBackend(
-                path: folder + "/store.sqlite", clock: run.clock, makesColumns: true
+                kind, path: folder + "/store.sqlite", clock: run.clock, makesColumns: true
             ) { face in
                 _ = try await run.putMany(45, on: face)
                 let unsettled = DirectFace(backend: face.backend, limits: face.limits)
@@ -158,14 +166,18 @@ extension InMemoryEngine.Tuning {
         }
     }
 
-    @Test func `columns of fields that objects have come back after a restart before anybody asks`()
+    @Test(arguments: BackendKind.all)
+    func `columns of fields that objects have come back after a restart before anybody asks`(
+        on kind: BackendKind
+    )
         async throws
     {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             var run = ContractRun(seed: 3, clock: TestClock())
             run.usesColumns = true
-            let made = try await withBackend(path: path, clock: run.clock, makesColumns: true) {
+            let made = try await withBackend(kind, path: path, clock: run.clock, makesColumns: true)
+            {
                 face in
                 _ = try await run.putMany(45, on: face)
                 try await run.check(queries: 50, on: face)
@@ -174,7 +186,7 @@ extension InMemoryEngine.Tuning {
             }
             #expect(made > 1)
             // Without the eagerness that would make them anew for the first query.
-            try await withBackend(path: path, clock: run.clock) { face in
+            try await withBackend(kind, path: path, clock: run.clock) { face in
                 face.backend.settle()
                 let columns = face.backend.statistics().columns
                 #expect(columns <= made && columns > made / 2, "\(columns) of \(made)")
@@ -183,22 +195,24 @@ extension InMemoryEngine.Tuning {
         }
     }
 
-    @Test(arguments: [1, 2] as [UInt64])
-    func `a bucket of some thousands answers as the oracle does`(seed: UInt64) async throws {
+    @Test(arguments: BackendKind.all, [1, 2] as [UInt64])
+    func `a bucket of some thousands answers as the oracle does`(on kind: BackendKind, seed: UInt64)
+        async throws
+    {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             var run = ContractRun(seed: seed, clock: TestClock(), ids: 1_500)
             run.usesColumns = true
             for round in 0..<2 {
                 try await withBackend(
-                    path: path, clock: run.clock, makesColumns: round == 1
+                    kind, path: path, clock: run.clock, makesColumns: round == 1
                 ) { face in
                     _ = try await run.putMany(1_400, on: face)
                     try await run.write(steps: 60, on: face)
                     try await run.check(queries: 4, on: face)
                 }
             }
-            try run.checkStore(path)
+            try run.checkStore(path, of: kind)
         }
     }
 }

@@ -8,11 +8,12 @@ extension ObjectID {
     ///
     /// - Parameter milliseconds: since 1970.
     /// - Reference: RFC 9562 section 5.7.
-    static func new(at milliseconds: Int64) -> ObjectID {
-        var generator = SystemRandomNumberGenerator()
-        let random: UInt64 = generator.next()
+    public static func new(
+        at milliseconds: Int64, from source: inout some RandomNumberGenerator
+    ) -> ObjectID {
+        let random: UInt64 = source.next()
         let high = UInt64(milliseconds) << 16 | 0x7000 | random & 0x0FFF
-        let low: UInt64 = generator.next() >> 2 | 1 << 63
+        let low: UInt64 = source.next() >> 2 | 1 << 63
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(36)

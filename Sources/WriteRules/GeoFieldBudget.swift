@@ -1,5 +1,3 @@
-import Backend
-import InMemoryEngine
 import Objects
 
 /// At how many field paths each bucket holds GeoPoints: each path has an index of its own.
@@ -9,11 +7,12 @@ struct GeoFieldBudget {
     /// Refuses documents that are about to be written if there is no room for all paths of their points.
     ///
     /// - Parameters:
-    ///   - successor: what the bucket is before them.
+    ///   - isKnown: whether the bucket holds GeoPoints at a path before them.
+    ///   - count: at how many paths it does.
     ///   - path: where the document of this place stands in the request.
     func check(
-        _ documents: some Sequence<[FieldPoint]>, in bucket: BucketName, of successor: Successor,
-        at path: (Int) -> String
+        _ documents: some Sequence<[FieldPoint]>, isKnown: (FieldPath) -> Bool,
+        count: @autoclosure () -> Int, at path: (Int) -> String
     ) throws(ServiceFailure) {
         var new: Set<FieldPath> = []
         // Mostly the same path again and again.
@@ -21,10 +20,8 @@ struct GeoFieldBudget {
         for (place, points) in documents.enumerated() {
             for point in points where point.field != last {
                 last = point.field
-                guard !successor.hasGeoPoints(at: point.field, in: bucket),
-                    new.insert(point.field).inserted
-                else { continue }
-                guard successor.geoFieldCount(of: bucket) + new.count <= limit else {
+                guard !isKnown(point.field), new.insert(point.field).inserted else { continue }
+                guard count() + new.count <= limit else {
                     throw ServiceFailure(
                         .invalidInputData,
                         "the bucket has GeoPoints at \(limit) field paths, as many as may be",

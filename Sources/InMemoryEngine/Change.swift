@@ -1,17 +1,15 @@
+import Backend
 import Objects
 
-/// The store-wide, increasing number of a change.
-public typealias ChangeNumber = UInt64
-
 /// What a durable write did to one bucket: what an engine derives its state from.
-public enum Change: Sendable {
+enum Change: Sendable {
     /// With the object's own document, as it is stored.
     case upsert(ObjectChange, text: [UInt8])
     /// Objects by the changes that created them.
     case delete(bucket: BucketName, creations: [ChangeNumber])
     case deleteBucket(BucketName)
 
-    public var bucket: BucketName {
+    var bucket: BucketName {
         switch self {
         case .upsert(let object, _): object.bucket
         case .delete(let bucket, _), .deleteBucket(let bucket): bucket

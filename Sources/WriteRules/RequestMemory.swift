@@ -1,0 +1,64 @@
+import Backend
+import Crypto
+import Objects
+
+/// The writes of the last 24 hours that their clients may repeat: in the store, so that a restart
+/// forgets none.
+///
+/// Only writes that were done are remembered: a refused one has changed nothing, so its repeat is
+/// judged anew.
+struct RequestMemory<Ledger: RequestLedger> {
+    let ledger: Ledger
+    let limit: Int
+    let now: Int64
+
+    /// So many forgotten ones go with each that is remembered.
+    private static var sweptAtOnce: Int { 4 }
+
+    /// From then back requests are forgotten.
+    private var horizon: Int64 { now - RememberedRequest.milliseconds }
+
+    /// The answer of the first of these requests; nil when this is the first.
+    ///
+    /// - Throws: a `ServiceFailure` when the key stands for another request, or when there is no
+    ///   room for one more.
+    func answer(to key: RequestKey) throws -> WriteAnswer? {
+        guard let first = try ledger.request(key: key.text), first.time > horizon else {
+            try makeRoom()
+            return nil
+        }
+        guard first.digest == Self.digest(key) else {
+            throw ServiceFailure(
+                .invalidInputData,
+                "the requestKey \(quoted(key.text)) was given to another request before",
+                at: "requestKey")
+        }
+        guard let answer = WriteAnswer(remembered: first.answer) else {
+            throw ServiceFailure(
+                .undefined, "the store is damaged: a remembered answer cannot be read")
+        }
+        return answer
+    }
+
+    private func makeRoom() throws {
+        try ledger.deleteRequests(until: horizon, atMost: Self.sweptAtOnce)
+        guard try ledger.requestCount() < limit else {
+            let oldest = try ledger.oldestRequestTime() ?? now
+            throw ServiceFailure(
+                .tooManyRequests,
+                "\(limit) writes with a requestKey are remembered already, no more are taken "
+                    + "until some are a day old",
+                at: "requestKey", retryAfterMilliseconds: Int(max(oldest - horizon, 1)))
+        }
+    }
+
+    func remember(_ answer: WriteAnswer, to key: RequestKey) throws {
+        let request = RememberedRequest(
+            time: now, digest: Self.digest(key), answer: answer.remembered)
+        try ledger.remember(request, key: key.text)
+    }
+
+    private static func digest(_ key: RequestKey) -> [UInt8] {
+        Array(SHA256.hash(data: key.request).prefix(16))
+    }
+}

@@ -1,0 +1,200 @@
+import Backend
+import JSONText
+import Objects
+import QueryLanguage
+
+/// What writes mean, whatever store they end in: each is refused or done, one after the other, in the
+/// state of one transaction.
+///
+///     let judge = WriteJudge(on: state, at: now, limits: limits, parser: parser) { newID(at: $0) }
+///     try judge.perform(.delete(bucket: shops, id: id, ifVersion: 3), key: nil)  // .success(.deleted(1))
+///
+/// A write that is refused has changed nothing: what can be refused is found before the first change
+/// is made. An object that has expired is not there; a write that finds one removes it.
+///
+/// No store, no clock, no randomness: equal states, times and sources of ids give equal answers.
+public struct WriteJudge<State: TransactionState> {
+    private let state: State
+    private let now: Int64
+    private let limits: Limits
+    private let newID: (Int64) -> ObjectID
+    private let parser: JSONParser
+    private let patchParser = JSONParser()
+
+    /// - Parameters:
+    ///   - now: milliseconds since 1970.
+    ///   - parser: views of it do not outlive a step of the judge's, so the state may use it too.
+    ///   - newID: an id, at a time in milliseconds since 1970, that hardly any object has.
+    public init(
+        on state: State, at now: Int64, limits: Limits, parser: JSONParser,
+        newID: @escaping (Int64) -> ObjectID
+    ) {
+        self.state = state
+        self.now = now
+        self.limits = limits
+        self.parser = parser
+        self.newID = newID
+    }
+
+    /// - Parameter key: where a write has been done under it within the last 24 hours, this one is not
+    ///   done again, and its answer is the first one's.
+    /// - Throws: only what fails the transaction; a refusal is a result.
+    public func perform(
+        _ write: Write, key: RequestKey?
+    ) throws -> Result<WriteAnswer, ServiceFailure> {
+        do {
+            guard let key else { return .success(try answer(to: write)) }
+            let memory = RequestMemory(
+                ledger: state.requests, limit: limits.requestKeys, now: now)
+            if let first = try memory.answer(to: key) { return .success(first) }
+            let answer = try answer(to: write)
+            try memory.remember(answer, to: key)
+            return .success(answer)
+        } catch let refusal as ServiceFailure {
+            return .failure(refusal)
+        }
+    }
+
+    /// Removes some of the objects that have expired, and says how many.
+    public func removeExpired(atMost count: Int) throws -> Int {
+        let expired = try state.expired(at: now, atMost: count)
+        for (bucket, objects) in Dictionary(grouping: expired, by: \.bucket) {
+            try state.delete(objects.map(\.creation), in: bucket, at: now)
+        }
+        return expired.count
+    }
+
+    private func answer(to write: Write) throws -> WriteAnswer {
+        switch write {
+        case .put(let bucket, let object, let condition):
+            .stored([try put(object, if: condition, in: bucket)])
+        case .putMany(let bucket, let objects): .stored(try put(objects, in: bucket))
+        case .patch(let bucket, let id, let patch, let version, let expiry):
+            .stored([try self.patch(id, patch, version, expiry, in: bucket)])
+        case .delete(let bucket, let id, let version):
+            .deleted(try delete([try deletable(id, in: bucket, version: version)], in: bucket))
+        case .deleteBucket(let bucket): .deleted(try deleteBucket(bucket))
+        case .deleteWhere(let bucket, let clause):
+            .deleted(
+                try delete(try state.objects(satisfying: clause, in: bucket), in: bucket))
+        }
+    }
+
+    // MARK: Puts and patches
+
+    private func put(
+        _ object: PutObject, if condition: WriteCondition, in bucket: BucketName
+    ) throws -> ObjectMetadata {
+        let present = try object.id.flatMap { try whole($0, in: bucket) }
+        if condition != .none { try condition.check(present?.metadata, object.id, in: bucket) }
+        try checkGeoFields(CollectionOfOne(object.document.points), in: bucket) { _ in "object" }
+        return try put(object, over: present, in: bucket)
+    }
+
+    private func put(_ objects: [PutObject], in bucket: BucketName) throws -> [ObjectMetadata] {
+        try checkGeoFields(objects.lazy.map(\.document.points), in: bucket) { "objects[\($0)]" }
+        return try objects.map { object in
+            let present = try object.id.flatMap { try whole($0, in: bucket) }
+            return try put(object, over: present, in: bucket)
+        }
+    }
+
+    private func put(
+        _ object: PutObject, over present: PresentObject?, in bucket: BucketName
+    ) throws -> ObjectMetadata {
+        if let present {
+            return try replace(present, object.document, expires: object.expires, in: bucket)
+        }
+        let metadata = ObjectMetadata(
+            creating: object, as: object.id ?? freeID(in: bucket), at: now)
+        try state.insert(metadata, object.document, in: bucket)
+        return metadata
+    }
+
+    private func patch(
+        _ id: ObjectID, _ patch: [UInt8], _ version: Int64?, _ expiry: Expiry,
+        in bucket: BucketName
+    ) throws -> ObjectMetadata {
+        guard let present = try whole(id, in: bucket) else {
+            throw ServiceFailure.noObject(id, in: bucket)
+        }
+        try present.metadata.check(isVersion: version)
+        let merged = MergePatch.apply(
+            try patchParser.parse(patch), to: try parser.parse(present.document))
+        let document = try WrittenDocument(
+            try parser.parse(merged), at: "object", limits: limits)
+        try checkGeoFields(CollectionOfOne(document.points), in: bucket) { _ in "object" }
+        return try replace(
+            present, document, expires: expiry.applied(to: present.metadata.expires), in: bucket)
+    }
+
+    private func replace(
+        _ present: PresentObject, _ document: WrittenDocument, expires: Int64?,
+        in bucket: BucketName
+    ) throws -> ObjectMetadata {
+        let metadata = present.metadata.next(at: now, expires: expires)
+        try state.replace(present, with: metadata, document, in: bucket)
+        return metadata
+    }
+
+    private func checkGeoFields(
+        _ documents: some Sequence<[FieldPoint]>, in bucket: BucketName, at path: (Int) -> String
+    ) throws(ServiceFailure) {
+        try GeoFieldBudget(limit: limits.geoFields).check(
+            documents, isKnown: { state.hasGeoPoints(at: $0, in: bucket) },
+            count: state.geoFieldCount(of: bucket), at: path)
+    }
+
+    /// An id that no object of the bucket has.
+    private func freeID(in bucket: BucketName) -> ObjectID {
+        while true {
+            let id = newID(now)
+            if !state.hasObject(id, in: bucket) { return id }
+        }
+    }
+
+    // MARK: Deletions
+
+    private func delete(_ creations: [ChangeNumber], in bucket: BucketName) throws -> Int {
+        try state.delete(creations, in: bucket, at: now)
+        return creations.count
+    }
+
+    /// The object that is to be deleted: one that is damaged too, unless something is asked of it.
+    private func deletable(
+        _ id: ObjectID, in bucket: BucketName, version: Int64?
+    ) throws -> ChangeNumber {
+        guard let found = try present(id, in: bucket) else {
+            throw ServiceFailure.noObject(id, in: bucket)
+        }
+        if case .damaged(let creation, _) = found, version == nil { return creation }
+        let object = try found.whole()
+        try object.metadata.check(isVersion: version)
+        return object.creation
+    }
+
+    private func deleteBucket(_ bucket: BucketName) throws -> Int {
+        guard try state.hasBucket(bucket) else { throw ServiceFailure.noBucket(bucket) }
+        let expired = try state.expiredCount(in: bucket, at: now)
+        let deleted = try delete(state.creations(in: bucket), in: bucket)
+        try state.deleteBucket(bucket)
+        return deleted - expired
+    }
+
+    // MARK: What is there
+
+    /// - Throws: where it is damaged.
+    private func whole(_ id: ObjectID, in bucket: BucketName) throws -> PresentObject? {
+        try present(id, in: bucket)?.whole()
+    }
+
+    /// An object that is there; one that has expired is removed now, so that its id is free.
+    private func present(_ id: ObjectID, in bucket: BucketName) throws -> FoundObject? {
+        let found = try state.find(id, in: bucket)
+        guard case .whole(let object) = found, object.metadata.hasExpired(at: now) else {
+            return found
+        }
+        try state.delete([object.creation], in: bucket, at: now)
+        return nil
+    }
+}

@@ -1,0 +1,48 @@
+import Backend
+import EmbeddedBackend
+import InMemoryEngine
+import Logging
+import Objects
+
+/// A back end that tests open and close.
+public protocol TestedBackend: Backend {
+    /// Returns when everything submitted has been answered and nothing is being made beside it.
+    func settle()
+
+    func close() throws
+}
+
+extension EmbeddedBackend: TestedBackend {}
+
+/// A kind of back end that the contract's tests run on: how one is opened, and how what it has left is
+/// checked.
+public struct BackendKind: Sendable, CustomStringConvertible {
+    /// What a back end is opened with.
+    public struct Opening: Sendable {
+        /// The store, made where there is none; another path is another store.
+        public var path: String
+        public var limits = Limits()
+        public var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        public var tuning = InMemoryEngine.Tuning()
+        /// Milliseconds since 1970.
+        public var now: @Sendable () -> Int64 = systemMilliseconds
+
+        public init(path: String) { self.path = path }
+    }
+
+    public let description: String
+    public let open: @Sendable (Opening) throws -> any TestedBackend
+    /// Compares what is derived with what is stored at a path, while nobody serves it.
+    public let check: @Sendable (_ path: String) throws -> CheckReport
+
+    public static let embedded = BackendKind(
+        description: "embedded",
+        open: {
+            try EmbeddedBackend(
+                path: $0.path, limits: $0.limits, logger: $0.logger, tuning: $0.tuning, now: $0.now)
+        },
+        check: { try StoreCheck.run(path: $0) })
+
+    /// Every kind there is: all of them fulfil the contract.
+    public static let all = [embedded]
+}

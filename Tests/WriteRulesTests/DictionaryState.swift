@@ -1,0 +1,137 @@
+import Backend
+import JSONText
+import Objects
+import QueryLanguage
+import TestSupport
+import WriteRules
+
+/// A store that is a dictionary, and nothing else.
+final class DictionaryState: TransactionState {
+    struct Stored {
+        let creation: ChangeNumber
+        var change: ChangeNumber
+        var metadata: ObjectMetadata
+        var document: WrittenDocument
+        var isDamaged = false
+
+        var whole: [UInt8] { metadata.document(around: document.text) }
+    }
+
+    struct Damage: Error, Equatable { var creation: ChangeNumber }
+
+    /// In the order of creation.
+    var buckets: [BucketName: [Stored]] = [:]
+    let requests = RequestList()
+    /// The number of the last change.
+    private(set) var change: ChangeNumber = 0
+    /// By which a clause finds no object that has expired.
+    var now: Int64 = 0
+
+    func find(_ id: ObjectID, in bucket: BucketName) -> FoundObject? {
+        stored(id, in: bucket).map { stored in
+            guard !stored.isDamaged else {
+                return .damaged(
+                    creation: stored.creation, failure: Damage(creation: stored.creation))
+            }
+            return .whole(
+                PresentObject(
+                    creation: stored.creation, change: stored.change, metadata: stored.metadata,
+                    document: stored.whole))
+        }
+    }
+
+    func stored(_ id: ObjectID, in bucket: BucketName) -> Stored? {
+        buckets[bucket]?.first { $0.metadata.id == id }
+    }
+
+    func hasObject(_ id: ObjectID, in bucket: BucketName) -> Bool {
+        stored(id, in: bucket) != nil
+    }
+
+    func hasBucket(_ bucket: BucketName) -> Bool { buckets[bucket] != nil }
+
+    func creations(in bucket: BucketName) -> [ChangeNumber] {
+        buckets[bucket, default: []].map(\.creation)
+    }
+
+    func objects(satisfying clause: Clause, in bucket: BucketName) throws -> [ChangeNumber] {
+        try buckets[bucket, default: []].filter { stored in
+            guard stored.metadata.expires.map({ $0 > now }) ?? true else { return false }
+            return try JSONParser.reading(stored.whole) { clause.evaluate(on: $0) == .yes }
+        }.map(\.creation)
+    }
+
+    func expired(
+        at now: Int64, atMost count: Int
+    ) -> [(bucket: BucketName, creation: ChangeNumber)] {
+        let all = buckets.flatMap { bucket, objects in
+            objects.filter { $0.metadata.expires.map { $0 <= now } ?? false }
+                .map { (bucket, $0.creation, $0.metadata.expires!) }
+        }
+        return all.sorted { ($0.2, $0.1) < ($1.2, $1.1) }.prefix(count).map { ($0.0, $0.1) }
+    }
+
+    func expiredCount(in bucket: BucketName, at now: Int64) -> Int {
+        expired(at: now, atMost: .max).count { $0.bucket == bucket }
+    }
+
+    func hasGeoPoints(at field: FieldPath, in bucket: BucketName) -> Bool {
+        geoFields(of: bucket).contains(field)
+    }
+
+    func geoFieldCount(of bucket: BucketName) -> Int { geoFields(of: bucket).count }
+
+    private func geoFields(of bucket: BucketName) -> Set<FieldPath> {
+        Set(buckets[bucket, default: []].flatMap { $0.document.points.map(\.field) })
+    }
+
+    func insert(_ metadata: ObjectMetadata, _ document: WrittenDocument, in bucket: BucketName) {
+        precondition(!hasObject(metadata.id, in: bucket), "an id is given twice")
+        change += 1
+        buckets[bucket, default: []].append(
+            Stored(creation: change, change: change, metadata: metadata, document: document))
+    }
+
+    func replace(
+        _ present: PresentObject, with metadata: ObjectMetadata, _ document: WrittenDocument,
+        in bucket: BucketName
+    ) {
+        change += 1
+        let place = buckets[bucket]!.firstIndex { $0.creation == present.creation }!
+        precondition(buckets[bucket]![place].change == present.change, "a stale object is replaced")
+        buckets[bucket]![place].change = change
+        buckets[bucket]![place].metadata = metadata
+        buckets[bucket]![place].document = document
+    }
+
+    func delete(_ creations: [ChangeNumber], in bucket: BucketName, at now: Int64) {
+        change += ChangeNumber(creations.count)
+        buckets[bucket]?.removeAll { creations.contains($0.creation) }
+    }
+
+    func deleteBucket(_ bucket: BucketName) {
+        precondition(buckets[bucket]?.isEmpty == true, "a bucket goes with objects in it")
+        buckets[bucket] = nil
+    }
+}
+
+/// A ledger that is a list.
+final class RequestList: RequestLedger {
+    private(set) var requests: [(key: String, request: RememberedRequest)] = []
+
+    func request(key: String) -> RememberedRequest? { requests.first { $0.key == key }?.request }
+
+    func remember(_ request: RememberedRequest, key: String) {
+        requests.removeAll { $0.key == key }
+        requests.append((key, request))
+    }
+
+    func requestCount() -> Int { requests.count }
+
+    func oldestRequestTime() -> Int64? { requests.first?.request.time }
+
+    func deleteRequests(until time: Int64, atMost count: Int) {
+        let kept = requests.prefix(count).filter { $0.request.time > time }
+        requests = kept + requests.dropFirst(count)
+    }
+}
