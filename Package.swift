@@ -83,15 +83,15 @@ let package = Package(
                 "Runtime", "WriteRules", "ObjectStore", "InMemoryEngine",
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .target(name: "WireProtocol", dependencies: ["JSONText", "Objects"]),
         .target(
             name: "Operations",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "Backend",
+                "JSONText", "Objects", "QueryLanguage", "Backend", "WireProtocol",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
             ]),
-        .target(name: "WireProtocol", dependencies: ["JSONText", "Objects", "QueryLanguage"]),
         .target(
             name: "QueryServer",
             dependencies: [
@@ -191,7 +191,7 @@ let package = Package(
         .testTarget(
             name: "OperationsTests",
             dependencies: [
-                "JSONText", "Objects", "Operations", "TestSupport",
+                "JSONText", "Objects", "WireProtocol", "Operations", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]),

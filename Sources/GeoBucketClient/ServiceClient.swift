@@ -2,6 +2,7 @@ import JSONText
 import Logging
 import NIOCore
 import Synchronization
+import WireProtocol
 
 /// Connects to a service, runs `body` and closes, on every path.
 ///
@@ -88,7 +89,7 @@ public final class ServiceClient: Sendable {
         _ method: String, _ params: JSONValue = .object([:])
     ) async throws -> JSONValue {
         let text = try Self.text(params)
-        let isRepeatable = Self.reads.contains(method) || params["requestKey"]?.string != nil
+        let isRepeatable = Self.isRepeatable(method) || params["requestKey"]?.string != nil
         let answer = try await callText(method, text, isRepeatable: isRepeatable)
         return try Self.reading(answer) { try JSONValue($0) }
     }
@@ -117,7 +118,7 @@ public final class ServiceClient: Sendable {
     ///
     /// - Throws: `ClientFailure`, `CancellationError`.
     public func callText(_ method: String, _ params: [UInt8]) async throws -> [UInt8] {
-        try await callText(method, params, isRepeatable: Self.reads.contains(method))
+        try await callText(method, params, isRepeatable: Self.isRepeatable(method))
     }
 
     /// - Parameter isRepeatable: whether doing it twice does no harm.
@@ -154,12 +155,9 @@ public final class ServiceClient: Sendable {
         }
     }
 
-    /// Methods that change nothing: asked twice they do no harm. An export goes on where its
-    /// connection left off, so it cannot be asked again on another one.
-    private static let reads: Set<String> = [
-        "server.info", "server.ping", "server.stats", "bucket.list", "bucket.count", "bucket.query",
-        "bucket.explain", "object.get",
-    ]
+    private static func isRepeatable(_ method: String) -> Bool {
+        MethodName(method)?.mayBeRepeated ?? false
+    }
 
     private func deadline() -> NIODeadline { .now() + TimeAmount(configuration.requestTimeout) }
 

@@ -3,10 +3,11 @@ import Glibc
 import JSONText
 import Objects
 import Synchronization
+import WireProtocol
 
 /// What the service has done since it started, by method.
 public final class Counters: Sendable {
-    private final class Method: Sendable {
+    private final class Counted: Sendable {
         let name: String
         let requests = Atomic<Int>(0)
         let errors = Atomic<Int>(0)
@@ -14,9 +15,9 @@ public final class Counters: Sendable {
         init(name: String) { self.name = name }
     }
 
-    private let methods: [Method]
+    private let methods = MethodName.allCases.map { Counted(name: "\($0.text)") }
     /// Lines and requests that name no method of ours.
-    private let unknown = Method(name: "other")
+    private let unknown = Counted(name: "other")
     private let open = Mutex<(count: Int, byAddress: [String: Int])>((0, [:]))
     private let accepted = Atomic<Int>(0)
     private let refused = Atomic<Int>(0)
@@ -25,22 +26,21 @@ public final class Counters: Sendable {
     private let acceptedMetric = Counter(label: "geobucket_connections_accepted_total")
     private let refusedMetric = Counter(label: "geobucket_connections_refused_total")
 
-    init(methodNames: [String]) {
-        methods = methodNames.map(Method.init)
-        metrics = RequestMetrics(methodNames: methodNames + [unknown.name])
-    }
+    init() { metrics = RequestMetrics(methodNames: methods.map(\.name) + [unknown.name]) }
 
-    /// Counts one answered request, under the place of its method in the list of names.
+    /// Counts one answered request.
     ///
     /// - Parameters:
+    ///   - method: nil for what names no method of ours.
     ///   - errorCode: what it was answered with, when that was no result.
     ///   - nanoseconds: from its turn on its connection to its answer.
-    public func count(method: Int?, errorCode: String?, nanoseconds: Int64) {
-        let counter = method.map { methods[$0] } ?? unknown
+    public func count(method: MethodName?, errorCode: String?, nanoseconds: Int64) {
+        let counter = method.map { methods[$0.rawValue] } ?? unknown
         counter.requests.add(1, ordering: .relaxed)
         if errorCode != nil { counter.errors.add(1, ordering: .relaxed) }
         metrics.record(
-            method: method ?? methods.count, errorCode: errorCode, nanoseconds: nanoseconds)
+            method: method?.rawValue ?? methods.count, errorCode: errorCode,
+            nanoseconds: nanoseconds)
     }
 
     /// Counts a read that took longer than is called slow.

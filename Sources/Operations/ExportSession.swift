@@ -20,6 +20,10 @@ public final class ExportSession: Sendable {
 
     public init() {}
 
+    public var isUnderWay: Bool {
+        state.withLock { if case .underWay = $0 { true } else { false } }
+    }
+
     /// Lets go of work that has not been continued for so long.
     ///
     /// - Returns: whether some is still under way, to be looked at again.

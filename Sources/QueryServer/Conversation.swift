@@ -2,6 +2,7 @@ import Backend
 import DequeModule
 import JSONText
 import Objects
+import Operations
 import WireProtocol
 
 /// The requests of one connection in their order, and the lines their answers make; no sockets.
@@ -25,7 +26,7 @@ struct Conversation {
         /// Run a read and `answer`.
         case read(Request)
         /// Submit a write and `answer` when it is done.
-        case write(Request, Write)
+        case write(Request, Write, key: RequestKey?)
         /// Look at a text elsewhere, and `take` what was found.
         case examine(LongText)
         /// Nothing until something is answered or more is received.
@@ -117,7 +118,7 @@ struct Conversation {
         guard case .line(let range) = event else {
             lines.append(Line(bytes: 0))
             let failed = UnreadRequest(failed: .lineTooLong(limit: limits.lineBytes))
-            _ = look(at: failed, parser, refusal)
+            _ = look(at: failed, refusal)
             return
         }
         unansweredBytes += range.count
@@ -130,7 +131,7 @@ struct Conversation {
         switch message {
         case .batch(let ranges): takeBatch(LongText.elements(ranges, of: line(range)))
         case .single(let unread):
-            if !look(at: unread, parser, refusal) {
+            if !look(at: unread, refusal) {
                 examine(LongText(line(range), isAdmitted: true))
             }
         }
@@ -152,22 +153,21 @@ struct Conversation {
             return examine(LongText(element, isElement: true))
         }
         let unread = element.withUnsafeBufferPointer(parser.parse(element:))
-        if !look(at: unread, parser, refusal) {
+        if !look(at: unread, refusal) {
             examine(LongText(element, isElement: true, isAdmitted: true))
         }
     }
 
     /// - Returns: false, when the request is permitted and its params are to be read elsewhere.
     private mutating func look(
-        at unread: UnreadRequest, _ parser: RequestParser,
-        _ refusal: (UnreadRequest) -> RPCFailure?
+        at unread: UnreadRequest, _ refusal: (UnreadRequest) -> RPCFailure?
     ) -> Bool {
         if let failure = refusal(unread) {
-            waiting = unread.refused(failure)
-        } else if unread.isLarge {
+            waiting = Request(refusing: unread, failure)
+        } else if LongText.isNeeded(for: unread) {
             return false
         } else {
-            waiting = parser.read(unread)
+            waiting = Request(reading: unread, limits)
         }
         return true
     }
@@ -189,13 +189,11 @@ struct Conversation {
     /// Begins the request that waits, if it has to wait no more.
     private mutating func beginWaiting(_ takesWrites: Bool) -> Action {
         let request = waiting!
-        if case .success(let call) = request.call, request.method?.isWrite == true {
-            guard takesWrites, case .write(let write) = Dispatcher.kind(of: call) else {
-                return .wait
-            }
+        if case .success(.write(let write, let key)) = request.call {
+            guard takesWrites else { return .wait }
             waiting = nil
             writesUnderWay += 1
-            return .write(request, write)
+            return .write(request, write, key: key)
         }
         guard writesUnderWay == 0 else { return .wait }
         waiting = nil
@@ -211,7 +209,7 @@ struct Conversation {
     /// - Returns: what `body` returned; with false nothing has been appended.
     @discardableResult
     mutating func answer(
-        _ id: [UInt8]?, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Bool
+        _ id: String?, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Bool
     ) -> Bool {
         let start = output.count
         if lines[0].isBatch { output.byte(UInt8(ascii: lines[0].hasOutput ? "," : "[")) }

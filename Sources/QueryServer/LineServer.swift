@@ -41,9 +41,6 @@ public struct LineServer: ServiceLifecycle.Service {
         self.ready = ready
     }
 
-    /// The names under which requests are counted.
-    public static var methodNames: [String] { MethodName.allCases.map { "\($0.text)" } }
-
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup(
             numberOfThreads: service.limits.connectionThreads)

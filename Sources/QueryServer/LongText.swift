@@ -1,4 +1,5 @@
 import Objects
+import Operations
 import WireProtocol
 
 /// The text of a line or of a request of a batch that is too much to be looked at on a thread that
@@ -14,6 +15,12 @@ struct LongText: Sendable {
 
     /// Texts of so many bytes are looked at where they arrive: some tens of microseconds.
     static let shortBytes = 32 * 1_024
+
+    /// Whether a short text holds so much that its params are to be read somewhere else all the same.
+    static func isNeeded(for unread: UnreadRequest) -> Bool {
+        guard case .success(let name) = unread.method else { return false }
+        return Method[name].isLarge(unread)
+    }
 
     private let bytes: ArraySlice<UInt8>
     /// Whether it is out of a batch already, in which there is no other.
@@ -37,9 +44,9 @@ struct LongText: Sendable {
         case .batch(let ranges): return .batch(Self.elements(ranges, of: bytes))
         case .single(let unread):
             if !isAdmitted, let failure = refusal(unread) {
-                return .request(unread.refused(failure))
+                return .request(Request(refusing: unread, failure))
             }
-            return withExtendedLifetime(parser) { .request(parser.read(unread)) }
+            return withExtendedLifetime(parser) { .request(Request(reading: unread, limits)) }
         }
     }
 

@@ -36,14 +36,11 @@ extension SessionHandler {
             let (id, answer) = (request.id, writer.bytes)
             eventLoop.execute { self.finish(id, answer) }
         }
-        if request.method == .export || request.method == .backup, !isWatchingExport {
-            isWatchingExport = true
-            watchExport(eventLoop)
-        }
     }
 
     /// Looks after every idle time whether the export is still used, as long as there is one.
-    private func watchExport(_ eventLoop: any EventLoop) {
+    func watchExport(_ eventLoop: any EventLoop) {
+        isWatchingExport = true
         let idle = limits.exportIdleMilliseconds
         eventLoop.scheduleTask(in: .milliseconds(Int64(idle))) { [weak self] in
             guard let self else { return }

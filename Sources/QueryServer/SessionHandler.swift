@@ -25,7 +25,7 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     private let desk: LoopDesk
     var conversation: Conversation
     private var finishedWrites: [FinishedWrite] = []
-    private var finishedRead: (id: [UInt8]?, answer: [UInt8])?
+    private var finishedRead: (id: String?, answer: [UInt8])?
     /// Tells the read that runs on a worker thread that nobody wants its answer any more.
     var stop: StopSignal?
     let caller: Caller
@@ -256,11 +256,11 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
         case .examine(let text):
             examine(text, context)
             return true
-        case .write(let request, let write):
+        case .write(let request, let write, let key):
             let begin = monotonicNanoseconds()
             desk.begin(write)
             let answers = desk.writeAnswers
-            dispatcher.service.submit(write, key: request.key, by: caller) { [self] result in
+            dispatcher.service.submit(write, key: key, by: caller) { [self] result in
                 let finished = FinishedWrite(
                     request: request, write: write, result: result, begin: begin)
                 answers.put(.init(session: self, answer: finished))
@@ -276,8 +276,11 @@ final class SessionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     /// Takes the answer to a costly read.
-    func finish(_ id: [UInt8]?, _ answer: [UInt8]) {
+    func finish(_ id: String?, _ answer: [UInt8]) {
         stop = nil
+        if !isWatchingExport, caller.export.isUnderWay, let context {
+            watchExport(context.eventLoop)
+        }
         finishedRead = (id, answer)
         run()
     }

@@ -3,13 +3,14 @@ import JSONText
 /// Answers as the wire has them.
 public enum AnswerWriter {
     /// Appends a result: the envelope, and inside it what `body` writes; nothing when it throws.
+    ///
+    /// - Parameter id: JSON.
     public static func result<Failure: Error>(
-        id: [UInt8], to writer: inout JSONWriter,
+        id: String, to writer: inout JSONWriter,
         _ body: (inout JSONWriter) throws(Failure) -> Bool
     ) throws(Failure) -> Bool {
         let start = writer.count
-        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
-        writer.raw(id)
+        begin(id, &writer)
         writer.key("result")
         do throws(Failure) {
             if try body(&writer) {
@@ -28,12 +29,17 @@ public enum AnswerWriter {
     public static let envelopeBytes = #"{"jsonrpc":"2.0","id":,"result":}"#.utf8.count
 
     public static func failure(
-        _ failure: RPCFailure, id: [UInt8]?, to writer: inout JSONWriter
+        _ failure: RPCFailure, id: String?, to writer: inout JSONWriter
     ) {
-        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
-        writer.raw(id ?? Request.nullID)
+        begin(id ?? "null", &writer)
         writer.key("error")
         failure.write(to: &writer)
         writer.byte(UInt8(ascii: "}"))
+    }
+
+    private static func begin(_ id: String, _ writer: inout JSONWriter) {
+        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
+        var id = id
+        id.withUTF8 { writer.raw($0) }
     }
 }

@@ -1,44 +1,5 @@
 import JSONText
 import Objects
-import QueryLanguage
-
-/// One request of a line, its params read.
-///
-/// A class because it is handed on much and holds much: copies would count many references.
-public final class Request: Sendable {
-    /// The id's JSON as it came; nil for a notification, which is not answered.
-    public let id: [UInt8]?
-    /// The method's name, where there is one to count it under.
-    public let method: MethodName?
-    public let call: Result<MethodCall, RPCFailure>
-    /// What its client calls a write, so that a repeat is recognised.
-    public let key: RequestKey?
-    /// As `UnreadRequest` has it.
-    public let isLarge: Bool
-
-    static let nullID = Array("null".utf8)
-
-    /// What could not be read as a request, answered under a null id or the one that was found.
-    public convenience init(failed failure: RPCFailure, id: [UInt8]? = nil) {
-        self.init(id: id ?? Self.nullID, method: nil, call: .failure(failure))
-    }
-
-    /// The same request, which has failed before it was begun.
-    public func refused(_ failure: RPCFailure) -> Request {
-        Request(id: id, method: method, call: .failure(failure), key: key)
-    }
-
-    init(
-        id: [UInt8]?, method: MethodName?, call: Result<MethodCall, RPCFailure>,
-        key: RequestKey? = nil, isLarge: Bool = false
-    ) {
-        self.id = id
-        self.method = method
-        self.call = call
-        self.key = key
-        self.isLarge = isLarge
-    }
-}
 
 /// What a line holds.
 public enum Message {
@@ -47,10 +8,11 @@ public enum Message {
     case batch([Range<Int>])
 }
 
-/// Lines to requests. A line that holds none becomes a request that has failed already.
+/// Lines to requests, their params unread. A line that holds none becomes a request that has failed
+/// already.
 ///
 ///     switch parser.parse(line) {
-///     case .single(let unread): … parser.read(unread)      // once it is known who may
+///     case .single(let unread): …
 ///     case .batch(let ranges): … parser.parse(element: line[ranges[0]])
 ///     }
 ///
@@ -58,14 +20,10 @@ public enum Message {
 public final class RequestParser {
     private let parser = JSONParser()
     private let limits: Limits
-    private let methods: MethodTable
 
-    public init(limits: Limits) {
-        self.limits = limits
-        methods = MethodTable(limits: limits)
-    }
+    public init(limits: Limits) { self.limits = limits }
 
-    /// A line's requests, their params unread.
+    /// A line's requests.
     public func parse(_ line: UnsafeBufferPointer<UInt8>) -> Message {
         let view: JSONView
         do {
@@ -83,29 +41,12 @@ public final class RequestParser {
         return .batch(view.elements.map(\.range))
     }
 
-    /// A request out of a batch, its params unread.
+    /// A request out of a batch.
     public func parse(element: UnsafeBufferPointer<UInt8>) -> UnreadRequest {
         do {
             return Self.request(try parser.parse(element))
         } catch {
             return UnreadRequest(failed: .invalidJSON(error))
-        }
-    }
-
-    /// Reads the params of the request that was parsed last.
-    public func read(_ unread: UnreadRequest) -> Request {
-        let method: MethodName
-        switch unread.method {
-        case .failure(let failure): return unread.refused(failure)
-        case .success(let found): method = found
-        }
-        do throws(ServiceFailure) {
-            let (call, key) = try call(method, unread.params)
-            return Request(
-                id: unread.id, method: method, call: .success(call), key: key,
-                isLarge: unread.isLarge)
-        } catch {
-            return unread.refused(RPCFailure(error))
         }
     }
 
@@ -118,7 +59,7 @@ public final class RequestParser {
             return UnreadRequest(
                 failed: .invalidRequest("\"id\" has to be a string, a number or null"))
         }
-        let idText = id.map { Array($0.text) }
+        let idText = id.map { String(decoding: $0.text, as: UTF8.self) }
         guard view["jsonrpc"]?.utf8?.elementsEqualBytes("2.0") == true else {
             return UnreadRequest(
                 failed: .invalidRequest("\"jsonrpc\" has to be \"2.0\""), id: idText)
@@ -139,15 +80,20 @@ public final class RequestParser {
         }
         return UnreadRequest(id: idText, method: .success(method), params: params)
     }
+}
 
-    private func call(
-        _ method: MethodName, _ params: JSONView?
-    ) throws(ServiceFailure) -> (MethodCall, RequestKey?) {
-        if let params, params.kind == .array, params.count > 0 {
-            throw ServiceFailure(
-                .invalidInputData, "params are given by name, in an object", at: "params")
+extension MethodName {
+    /// The method of this name on the wire, without a string made of it.
+    fileprivate init?(utf8: UnsafeBufferPointer<UInt8>) {
+        var place = 0
+        while let method = Self(rawValue: place) {
+            if utf8.elementsEqualBytes(method.text) {
+                self = method
+                return
+            }
+            place += 1
         }
-        return try methods.call(method, params?.kind == .object ? params : nil)
+        return nil
     }
 }
 

@@ -5,28 +5,40 @@ import Objects
 ///
 /// Borrowed: valid until its parser parses again.
 public struct UnreadRequest {
-    /// The id's JSON as it came; nil for a notification.
-    public let id: [UInt8]?
+    /// The id's JSON as it came; nil for a notification, which is not answered.
+    public let id: String?
     /// The method, or why this is no request of ours.
     public let method: Result<MethodName, RPCFailure>
     /// What came as params, if it is an object or an array.
-    let params: JSONView?
+    private let params: JSONView?
 
-    init(
-        id: [UInt8]?, method: Result<MethodName, RPCFailure>, params: JSONView? = nil
-    ) {
+    init(id: String?, method: Result<MethodName, RPCFailure>, params: JSONView? = nil) {
         self.id = id
         self.method = method
         self.params = params
     }
 
-    /// What could not be read as a request.
-    public init(failed failure: RPCFailure, id: [UInt8]? = nil) {
-        self.init(id: id ?? Request.nullID, method: .failure(failure))
+    /// What could not be read as a request: answered under a null id, or the one that was found.
+    public init(failed failure: RPCFailure, id: String? = nil) {
+        self.init(id: id ?? "null", method: .failure(failure))
     }
 
     /// Whether there are no params at all.
     public var hasNoParams: Bool { (params?.count ?? 0) == 0 }
+
+    /// The params as a JSON object; nil stands for the empty one.
+    ///
+    /// - Throws: for params by position.
+    public var namedParams: JSONView? {
+        get throws(ServiceFailure) {
+            guard let params, params.kind == .array else { return params }
+            guard params.count == 0 else {
+                throw ServiceFailure(
+                    .invalidInputData, "params are given by name, in an object", at: "params")
+            }
+            return nil
+        }
+    }
 
     /// The bucket that the params name; nil where that is none.
     public var bucket: BucketName? {
@@ -50,14 +62,10 @@ public struct UnreadRequest {
         return String(decoding: utf8, as: UTF8.self)
     }
 
-    /// Whether its params are so many values that even to read them, or to plan what they ask for,
-    /// is more than a thread should do for which others wait.
-    ///
-    /// Of a write that changes objects by their ids the bytes alone count: nothing is planned.
-    public var isLarge: Bool {
-        guard case .success(let method) = method, let params, method.asksByClause else {
-            return false
-        }
+    /// Whether the params are so many values that a clause of them is more than a thread should
+    /// read, or plan, for which others wait.
+    public var hasManyValues: Bool {
+        guard let params else { return false }
         return params.nodeCount > Self.fewNodes || params.range.count > Self.fewBytes
     }
 
@@ -65,19 +73,4 @@ public struct UnreadRequest {
     /// them, less than one.
     private static let fewNodes = 512
     private static let fewBytes = 16 * 1_024
-
-    /// The same request, which has failed before its params were read.
-    public func refused(_ failure: RPCFailure) -> Request {
-        Request(id: id, method: try? method.get(), call: .failure(failure))
-    }
-}
-
-extension MethodName {
-    /// Whether its params have a clause.
-    fileprivate var asksByClause: Bool {
-        switch self {
-        case .count, .query, .explain, .deleteWhere: true
-        default: false
-        }
-    }
 }

@@ -188,8 +188,8 @@ struct Serve: AsyncParsableCommand {
         _ reloading: Reloading, _ gateway: Gateway?
     ) async throws {
         let service = Operations.Service(
-            backend: backend, limits: limits, methodNames: LineServer.methodNames,
-            access: reloading.access?.control, health: gateway?.health ?? Health())
+            backend: backend, limits: limits, access: reloading.access?.control,
+            health: gateway?.health ?? Health())
         gateway?.observe(service)
         let logger = reloading.logger
         let server = LineServer(

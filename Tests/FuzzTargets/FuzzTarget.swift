@@ -70,21 +70,34 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
     private static func request(_ bytes: [UInt8]) {
         let parser = RequestParser(limits: Limits())
         let message = bytes.withUnsafeBufferPointer { parser.parse($0) }
-        let requests: [Request]
         switch message {
-        case .single(let unread): requests = [parser.read(unread)]
+        case .single(let unread): request(unread, bytes)
         case .batch(let ranges):
             precondition((1...Limits().batchRequests).contains(ranges.count))
-            requests = ranges.map { range in
-                bytes[range].withUnsafeBufferPointer { parser.read(parser.parse(element: $0)) }
+            for range in ranges {
+                bytes[range].withUnsafeBufferPointer { request(parser.parse(element: $0), bytes) }
             }
         }
-        for request in requests {
-            guard case .failure(let failure) = request.call else { continue }
-            var writer = JSONWriter()
-            AnswerWriter.failure(failure, id: request.id, to: &writer)
-            precondition(!writer.bytes.contains(0x0A) || bytes.contains(0x0A))
-            precondition((try? JSONParser.reading(writer.bytes) { $0.kind == .object }) == true)
+    }
+
+    private static func request(_ unread: UnreadRequest, _ bytes: [UInt8]) {
+        guard let failure = failure(of: unread) else { return }
+        var writer = JSONWriter()
+        AnswerWriter.failure(failure, id: unread.id, to: &writer)
+        precondition(!writer.bytes.contains(0x0A) || bytes.contains(0x0A))
+        precondition((try? JSONParser.reading(writer.bytes) { $0.kind == .object }) == true)
+    }
+
+    private static func failure(of unread: UnreadRequest) -> RPCFailure? {
+        switch unread.method {
+        case .failure(let failure): return failure
+        case .success(let name):
+            do throws(ServiceFailure) {
+                _ = try Method[name].call(unread, Limits())
+                return nil
+            } catch {
+                return RPCFailure(error)
+            }
         }
     }
 

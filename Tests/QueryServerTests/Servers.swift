@@ -11,8 +11,7 @@ enum Servers {
         _ backend: some Backend, limits: Limits = Limits(), log: LogLines = LogLines(),
         _ body: @escaping @Sendable (_ port: Int) async throws -> Void
     ) async throws {
-        let service = Operations.Service(
-            backend: backend, limits: limits, methodNames: LineServer.methodNames)
+        let service = Operations.Service(backend: backend, limits: limits)
         let (ports, continuation) = AsyncStream<Int>.makeStream()
         let server = LineServer(
             service: service, host: "127.0.0.1", port: 0, drainTime: .milliseconds(50),

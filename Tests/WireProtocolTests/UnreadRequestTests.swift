@@ -43,21 +43,20 @@ import WireProtocol
     }
 
     @Test(arguments: [99, 100, 5_000])
-    func `A clause of many values is large, and so is a long one; a document is not`(
-        _ count: Int
-    ) throws {
+    func `Params of many nodes are many values, and so are long ones`(_ count: Int) throws {
         // Each position is an array of two numbers; around them stand some more values.
         let ring = (0..<count).map { "[\($0),\($0)]" }.joined(separator: ",")
-        let polygon =
-            #"{"bucket":"b1","bucketQuery":{"clause":{"type":"geopolygon","field":"p","polygon":"#
-            + #"{"type":"Polygon","coordinates":[[\#(ring)]]}}}}"#
-        for method in ["bucket.query", "bucket.count", "bucket.explain", "bucket.deleteWhere"] {
-            #expect(try unread(method, polygon) { $0.isLarge } == (count > 164), "\(method)")
+        let many = #"{"bucket":"b1","a":{"b":{"c":1,"d":2,"e":{"f":3,"g":[[\#(ring)]]}}}}"#
+        #expect(try unread("bucket.query", many) { $0.hasManyValues } == (count > 164))
+        let long = #"{"bucket":"b1","a":""# + String(repeating: "x", count: count * 10) + #""}"#
+        #expect(try unread("bucket.count", long) { $0.hasManyValues } == (count > 1_600))
+    }
+
+    @Test func `Params are given by name, or there are none`() throws {
+        #expect(try unread("object.get", #"{"id":"o1"}"#) { try $0.namedParams?.count } == 1)
+        #expect(try unread("object.get", "[]") { try $0.namedParams?.count } == nil)
+        #expect(throws: ServiceFailure.self) {
+            try unread("object.get", #"["o1"]"#) { _ = try $0.namedParams }
         }
-        #expect(try unread("object.put", polygon) { !$0.isLarge })
-        let long = String(repeating: "x", count: count * 10)
-        let prefix =
-            #"{"bucket":"b1","bucketQuery":{"clause":{"type":"prefix","field":"s","prefix":"\#(long)"}}}"#
-        #expect(try unread("bucket.count", prefix) { $0.isLarge } == (count > 1_600))
     }
 }

@@ -1,0 +1,30 @@
+import Backend
+import WireProtocol
+
+extension Method {
+    /// The method of a name. One more method is a name, a line here, and a line in the table of
+    /// `docs/protocol.md`.
+    init(_ name: MethodName) {
+        switch name {
+        case .info: self.init(name, needs: .nothingWithoutParams) { _ in ServerInfo() }
+        case .ping: self.init(name, needs: .nothingWithoutParams) { _ in Ping() }
+        case .statistics: self.init(name, needs: .toAdminister) { _ in Statistics() }
+        case .login: self.init(name, needs: .nothing, read: LogIn.init)
+        case .listBuckets: self.init(name, needs: .toList, read: ListBuckets.init)
+        case .count: self.init(name, needs: .toRead, asksByClause: true, read: CountObjects.init)
+        case .query: self.init(name, needs: .toRead, asksByClause: true, read: QueryObjects.init)
+        case .explain: self.init(name, needs: .toRead, asksByClause: true, read: ExplainQuery.init)
+        case .export: self.init(name, needs: .toRead, read: ExportBucket.init)
+        case .deleteBucket: self.init(name, write: Write.deleteBucket)
+        case .deleteWhere: self.init(name, asksByClause: true, write: Write.deleteWhere)
+        case .create: self.init(name, write: Write.create)
+        case .put: self.init(name, write: Write.put)
+        case .patch: self.init(name, write: Write.patch)
+        case .get: self.init(name, needs: .toRead, read: GetObject.init)
+        case .delete: self.init(name, write: Write.delete)
+        case .putMany: self.init(name, write: Write.putMany)
+        case .check: self.init(name, needs: .toAdminister) { _ in CheckStore() }
+        case .backup: self.init(name, needs: .toAdminister, read: BackUpStore.init)
+        }
+    }
+}

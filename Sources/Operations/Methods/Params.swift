@@ -1,0 +1,112 @@
+import JSONText
+import Objects
+import QueryLanguage
+import WireProtocol
+
+/// The params of one request, taken one by one; what is left over at the end is refused by name.
+struct Params {
+    private let view: JSONView?
+    private var members: MemberReader
+    let limits: Limits
+
+    /// - Parameter view: a JSON object, or nil for the empty one.
+    init(_ view: JSONView?, _ limits: Limits) {
+        self.view = view
+        members = MemberReader(params: view)
+        self.limits = limits
+    }
+
+    func finish(as method: MethodName) throws(ServiceFailure) {
+        try members.finish(as: "\(method.text)")
+    }
+
+    /// A failure of one of the params.
+    func failure(_ name: StaticString, _ message: String) -> ServiceFailure {
+        members.failure(name, message)
+    }
+
+    // MARK: Any
+
+    mutating func required(
+        _ name: StaticString, _ expected: String
+    ) throws(ServiceFailure) -> JSONView {
+        try members.required(name, expected)
+    }
+
+    mutating func array(
+        _ name: StaticString, _ expected: String
+    ) throws(ServiceFailure) -> JSONView {
+        try members.array(name, expected)
+    }
+
+    mutating func string(_ name: StaticString) throws(ServiceFailure) -> String {
+        try members.string(name)
+    }
+
+    mutating func optionalString(_ name: StaticString) throws(ServiceFailure) -> String? {
+        try members.optionalString(name)
+    }
+
+    /// Absent it is false.
+    mutating func bool(_ name: StaticString) throws(ServiceFailure) -> Bool {
+        try members.optionalBool(name) ?? false
+    }
+
+    // MARK: What several methods have
+
+    mutating func bucket() throws(ServiceFailure) -> BucketName {
+        try BucketName(try members.string("bucket"))
+    }
+
+    mutating func id() throws(ServiceFailure) -> ObjectID {
+        try Self.id(try members.required("id", "an object id"), at: "id")
+    }
+
+    static func id(_ value: JSONView, at path: String) throws(ServiceFailure) -> ObjectID {
+        guard let text = value.string else {
+            throw ServiceFailure(.invalidObjectID, "expected a string", at: path)
+        }
+        return try ObjectID(text, at: path)
+    }
+
+    mutating func document() throws(ServiceFailure) -> WrittenDocument {
+        try WrittenDocument(
+            try members.required("object", "a JSON object"), at: "object", limits: limits)
+    }
+
+    mutating func version() throws(ServiceFailure) -> Int64? {
+        try members.optionalInt("ifVersion", in: 1...Int.max).map(Int64.init)
+    }
+
+    mutating func expiry() throws(ServiceFailure) -> Expiry {
+        guard let value = members.optional("expiresAt") else { return .unchanged }
+        if value.kind == .null { return .never }
+        guard let time = value.number?.exactInt, (0...Self.latestTime).contains(time) else {
+            throw failure(
+                "expiresAt",
+                "expected whole milliseconds since 1970, 0 to \(Self.latestTime), or null")
+        }
+        return .at(Int64(time))
+    }
+
+    /// 2^53 - 1: up to there every client's numbers are exact.
+    private static let latestTime = 9_007_199_254_740_991
+
+    mutating func query() throws(ServiceFailure) -> Query {
+        try QueryParser(limits: limits).query(from: &members)
+    }
+
+    mutating func clause() throws(ServiceFailure) -> Clause {
+        try QueryParser(limits: limits).clause(from: &members)
+    }
+
+    /// What the client calls the write that these are the params of.
+    mutating func requestKey(of method: MethodName) throws(ServiceFailure) -> RequestKey? {
+        guard let text = try members.optionalString("requestKey"), let view else { return nil }
+        guard (1...limits.requestKeyBytes).contains(text.utf8.count) else {
+            throw failure("requestKey", "expected 1 to \(limits.requestKeyBytes) bytes")
+        }
+        return RequestKey(
+            text: text, request: Array("\(method.text) ".utf8) + minifiedJSON(view.text))
+    }
+}

@@ -1,0 +1,90 @@
+import Backend
+import JSONText
+import Objects
+
+/// What the service is, and its limits.
+struct ServerInfo: Read {
+    func run(_ context: ReadContext, into writer: inout JSONWriter) -> Bool {
+        writer.raw("{\"name\":\"geobucket\",\"version\":")
+        writer.string(Service.version)
+        writer.key("protocol")
+        writer.integer(Service.protocolVersion)
+        writer.key("store")
+        writer.string(context.backend.storeName)
+        writer.raw(",\"limits\":{")
+        let limits = context.service.limits
+        writer.list(LimitSetting.all.filter(\.isPublished)) { limit, writer in
+            writer.string(limit.name)
+            writer.byte(UInt8(ascii: ":"))
+            writer.integer(limits[keyPath: limit.path])
+        }
+        writer.raw("}}")
+        return true
+    }
+}
+
+/// Whether the service is there.
+struct Ping: Read {
+    func run(_ context: ReadContext, into writer: inout JSONWriter) -> Bool {
+        writer.raw("\"pong\"")
+        return true
+    }
+}
+
+/// What the service has done, and what it holds.
+struct Statistics: Read {
+    func run(_ context: ReadContext, into writer: inout JSONWriter) -> Bool {
+        let backend = context.backend.statistics()
+        writer.raw("{\"uptimeSeconds\":")
+        writer.integer(context.service.uptimeSeconds)
+        writer.key("cpuSeconds")
+        writer.millionths(processorMicroseconds())
+        context.service.counters.write(to: &writer)
+        writer.key("buckets")
+        writer.integer(backend.buckets)
+        writer.key("objects")
+        writer.integer(backend.objects)
+        writer.key("points")
+        writer.integer(backend.points)
+        writer.key("memory")
+        writer.raw("{\"residentBytes\":")
+        writer.integer(residentBytes())
+        for part in backend.memory.parts {
+            writer.key(part.name)
+            writer.integer(part.bytes)
+        }
+        writer.raw("}")
+        writer.key("storeBytes")
+        writer.integer(backend.storeBytes)
+        writer.key("change")
+        writer.integer(backend.change)
+        writer.key("commits")
+        writer.integer(backend.commits)
+        writer.byte(UInt8(ascii: "}"))
+        return true
+    }
+}
+
+/// Logs the caller in; when that fails the caller stays what it was.
+struct LogIn: Read {
+    private let token: String
+
+    init(_ params: inout Params) throws(ServiceFailure) {
+        token = try params.string("token")
+        guard token.utf8.count <= params.limits.tokenBytes else {
+            throw params.failure("token", "expected at most \(params.limits.tokenBytes) bytes")
+        }
+    }
+
+    func run(
+        _ context: ReadContext, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        let grant = try context.service.gate.login(token, context.caller)
+        writer.raw("{\"principal\":")
+        writer.string(grant.principal)
+        writer.key("role")
+        writer.string(grant.role.rawValue)
+        writer.byte(UInt8(ascii: "}"))
+        return true
+    }
+}

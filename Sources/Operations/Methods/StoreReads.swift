@@ -1,0 +1,63 @@
+import Backend
+import JSONText
+import Objects
+
+/// Checks everything derived against what is stored; costly, so nothing is done with `.light`
+/// effort.
+struct CheckStore: Read {
+    func run(
+        _ context: ReadContext, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        guard context.effort != .light else { return false }
+        let report = try context.service.checkingAlone { () throws(ServiceFailure) in
+            try context.backend.check(effort: context.effort)
+        }
+        writer.raw("{\"objects\":")
+        writer.integer(report.objects)
+        writer.key("points")
+        writer.integer(report.points)
+        writer.key("buckets")
+        writer.integer(report.buckets)
+        writer.key("problemCount")
+        writer.integer(report.problems.count)
+        writer.raw(",\"problems\":[")
+        writer.list(report.problems.prefix(Self.toldProblems)) { $1.string($0) }
+        writer.raw("]}")
+        return true
+    }
+
+    /// So many problems are told one by one.
+    private static let toldProblems = 1_000
+}
+
+/// The next piece of a copy of the store; costly, so nothing is done with `.light` effort.
+struct BackUpStore: Read {
+    private let continues: Bool
+
+    init(_ params: inout Params) throws(ServiceFailure) { continues = try params.bool("continue") }
+
+    func run(
+        _ context: ReadContext, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> Bool {
+        guard context.effort != .light else { return false }
+        let session = context.caller.export
+        if !continues {
+            session.end()
+            session.begin(.backup(try context.backend.backup()))
+        }
+        guard case .backup(let backup) = session.current() else {
+            throw ServiceFailure(
+                .invalidInputData, "no backup is under way on this connection", at: "continue")
+        }
+        let around = context.envelopeBytes + #"{"data":"","more":false}"#.utf8.count
+        let room = max(context.service.limits.replyBytes - around, 4) / 4 * 3
+        let piece = try backup.next(maximumBytes: room)
+        if piece == nil { session.end() }
+        writer.raw("{\"data\":")
+        writer.string(Base64URL.encode(piece ?? []))
+        writer.key("more")
+        writer.bool(piece != nil)
+        writer.byte(UInt8(ascii: "}"))
+        return true
+    }
+}

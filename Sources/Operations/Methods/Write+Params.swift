@@ -1,0 +1,90 @@
+import Backend
+import Objects
+import QueryLanguage
+
+/// The writes, out of the params of their methods.
+extension Write {
+    static func create(_ params: inout Params) throws(ServiceFailure) -> Write {
+        let bucket = try params.bucket()
+        let document = try params.document()
+        let dataType = try params.optionalString("dataType")
+        let most = params.limits.dataTypeBytes
+        if let dataType, !(1...most).contains(dataType.utf8.count) {
+            throw params.failure("dataType", "expected 1 to \(most) bytes")
+        }
+        let object = PutObject(
+            id: nil, document: document, dataType: dataType,
+            expires: try params.expiry().applied(to: nil))
+        return .put(bucket: bucket, object: object, condition: .none)
+    }
+
+    static func put(_ params: inout Params) throws(ServiceFailure) -> Write {
+        let (bucket, id) = (try params.bucket(), try params.id())
+        let document = try params.document()
+        let version = try params.version()
+        let ifAbsent = try params.bool("ifAbsent")
+        if ifAbsent, version != nil {
+            throw params.failure("ifAbsent", "it contradicts \"ifVersion\"")
+        }
+        let object = PutObject(
+            id: id, document: document, expires: try params.expiry().applied(to: nil))
+        return .put(
+            bucket: bucket, object: object,
+            condition: ifAbsent ? .absent : version.map(WriteCondition.version) ?? .none)
+    }
+
+    static func patch(_ params: inout Params) throws(ServiceFailure) -> Write {
+        let (bucket, id) = (try params.bucket(), try params.id())
+        let patch = try params.required("object", "a JSON object")
+        try MergePatch.check(patch, at: "object")
+        return .patch(
+            bucket: bucket, id: id, patch: Array(patch.text), ifVersion: try params.version(),
+            expiry: try params.expiry())
+    }
+
+    static func putMany(_ params: inout Params) throws(ServiceFailure) -> Write {
+        let bucket = try params.bucket()
+        let array = try params.array("objects", "an array of objects")
+        let most = params.limits.putManyObjects
+        guard array.count <= most else {
+            throw params.failure(
+                "objects", "expected at most \(most) objects, not \(array.count)")
+        }
+        var objects: [PutObject] = []
+        objects.reserveCapacity(array.count)
+        var ids: Set<ObjectID> = []
+        for (index, element) in zip(0..., array.elements) {
+            let path = "objects[\(index)]"
+            let document = try WrittenDocument(element, at: path, limits: params.limits)
+            var id: ObjectID?
+            if let value = element["_id"] {
+                id = try Params.id(value, at: "\(path)._id")
+                guard ids.insert(id!).inserted else {
+                    throw ServiceFailure(
+                        .invalidInputData, "the id \"\(id!.text)\" stands here twice",
+                        at: "\(path)._id")
+                }
+            }
+            objects.append(PutObject(id: id, document: document))
+        }
+        if let expires = try params.expiry().applied(to: nil) {
+            for place in objects.indices { objects[place].expires = expires }
+        }
+        return .putMany(bucket: bucket, objects: objects)
+    }
+
+    static func delete(_ params: inout Params) throws(ServiceFailure) -> Write {
+        let (bucket, id) = (try params.bucket(), try params.id())
+        return .delete(bucket: bucket, id: id, ifVersion: try params.version())
+    }
+
+    static func deleteBucket(_ params: inout Params) throws(ServiceFailure) -> Write {
+        .deleteBucket(try params.bucket())
+    }
+
+    static func deleteWhere(_ params: inout Params) throws(ServiceFailure) -> Write {
+        let bucket = try params.bucket()
+        _ = try params.required("bucketQuery", "a query")
+        return .deleteWhere(bucket: bucket, clause: try params.clause())
+    }
+}

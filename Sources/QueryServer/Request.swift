@@ -1,0 +1,46 @@
+import Objects
+import Operations
+import WireProtocol
+
+/// One request of a line, its params read.
+///
+/// A class because it is handed on much and holds much: copies would count many references.
+final class Request: Sendable {
+    /// The id's JSON as it came; nil for a notification, which is not answered.
+    let id: String?
+    /// The method, where there is one to count it under.
+    let method: MethodName?
+    let call: Result<Call, RPCFailure>
+    /// Whether to plan it is more than a thread should do for which others wait.
+    let isLarge: Bool
+
+    /// Reads the params of a request that has been let through.
+    init(reading unread: UnreadRequest, _ limits: Limits) {
+        id = unread.id
+        switch unread.method {
+        case .failure(let failure): (method, call, isLarge) = (nil, .failure(failure), false)
+        case .success(let name):
+            method = name
+            do throws(ServiceFailure) {
+                call = .success(try Method[name].call(unread, limits))
+                isLarge = Method[name].isLarge(unread)
+            } catch {
+                (call, isLarge) = (.failure(RPCFailure(error)), false)
+            }
+        }
+    }
+
+    /// A request that fails before its params are read.
+    init(refusing unread: UnreadRequest, _ failure: RPCFailure) {
+        (id, method) = (unread.id, try? unread.method.get())
+        (call, isLarge) = (.failure(failure), false)
+    }
+
+    /// The same request, which has failed before it was begun.
+    func refused(_ failure: RPCFailure) -> Request { Request(self, failure) }
+
+    private init(_ request: Request, _ failure: RPCFailure) {
+        (id, method) = (request.id, request.method)
+        (call, isLarge) = (.failure(failure), false)
+    }
+}

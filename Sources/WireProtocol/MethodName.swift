@@ -1,0 +1,49 @@
+/// The methods of the protocol, as both sides know them; the raw value is a method's place among them.
+///
+/// What a method needs, takes and does, the service alone knows: that is its `Method`, in Operations.
+public enum MethodName: Int, Sendable, CaseIterable {
+    case info, ping, statistics, login
+    case listBuckets, count, query, explain, export, deleteBucket, deleteWhere
+    case create, put, patch, get, delete, putMany
+    case check, backup
+
+    /// The name on the wire.
+    public var text: StaticString { wire.text }
+
+    /// Whether a client that has lost the answer may just ask again, on another connection: the
+    /// method changes nothing, and does not go on where its connection left off.
+    public var mayBeRepeated: Bool { wire.mayBeRepeated }
+
+    private var wire: (text: StaticString, mayBeRepeated: Bool) {
+        switch self {
+        case .info: ("server.info", true)
+        case .ping: ("server.ping", true)
+        case .statistics: ("server.stats", true)
+        case .login: ("auth.login", false)
+        case .listBuckets: ("bucket.list", true)
+        case .count: ("bucket.count", true)
+        case .query: ("bucket.query", true)
+        case .explain: ("bucket.explain", true)
+        case .export: ("bucket.export", false)
+        case .deleteBucket: ("bucket.delete", false)
+        case .deleteWhere: ("bucket.deleteWhere", false)
+        case .create: ("object.create", false)
+        case .put: ("object.put", false)
+        case .patch: ("object.patch", false)
+        case .get: ("object.get", true)
+        case .delete: ("object.delete", false)
+        case .putMany: ("object.putMany", false)
+        case .check: ("store.check", false)
+        case .backup: ("store.backup", false)
+        }
+    }
+
+    private static let byText = Dictionary(
+        uniqueKeysWithValues: allCases.map { ("\($0.text)", $0) })
+
+    /// The method of this name on the wire.
+    public init?(_ text: String) {
+        guard let method = Self.byText[text] else { return nil }
+        self = method
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Objects
+import Operations
+import Testing
+import WireProtocol
+
+/// The methods, and what `docs/protocol.md` says of them.
+@Suite struct MethodTests {
+    private static func protocolDocument() throws -> String {
+        let package = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        return try String(
+            contentsOf: package.appending(path: "docs/protocol.md"), encoding: .utf8)
+    }
+
+    @Test func `The table of the document has every method and no other`() throws {
+        let rows = try Self.protocolDocument().matches(of: /(?m)^\| `([a-z]+\.[A-Za-z]+)` \|/)
+        let documented = rows.map { String($0.output.1) }
+        #expect(documented.sorted() == MethodName.allCases.map { "\($0.text)" }.sorted())
+    }
+
+    @Test func `The document lists those methods as writes that are`() throws {
+        let sentence = try #require(
+            try Self.protocolDocument().firstMatch(of: /Every write \(([^)]*)\) takes/))
+        var group = ""
+        let documented = sentence.output.1.matches(of: /`([a-z]+\.)?([A-Za-z]+)`/).map { name in
+            group = name.output.1.map(String.init) ?? group
+            return group + name.output.2
+        }
+        let writes = MethodName.allCases.filter { Method[$0].isWrite }.map { "\($0.text)" }
+        #expect(documented.sorted() == writes.sorted())
+    }
+
+    @Test(arguments: MethodName.allCases)
+    func `A method is found by its name, and repeated only if it is no write`(_ name: MethodName) {
+        #expect(Method[name].name == name)
+        #expect(MethodName("\(name.text)") == name)
+        #expect(!(name.mayBeRepeated && Method[name].isWrite))
+    }
+
+    @Test(arguments: [99, 100, 5_000])
+    func `A clause of many values is large, and so is a long one; a document is not`(
+        _ count: Int
+    ) throws {
+        // Each position is an array of two numbers; around them stand some more values.
+        let ring = (0..<count).map { "[\($0),\($0)]" }.joined(separator: ",")
+        let polygon =
+            #"{"bucket":"b1","bucketQuery":{"clause":{"type":"geopolygon","field":"p","polygon":"#
+            + #"{"type":"Polygon","coordinates":[[\#(ring)]]}}}}"#
+        for name in [.query, .count, .explain, .deleteWhere] as [MethodName] {
+            try Requests.read("\(name.text)", polygon) {
+                #expect(Method[name].isLarge($0) == (count > 164), "\(name)")
+            }
+        }
+        try Requests.read("object.put", polygon) { #expect(!Method[.put].isLarge($0)) }
+    }
+}
+
+private enum Requests {
+    private struct NoRequest: Error {}
+
+    static func read(
+        _ method: String, _ params: String, _ body: (UnreadRequest) throws -> Void
+    ) throws {
+        let parser = RequestParser(limits: Limits())
+        let line = Array(
+            #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#.utf8)
+        try withExtendedLifetime(parser) {
+            guard case .single(let request) = line.withUnsafeBufferPointer({ parser.parse($0) })
+            else { throw NoRequest() }
+            try body(request)
+        }
+    }
+}
