@@ -64,7 +64,7 @@ public final class EmbeddedBackend: Backend {
     public func close() throws(StoreFailure) {
         housekeeping.stop()
         engine.stopBackgroundWork()
-        writer.drain()
+        writer.end()
         do {
             try store.close()
         } catch .full {

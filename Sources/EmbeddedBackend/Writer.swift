@@ -35,6 +35,8 @@ final class Writer: Sendable {
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
     private let committed = Atomic(0)
+    /// Nothing but writes is done any more.
+    private let isEnding = Atomic(false)
     private let metrics = StoreMetrics()
     /// Tombstones are kept for so many milliseconds.
     private static let tombstoneMilliseconds: Int64 = 7 * 86_400_000
@@ -69,11 +71,18 @@ final class Writer: Sendable {
 
     /// Puts the results of the engine's background work in place, in turn with the writes.
     func installBackgroundWork() {
-        thread.async {
+        betweenWrites { [self] in
             let start = ContinuousClock.now
-            self.engine.installBackgroundWork()
-            self.metrics.published(since: start)
-            self.rememberColumns()
+            engine.installBackgroundWork()
+            metrics.published(since: start)
+            rememberColumns()
+        }
+    }
+
+    /// Does something in turn with the writes, unless the end is near.
+    private func betweenWrites(_ job: @escaping @Sendable () -> Void) {
+        thread.async { [self] in
+            if !isEnding.load(ordering: .relaxed) { job() }
         }
     }
 
@@ -93,6 +102,13 @@ final class Writer: Sendable {
     /// Returns when everything submitted so far has been answered.
     func drain() {
         repeat { thread.drain() } while state.withLock { $0.isScheduled }
+    }
+
+    /// Returns when everything submitted so far has been answered, and nothing else touches the store any
+    /// more.
+    func end() {
+        isEnding.store(true, ordering: .relaxed)
+        drain()
     }
 
     /// Runs `body` between two transactions, when store and engine are at the same state.
@@ -217,7 +233,7 @@ final class Writer: Sendable {
 
     /// Removes what has expired, some objects at a time, in turn with the writes.
     func removeExpired() {
-        thread.async { [self] in
+        betweenWrites { [self] in
             do throws(StoreFailure) {
                 let removed = try transact { try $0.removeExpired(atMost: tuning.removedAtOnce) }
                 if removed == tuning.removedAtOnce { removeExpired() }
@@ -229,7 +245,7 @@ final class Writer: Sendable {
 
     /// Forgets old deletions and old requests, some at a time.
     func forgetOld() {
-        thread.async { [self] in
+        betweenWrites { [self] in
             do throws(StoreFailure) {
                 let time = now()
                 let forgotten = try store.write { transaction in
@@ -248,7 +264,7 @@ final class Writer: Sendable {
 
     /// Lets the write-ahead log begin anew.
     func finishCheckpoint() {
-        thread.async { [self] in
+        betweenWrites { [self] in
             do throws(StoreFailure) {
                 try store.finishCheckpoint()
             } catch {
