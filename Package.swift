@@ -41,10 +41,14 @@ let package = Package(
         .systemLibrary(name: "CGEOS", providers: [.apt(["libgeos-dev"])]),
         .target(name: "CGlibc"),
         .target(name: "CGeographicLib", linkerSettings: [.linkedLibrary("GeographicLib")]),
-        .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "CJSONNodes"),
+        .target(
+            name: "CSimdjson", dependencies: ["CJSONNodes"],
+            linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib"]),
         .target(name: "SpatialIndex", dependencies: ["CGlibc", "Geodesy"]),
-        .target(name: "JSONText", dependencies: ["CSimdjson"]),
+        .target(name: "PlainJSON", dependencies: ["CJSONNodes"]),
+        .target(name: "JSONText", dependencies: ["CSimdjson", "PlainJSON"]),
         .target(name: "Objects", dependencies: ["Geodesy", "JSONText"]),
         .target(
             name: "QueryLanguage", dependencies: ["CGlibc", "Geodesy", "JSONText", "Objects"]),
@@ -176,7 +180,8 @@ let package = Package(
         .testTarget(name: "GeodesyTests", dependencies: ["Geodesy", "TestSupport"]),
         .testTarget(
             name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex", "TestSupport"]),
-        .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"]),
+        .testTarget(
+            name: "JSONTextTests", dependencies: ["FuzzTargets", "JSONText", "TestSupport"]),
         .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
         .testTarget(
             name: "OperationsTests",
