@@ -3,7 +3,8 @@ import PackageDescription
 
 let package = Package(
     name: "geobucket",
-    platforms: [.macOS(.v15)],
+    // For GeoBucketClient and KiiCompatibility, which `scripts/client.py` holds to it.
+    platforms: [.iOS(.v18), .macOS(.v15)],
     products: [
         .executable(name: "geobucket", targets: ["geobucket"]),
         .library(name: "GeoBucketClient", targets: ["GeoBucketClient"]),
@@ -49,7 +50,8 @@ let package = Package(
         .target(name: "SpatialIndex", dependencies: ["CGlibc", "Geodesy"]),
         .target(name: "PlainJSON", dependencies: ["CJSONNodes"]),
         .target(name: "JSONText", dependencies: ["CSimdjson", "PlainJSON"]),
-        .target(name: "Objects", dependencies: ["Geodesy", "JSONText"]),
+        .target(name: "Vocabulary"),
+        .target(name: "Objects", dependencies: ["Geodesy", "JSONText", "Vocabulary"]),
         .target(
             name: "QueryLanguage", dependencies: ["CGlibc", "Geodesy", "JSONText", "Objects"]),
         .target(
@@ -87,7 +89,9 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
             ]),
-        .target(name: "WireProtocol", dependencies: ["JSONText", "Objects", "QueryLanguage"]),
+        .target(name: "Wire", dependencies: ["PlainJSON", "Vocabulary"]),
+        .target(
+            name: "WireProtocol", dependencies: ["JSONText", "Objects", "QueryLanguage", "Wire"]),
         .target(
             name: "QueryServer",
             dependencies: [
@@ -116,7 +120,7 @@ let package = Package(
         .target(
             name: "GeoBucketClient",
             dependencies: [
-                "JSONText", "Objects", "WireProtocol",
+                "PlainJSON", "Vocabulary", "Wire",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
@@ -124,7 +128,7 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .target(name: "KiiCompatibility", dependencies: ["GeoBucketClient", "JSONText"]),
+        .target(name: "KiiCompatibility", dependencies: ["GeoBucketClient", "PlainJSON"]),
         .target(name: "Archives", dependencies: ["JSONText"]),
         .target(
             name: "Interchange",

@@ -1,7 +1,8 @@
-import JSONText
 import Logging
 import NIOCore
+import PlainJSON
 import Synchronization
+import Wire
 
 /// Connects to a service, runs `body` and closes, on every path.
 ///
@@ -88,7 +89,7 @@ public final class ServiceClient: Sendable {
         _ method: String, _ params: JSONValue = .object([:])
     ) async throws -> JSONValue {
         let text = try Self.text(params)
-        let isRepeatable = Self.reads.contains(method) || params["requestKey"]?.string != nil
+        let isRepeatable = Self.isRepeatable(method) || params["requestKey"]?.string != nil
         let answer = try await callText(method, text, isRepeatable: isRepeatable)
         return try Self.reading(answer) { try JSONValue($0) }
     }
@@ -98,7 +99,7 @@ public final class ServiceClient: Sendable {
         _ answer: [UInt8], _ body: (JSONView) throws -> Result
     ) throws -> Result {
         do {
-            return try JSONParser.reading(answer, body)
+            return try PlainJSONParser.reading(answer, body)
         } catch let error as JSONSyntaxError {
             throw ClientFailure.malformedAnswer(error.message)
         }
@@ -117,7 +118,7 @@ public final class ServiceClient: Sendable {
     ///
     /// - Throws: `ClientFailure`, `CancellationError`.
     public func callText(_ method: String, _ params: [UInt8]) async throws -> [UInt8] {
-        try await callText(method, params, isRepeatable: Self.reads.contains(method))
+        try await callText(method, params, isRepeatable: Self.isRepeatable(method))
     }
 
     /// - Parameter isRepeatable: whether doing it twice does no harm.
@@ -154,12 +155,9 @@ public final class ServiceClient: Sendable {
         }
     }
 
-    /// Methods that change nothing: asked twice they do no harm. An export goes on where its
-    /// connection left off, so it cannot be asked again on another one.
-    private static let reads: Set<String> = [
-        "server.info", "server.ping", "server.stats", "bucket.list", "bucket.count", "bucket.query",
-        "bucket.explain", "object.get",
-    ]
+    private static func isRepeatable(_ method: String) -> Bool {
+        MethodName(method)?.isRepeatable ?? false
+    }
 
     private func deadline() -> NIODeadline { .now() + TimeAmount(configuration.requestTimeout) }
 
@@ -215,7 +213,8 @@ public final class ServiceClient: Sendable {
             return connection.ended.eventLoop.makeSucceededFuture(connection)
         }
         let params = JSONValue.object(["token": .string(token)]).utf8
-        return connection.begin("auth.login", params, deadline: deadline()).futureResult
+        return connection.begin("\(MethodName.login.text)", params, deadline: deadline())
+            .futureResult
             .map { _ in connection }
     }
 

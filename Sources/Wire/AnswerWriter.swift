@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// Answers as the wire has them.
 public enum AnswerWriter {
@@ -31,7 +31,7 @@ public enum AnswerWriter {
         _ failure: RPCFailure, id: [UInt8]?, to writer: inout JSONWriter
     ) {
         writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
-        writer.raw(id ?? Request.nullID)
+        if let id { writer.raw(id) } else { writer.raw("null") }
         writer.key("error")
         failure.write(to: &writer)
         writer.byte(UInt8(ascii: "}"))
