@@ -3,7 +3,8 @@ import PackageDescription
 
 let package = Package(
     name: "geobucket",
-    platforms: [.macOS(.v15)],
+    // For GeoBucketClient and KiiCompatibility, which `scripts/client.py` holds to it.
+    platforms: [.iOS(.v18), .macOS(.v15)],
     products: [
         .executable(name: "geobucket", targets: ["geobucket"]),
         .library(name: "GeoBucketClient", targets: ["GeoBucketClient"]),
@@ -44,11 +45,16 @@ let package = Package(
             name: "Runtime",
             dependencies: [.product(name: "DequeModule", package: "swift-collections")]),
         .target(name: "CGeographicLib", linkerSettings: [.linkedLibrary("GeographicLib")]),
-        .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "CJSONNodes"),
+        .target(
+            name: "CSimdjson", dependencies: ["CJSONNodes"],
+            linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib"]),
         .target(name: "SpatialIndex", dependencies: ["CGlibc", "Geodesy"]),
-        .target(name: "JSONText", dependencies: ["CSimdjson"]),
-        .target(name: "Objects", dependencies: ["Geodesy", "JSONText"]),
+        .target(name: "PlainJSON", dependencies: ["CJSONNodes"]),
+        .target(name: "JSONText", dependencies: ["CSimdjson", "PlainJSON"]),
+        .target(name: "Vocabulary"),
+        .target(name: "Objects", dependencies: ["Geodesy", "JSONText", "Vocabulary"]),
         .target(
             name: "QueryLanguage", dependencies: ["CGlibc", "Geodesy", "JSONText", "Objects"]),
         .target(
@@ -83,7 +89,8 @@ let package = Package(
                 "Runtime", "WriteRules", "ObjectStore", "InMemoryEngine",
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .target(name: "WireProtocol", dependencies: ["JSONText", "Objects"]),
+        .target(name: "Wire", dependencies: ["PlainJSON", "Vocabulary"]),
+        .target(name: "WireProtocol", dependencies: ["JSONText", "Objects", "Wire"]),
         .target(
             name: "Operations",
             dependencies: [
@@ -121,7 +128,7 @@ let package = Package(
         .target(
             name: "GeoBucketClient",
             dependencies: [
-                "JSONText", "Objects", "WireProtocol",
+                "PlainJSON", "Vocabulary", "Wire",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
@@ -129,7 +136,7 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .target(name: "KiiCompatibility", dependencies: ["GeoBucketClient", "JSONText"]),
+        .target(name: "KiiCompatibility", dependencies: ["GeoBucketClient", "PlainJSON"]),
         .target(name: "Archives", dependencies: ["JSONText"]),
         .target(
             name: "Interchange",
@@ -185,7 +192,8 @@ let package = Package(
         .testTarget(name: "GeodesyTests", dependencies: ["Geodesy", "TestSupport"]),
         .testTarget(
             name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex", "TestSupport"]),
-        .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "TestSupport"]),
+        .testTarget(
+            name: "JSONTextTests", dependencies: ["FuzzTargets", "JSONText", "TestSupport"]),
         .testTarget(name: "RuntimeTests", dependencies: ["Runtime"]),
         .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
         .testTarget(

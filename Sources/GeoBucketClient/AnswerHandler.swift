@@ -1,6 +1,6 @@
 import DequeModule
 import NIOCore
-import WireProtocol
+import Wire
 
 /// Hands each line that arrives to whoever has waited longest. One that no longer waits keeps its
 /// place, since its answer will come.

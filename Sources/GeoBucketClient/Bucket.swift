@@ -1,4 +1,5 @@
-import JSONText
+import PlainJSON
+import Wire
 
 /// A bucket of a service: made by the first object that is saved in it.
 ///
@@ -53,21 +54,21 @@ public struct Bucket: Sendable {
     ///
     /// - Returns: their ids, in order.
     public func putMany(_ documents: [JSONValue]) async throws -> [String] {
-        let answer = try await write("object.putMany", [.init("objects", .array(documents))])
+        let answer = try await write(.putMany, [.init("objects", .array(documents))])
         return answer["objects"]?.array?.compactMap { $0["_id"]?.string } ?? []
     }
 
     /// Deletes the bucket and all its objects; how many there were.
     @discardableResult
     public func delete() async throws -> Int {
-        try await write("bucket.delete", []).member("deleted")
+        try await write(.deleteBucket, []).member("deleted")
     }
 
     /// Deletes every object that a clause selects; how many there were.
     @discardableResult
     public func deleteObjects(matching clause: Clause) async throws -> Int {
         try await write(
-            "bucket.deleteWhere", [.init("bucketQuery", .object(["clause": clause.json]))]
+            .deleteWhere, [.init("bucketQuery", .object(["clause": clause.json]))]
         )
         .member("deleted")
     }
@@ -77,7 +78,7 @@ public struct Bucket: Sendable {
     /// One page of the objects that match the query as it is now.
     public func execute(_ query: BucketQuery) async throws -> QueryResult {
         let query = query.copy()
-        return try await read("bucket.query", query.members) { answer in
+        return try await read(.query, query.members) { answer in
             QueryResult(
                 objects: try answer["results"]?.elements.map {
                     try GeoObject(self, document: $0, isPartial: query.fields != nil)
@@ -92,13 +93,13 @@ public struct Bucket: Sendable {
     }
 
     public func count(_ query: BucketQuery = BucketQuery()) async throws -> Int {
-        try await read("bucket.count", [.init("bucketQuery", query.document)]).member("count")
+        try await read(.count, [.init("bucketQuery", query.document)]).member("count")
     }
 
     // MARK: Calls
 
     func read<Result>(
-        _ method: String, _ members: [JSONValue.Member],
+        _ method: MethodName, _ members: [JSONValue.Member],
         _ body: (JSONView) throws -> Result = { try JSONValue($0) }
     ) async throws -> Result {
         try await client.read(method, [.init("bucket", .string(name))] + members, body)
@@ -106,7 +107,7 @@ public struct Bucket: Sendable {
 
     /// - Parameter object: the JSON text of a member `object`.
     func write<Result>(
-        _ method: String, _ members: [JSONValue.Member], object: [UInt8]? = nil,
+        _ method: MethodName, _ members: [JSONValue.Member], object: [UInt8]? = nil,
         _ body: (JSONView) throws -> Result = { try JSONValue($0) }
     ) async throws -> Result {
         try await client.write(
@@ -160,12 +161,12 @@ extension ServiceClient {
     }
 
     /// Whether the service answers.
-    public func ping() async throws { _ = try await call("server.ping") }
+    public func ping() async throws { try await read(.ping, []) { _ in } }
 
     /// The buckets of a scope and how many objects each has.
     public func buckets(in scope: Bucket.Scope = .application) async throws -> [String: Int] {
-        let params = scope.text.map { JSONValue.object(["scope": .string($0)]) }
-        let answer = try await call("bucket.list", params ?? .object([:]))
+        let params = scope.text.map { [JSONValue.Member("scope", .string($0))] } ?? []
+        let answer = try await read(.listBuckets, params) { try JSONValue($0) }
         return try (answer["buckets"]?.array ?? []).reduce(into: [:]) { counts, bucket in
             counts[try bucket.member("bucket", as: String.self)] = try bucket.member("objects")
         }
@@ -173,17 +174,19 @@ extension ServiceClient {
 
     /// A read of the bucket's; `body` makes something of the result while it is parsed.
     func read<Result>(
-        _ method: String, _ members: [JSONValue.Member], _ body: (JSONView) throws -> Result
+        _ method: MethodName, _ members: [JSONValue.Member], _ body: (JSONView) throws -> Result
     ) async throws -> Result {
         let params = try Self.text(.object(members))
-        return try Self.reading(try await callText(method, params), body)
+        let answer = try await callText(
+            "\(method.text)", params, isRepeatable: method.mayBeRepeated)
+        return try Self.reading(answer, body)
     }
 
     /// A write, under a key of its own where the configuration says so.
     ///
     /// - Parameter object: the JSON text of a member `object`.
     func write<Result>(
-        _ method: String, _ members: [JSONValue.Member], object: [UInt8]?,
+        _ method: MethodName, _ members: [JSONValue.Member], object: [UInt8]?,
         _ body: (JSONView) throws -> Result
     ) async throws -> Result {
         var members = members
@@ -196,7 +199,7 @@ extension ServiceClient {
             params += Array(",\"object\":".utf8) + object + [UInt8(ascii: "}")]
         }
         let answer = try await callText(
-            method, params, isRepeatable: configuration.usesRequestKeys)
+            "\(method.text)", params, isRepeatable: configuration.usesRequestKeys)
         return try Self.reading(answer, body)
     }
 

@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 import Synchronization
 
 /// What is asked of a bucket: which objects, in which order, how many a page.

@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// What an object has to satisfy: a clause of the query language.
 ///

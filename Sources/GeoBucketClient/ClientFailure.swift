@@ -1,4 +1,4 @@
-import Objects
+import Vocabulary
 
 /// Why a call had no result.
 public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {

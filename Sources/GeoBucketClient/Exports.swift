@@ -1,5 +1,5 @@
 // What documents are made of belongs to this library's face.
-@_exported import protocol JSONText.JSONConvertible
-@_exported import struct JSONText.JSONMismatch
-@_exported import enum JSONText.JSONNumber
-@_exported import enum JSONText.JSONValue
+@_exported import protocol PlainJSON.JSONConvertible
+@_exported import struct PlainJSON.JSONMismatch
+@_exported import enum PlainJSON.JSONNumber
+@_exported import enum PlainJSON.JSONValue

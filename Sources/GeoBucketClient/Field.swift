@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// A field by name and type, so that clauses on it are checked by the compiler.
 ///

@@ -1,4 +1,5 @@
-import JSONText
+import PlainJSON
+import Wire
 
 extension GeoObject {
     /// Sends what was changed here since the last save; fields that others changed stay.
@@ -27,7 +28,7 @@ extension GeoObject {
             let expiry = copy.expiryIsChanged ? [Self.expiry(copy.expires)] : []
             do {
                 return try await write(
-                    "object.patch", id, JSONValue.object(patch).utf8, condition + expiry, copy)
+                    .patch, id, JSONValue.object(patch).utf8, condition + expiry, copy)
             } catch ClientFailure.refused(let failure)
                 where failure.reason == .invalidInputData
                 && changed.contains(where: { $0.1?.geoPoint != nil })
@@ -75,14 +76,14 @@ extension GeoObject {
 
     /// Deletes the object from the bucket. What is here stays and can be saved as a new object.
     public func delete() async throws {
-        _ = try await bucket.write("object.delete", [.init("id", .string(try existingID()))])
+        _ = try await bucket.write(.delete, [.init("id", .string(try existingID()))])
         state.withLock { state in
             (state.id, state.version, state.created, state.modified) = (nil, nil, nil, nil)
         }
     }
 
     private static func read(_ id: String, in bucket: Bucket) async throws -> State {
-        try await bucket.read("object.get", [.init("id", .string(id))]) { try State($0) }
+        try await bucket.read(.get, [.init("id", .string(id))]) { try State($0) }
     }
 
     private func existingID() throws -> String {
@@ -113,7 +114,7 @@ extension GeoObject {
         var members: [JSONValue.Member] = []
         if let type = copy.dataType { members.append(.init("dataType", .string(type))) }
         if copy.expires != nil { members.append(Self.expiry(copy.expires)) }
-        let answer = try await bucket.write("object.create", members, object: copy.text) {
+        let answer = try await bucket.write(.create, members, object: copy.text) {
             try State($0)
         }
         finish(answer, copy)
@@ -124,11 +125,11 @@ extension GeoObject {
         _ object: [UInt8], _ id: String, _ condition: [JSONValue.Member], expires: Int64?,
         _ copy: State
     ) async throws {
-        try await write("object.put", id, object, condition + [Self.expiry(expires)], copy)
+        try await write(.put, id, object, condition + [Self.expiry(expires)], copy)
     }
 
     private func write(
-        _ method: String, _ id: String, _ object: [UInt8], _ members: [JSONValue.Member],
+        _ method: MethodName, _ id: String, _ object: [UInt8], _ members: [JSONValue.Member],
         _ copy: State
     ) async throws {
         let members = [.init("id", .string(id))] + members

@@ -1,5 +1,5 @@
-import JSONText
-import Objects
+import PlainJSON
+import Vocabulary
 
 /// What a `GeoObject` holds.
 extension GeoObject {

@@ -1,6 +1,11 @@
-import FoundationEssentials
-import JSONText
+import PlainJSON
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// An object of a bucket as this app holds it: read, changed, saved back.
 ///

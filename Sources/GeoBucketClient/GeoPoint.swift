@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// A place on the earth, degrees, WGS 84: `{"_type":"point","lat":35.6586,"lon":139.7454}`.
 public struct GeoPoint: Sendable, Hashable, Codable, CustomStringConvertible {

@@ -1,5 +1,10 @@
-import FoundationEssentials
-import JSONText
+import PlainJSON
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension Date: JSONConvertible {
     /// Milliseconds since 1970-01-01T00:00:00Z.

@@ -1,5 +1,10 @@
-import FoundationEssentials
-import JSONText
+import PlainJSON
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// JSON inside models of any coder. Ours takes it as it is; others do not tell the order of an
 /// object's members, so that they come in the order of their names.

@@ -1,8 +1,13 @@
-import Glibc
 import NIOCore
 import NIOPosix
 import NIOSSL
 import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// A connection to a service: lines out, lines back in the same order.
 ///

@@ -1,5 +1,10 @@
-import FoundationEssentials
-import JSONText
+import PlainJSON
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 // What `localizedDescription` says of errors: their own words, for want of translations.
 

@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// Reads models out of documents, exactly: a boolean is never a number, an integer never cut off.
 ///

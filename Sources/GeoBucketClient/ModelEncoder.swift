@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// Writes models as documents, exactly: `true` stays `true`, whole numbers have no fraction.
 public enum ModelEncoder {

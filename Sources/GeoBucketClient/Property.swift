@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// A property under the name it has in documents: key-value coding for types that list their
 /// properties once.

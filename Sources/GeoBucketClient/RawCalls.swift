@@ -1,5 +1,6 @@
-import JSONText
 import NIOCore
+import PlainJSON
+import Wire
 
 extension LineConnection {
     /// One JSON-RPC call.
@@ -18,20 +19,8 @@ extension LineConnection {
     ) -> PendingAnswer {
         var writer = JSONWriter(reserving: params.count + 80)
         let id = newID()
-        writer.raw("{\"jsonrpc\":\"2.0\",\"id\":")
-        writer.integer(id)
-        writer.key("method")
-        writer.string(method)
-        writer.key("params")
-        writer.raw(Self.oneLine(params))
-        writer.byte(UInt8(ascii: "}"))
+        RequestWriter.request(id: id, method, params, to: &writer)
         return begin(writer.bytes, id: id, deadline: deadline)
-    }
-
-    /// JSON text without its line breaks, which can only be white space there.
-    private static func oneLine(_ text: [UInt8]) -> [UInt8] {
-        guard text.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return text }
-        return text.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
     }
 
     /// Logs in for all that follows on this connection.
@@ -42,7 +31,7 @@ extension LineConnection {
         params.raw("{\"token\":")
         params.string(token)
         params.byte(UInt8(ascii: "}"))
-        _ = try await call("auth.login", params.bytes)
+        _ = try await call("\(MethodName.login.text)", params.bytes)
     }
 
     /// The result inside an answer line, or the error inside it thrown.
@@ -53,7 +42,7 @@ extension LineConnection {
     /// - Parameter id: what the answer's has to be; nil is any.
     static func result(of answer: [UInt8], id: Int?) throws -> [UInt8] {
         do {
-            return try JSONParser.reading(answer) { answer in
+            return try PlainJSONParser.reading(answer) { answer in
                 if let id { try check(answer, id) }
                 return try result(in: answer)
             }
@@ -72,14 +61,17 @@ extension LineConnection {
 
     private static func result(in answer: JSONView) throws -> [UInt8] {
         if let result = answer["result"] { return Array(result.text) }
-        guard let error = answer["error"], let code = error["code"]?.number?.exactInt,
-            let message = error["message"]?.string
-        else { throw ClientFailure.malformedAnswer("neither a result nor an error") }
-        let data = error["data"]
-        throw ClientFailure.refused(
-            RemoteFailure(
-                code: code, errorCode: data?["errorCode"]?.string ?? "\(code)", message: message,
-                path: data?["path"]?.string,
-                retryAfterMilliseconds: data?["retryAfterMillis"]?.number?.exactInt))
+        guard let failure = answer["error"].flatMap(RPCFailure.init) else {
+            throw ClientFailure.malformedAnswer("neither a result nor an error")
+        }
+        throw ClientFailure.refused(RemoteFailure(failure))
+    }
+}
+
+extension RemoteFailure {
+    fileprivate init(_ failure: RPCFailure) {
+        self.init(
+            code: failure.code, errorCode: failure.errorCode, message: failure.message,
+            path: failure.path, retryAfterMilliseconds: failure.retryAfterMilliseconds)
     }
 }

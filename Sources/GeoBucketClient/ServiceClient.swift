@@ -1,8 +1,8 @@
-import JSONText
 import Logging
 import NIOCore
+import PlainJSON
 import Synchronization
-import WireProtocol
+import Wire
 
 /// Connects to a service, runs `body` and closes, on every path.
 ///
@@ -99,7 +99,7 @@ public final class ServiceClient: Sendable {
         _ answer: [UInt8], _ body: (JSONView) throws -> Result
     ) throws -> Result {
         do {
-            return try JSONParser.reading(answer, body)
+            return try PlainJSONParser.reading(answer, body)
         } catch let error as JSONSyntaxError {
             throw ClientFailure.malformedAnswer(error.message)
         }
@@ -213,7 +213,8 @@ public final class ServiceClient: Sendable {
             return connection.ended.eventLoop.makeSucceededFuture(connection)
         }
         let params = JSONValue.object(["token": .string(token)]).utf8
-        return connection.begin("auth.login", params, deadline: deadline()).futureResult
+        return connection.begin("\(MethodName.login.text)", params, deadline: deadline())
+            .futureResult
             .map { _ in connection }
     }
 

@@ -1,5 +1,10 @@
-import FoundationEssentials
-import JSONText
+import PlainJSON
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A model as a bucket holds it: the model, and what the service knows of the object around it.
 ///

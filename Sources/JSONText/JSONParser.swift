@@ -1,10 +1,5 @@
 import CSimdjson
-
-/// Why a text is not JSON, and the byte offset of the fault where the parser knows it.
-public struct JSONSyntaxError: Error, Sendable, Equatable {
-    public let message: String
-    public let offset: Int?
-}
+import PlainJSON
 
 /// Strict RFC 8259 parsing into a borrowed view.
 ///
@@ -16,9 +11,6 @@ public struct JSONSyntaxError: Error, Sendable, Equatable {
 ///
 /// - Complexity: one pass of simdjson over the text and one over its tokens.
 public final class JSONParser {
-    /// Arrays and objects inside each other, at most.
-    public static let maximumDepth = Int(gb_json_maximum_depth)
-
     private let parser: OpaquePointer
 
     public init() {
@@ -33,11 +25,9 @@ public final class JSONParser {
         var offset: Int64 = -1
         let status = gb_json_parse(parser, text.baseAddress, text.count, &offset)
         guard status == gb_json_ok else {
-            let place = status == gb_json_utf8 ? Self.firstNonUTF8(text) : Int(offset)
-            throw JSONSyntaxError(
-                message: Self.message(for: status), offset: place < 0 ? nil : place)
+            throw Self.error(status, text, at: offset < 0 ? nil : Int(offset))
         }
-        return JSONView(nodes: gb_json_nodes(parser), index: 0, source: gb_json_source(parser))
+        return JSONView(root: gb_json_nodes(parser), source: gb_json_source(parser))
     }
 
     /// Parses one JSON text held in an array.
@@ -61,22 +51,24 @@ public final class JSONParser {
         return try withExtendedLifetime(parser) { try body(try parser.parse(text)) }
     }
 
-    /// Where a text ceases to be UTF-8, -1 where it does not.
-    private static func firstNonUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Int {
-        do {
-            _ = try UTF8Span(validating: text.span)
-            return -1
-        } catch {
-            return error.byteOffsets.lowerBound
+    private static func error(
+        _ status: gb_json_error, _ text: UnsafeBufferPointer<UInt8>, at offset: Int?
+    ) -> JSONSyntaxError {
+        switch status {
+        case gb_json_utf8: .notUTF8(at: firstNonUTF8(text))
+        case gb_json_depth: .tooDeep(at: offset)
+        case gb_json_memory: .tooLarge
+        default: .notJSON(at: offset)
         }
     }
 
-    private static func message(for status: gb_json_error) -> String {
-        switch status {
-        case gb_json_utf8: "the text is not valid UTF-8"
-        case gb_json_depth: "the text is nested deeper than \(maximumDepth) levels"
-        case gb_json_memory: "the text does not fit in memory"
-        default: "the text is not valid JSON"
+    /// Where a text ceases to be UTF-8, nil where it does not.
+    private static func firstNonUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+        do {
+            _ = try UTF8Span(validating: text.span)
+            return nil
+        } catch {
+            return error.byteOffsets.lowerBound
         }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import GeoBucketClient
-import JSONText
+import PlainJSON
 
 // Properties of Foundation's classes in models that list their properties.
 

@@ -1,6 +1,6 @@
 import Foundation
 import GeoBucketClient
-import JSONText
+import PlainJSON
 
 /// What the blocking calls throw and the blocks are given: an `NSError` as Kii's SDK made them.
 ///
@@ -14,8 +14,8 @@ import JSONText
 ///
 /// Its code is Kii's where Kii had one, else that of its undefined errors. Its `userInfo` has the
 /// service's `errorCode`, `message` and `path`, the whole as `description`, and under
-/// `NSUnderlyingErrorKey` the error of `GeoBucketClient`. Patterns of that catch it too:
-/// `catch ClientFailure.refused(let failure)`.
+/// `NSUnderlyingErrorKey` the error of `GeoBucketClient`. Where there is no Objective-C, patterns of
+/// that catch it too: `catch ClientFailure.refused(let failure)`.
 public enum KiiError {
     public static let domain = "KiiErrorDomain"
 
@@ -104,32 +104,34 @@ extension NSError {
     public func kiiErrorMessage() -> String? { userInfo["message"] as? String }
 }
 
-// An `NSError` that carries an error of `GeoBucketClient` can be cast to it, and the error to an
-// `NSError`: on Linux `as NSError` fails at run time for every Swift error of another type,
-// though the compiler takes it for certain.
+#if !canImport(ObjectiveC)
+    // An `NSError` that carries an error of `GeoBucketClient` can be cast to it, and the error to an
+    // `NSError`: without Objective-C `as NSError` fails at run time for every Swift error of another
+    // type, though the compiler takes it for certain. With it the language bridges errors itself.
 
-extension ClientFailure: _ObjectiveCBridgeable { public typealias _ObjectiveCType = NSError }
-extension JSONMismatch: _ObjectiveCBridgeable { public typealias _ObjectiveCType = NSError }
+    extension ClientFailure: _ObjectiveCBridgeable { public typealias _ObjectiveCType = NSError }
+    extension JSONMismatch: _ObjectiveCBridgeable { public typealias _ObjectiveCType = NSError }
 
-extension _ObjectiveCBridgeable where Self: Error, _ObjectiveCType == NSError {
-    public func _bridgeToObjectiveC() -> NSError { KiiError.error(for: self) }
+    extension _ObjectiveCBridgeable where Self: Error, _ObjectiveCType == NSError {
+        public func _bridgeToObjectiveC() -> NSError { KiiError.error(for: self) }
 
-    public static func _conditionallyBridgeFromObjectiveC(
-        _ source: NSError, result: inout Self?
-    ) -> Bool {
-        // Taken out as `any Error`, whose cast to this type asks for no bridge.
-        result = (source.userInfo[NSUnderlyingErrorKey] as? any Error) as? Self
-        return result != nil
+        public static func _conditionallyBridgeFromObjectiveC(
+            _ source: NSError, result: inout Self?
+        ) -> Bool {
+            // Taken out as `any Error`, whose cast to this type asks for no bridge.
+            result = (source.userInfo[NSUnderlyingErrorKey] as? any Error) as? Self
+            return result != nil
+        }
+
+        public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout Self?) {
+            _ = _conditionallyBridgeFromObjectiveC(source, result: &result)
+        }
+
+        public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> Self {
+            var result: Self?
+            if let source { _forceBridgeFromObjectiveC(source, result: &result) }
+            guard let result else { preconditionFailure("the error is no \(Self.self)") }
+            return result
+        }
     }
-
-    public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout Self?) {
-        _ = _conditionallyBridgeFromObjectiveC(source, result: &result)
-    }
-
-    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> Self {
-        var result: Self?
-        if let source { _forceBridgeFromObjectiveC(source, result: &result) }
-        guard let result else { preconditionFailure("the error is no \(Self.self)") }
-        return result
-    }
-}
+#endif

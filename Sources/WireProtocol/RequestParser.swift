@@ -82,21 +82,6 @@ public final class RequestParser {
     }
 }
 
-extension MethodName {
-    /// The method of this name on the wire, without a string made of it.
-    fileprivate init?(utf8: UnsafeBufferPointer<UInt8>) {
-        var place = 0
-        while let method = Self(rawValue: place) {
-            if utf8.elementsEqualBytes(method.text) {
-                self = method
-                return
-            }
-            place += 1
-        }
-        return nil
-    }
-}
-
 extension RPCFailure {
     fileprivate static func invalidJSON(_ error: JSONSyntaxError) -> RPCFailure {
         RPCFailure(-32700, "INVALID_JSON", error.message, offset: error.offset)

@@ -26,6 +26,10 @@ import Testing
         }
     }
 
+    @Test func `The client refuses objects from the service's limit on`() {
+        #expect(ClientConfiguration().objectBytes == Limits().objectBytes)
+    }
+
     @Test func `An order has at most orderKeys keys`() async throws {
         var limits = Limits()
         limits.orderKeys = 3

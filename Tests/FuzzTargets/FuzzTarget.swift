@@ -55,8 +55,11 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
 
     // MARK: JSON
 
-    /// What is JSON stays the same JSON when it is minified, and when it is a document.
+    /// Both parsers agree on it; what is JSON stays the same JSON when it is minified, and when it is
+    /// a document.
     private static func json(_ bytes: [UInt8]) {
+        let difference = ParserAgreement.difference(bytes)
+        precondition(difference == nil, difference ?? "")
         let minified: [UInt8]? = try? JSONParser.reading(bytes) { view in
             _ = try? WrittenDocument(view, at: "object", limits: Limits())
             return minifiedJSON(view.text)

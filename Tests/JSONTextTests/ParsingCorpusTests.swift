@@ -1,4 +1,5 @@
 import Foundation
+import FuzzTargets
 import JSONText
 import Testing
 
@@ -50,6 +51,14 @@ import Testing
         for file in try Self.cases("i_") {
             _ = try? parser.parse([UInt8](try Data(contentsOf: file)))
             #expect(try parser.parse(Array("[1]".utf8)).count == 1, "\(file.lastPathComponent)")
+        }
+    }
+
+    @Test(.enabled(if: isPresent, "the corpus is not in ../shared/corpora/JSONTestSuite"))
+    func `Both parsers agree on every text of the corpus`() throws {
+        for file in try Self.cases("") {
+            let difference = ParserAgreement.difference([UInt8](try Data(contentsOf: file)))
+            #expect(difference == nil, "\(file.lastPathComponent)")
         }
     }
 }

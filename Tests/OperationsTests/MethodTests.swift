@@ -32,10 +32,14 @@ import WireProtocol
     }
 
     @Test(arguments: MethodName.allCases)
-    func `A method is found by its name, and repeated only if it is no write`(_ name: MethodName) {
+    func `Every name has the descriptor of its method`(_ name: MethodName) {
         #expect(Method[name].name == name)
-        #expect(MethodName("\(name.text)") == name)
-        #expect(!(name.mayBeRepeated && Method[name].isWrite))
+    }
+
+    @Test func `What changes objects, logs in or goes on from call to call is not repeated`() {
+        let once = Set(MethodName.allCases.filter { !$0.mayBeRepeated })
+        let writes = MethodName.allCases.filter { Method[$0].isWrite }
+        #expect(once == Set(writes).union([.login, .export, .check, .backup]))
     }
 
     @Test(arguments: [99, 100, 5_000])

@@ -1,4 +1,8 @@
-import Glibc
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// Bytes in, lines out; a line that is too long is told once and skipped without being kept.
 ///

@@ -1,4 +1,4 @@
-import CSimdjson
+import CJSONNodes
 
 /// What a JSON value is.
 public enum JSONKind: Sendable, Equatable {
@@ -15,6 +15,21 @@ public struct JSONView {
     let nodes: UnsafePointer<gb_json_node>
     let index: Int
     let source: UnsafePointer<UInt8>
+
+    /// The value that a parser's list of nodes begins with.
+    ///
+    /// - Parameter source: the text in which the nodes have their places.
+    package init(root nodes: UnsafePointer<gb_json_node>, source: UnsafePointer<UInt8>) {
+        self.init(nodes: nodes, index: 0, source: source)
+    }
+
+    private init(
+        nodes: UnsafePointer<gb_json_node>, index: Int, source: UnsafePointer<UInt8>
+    ) {
+        self.nodes = nodes
+        self.index = index
+        self.source = source
+    }
 
     public var kind: JSONKind {
         switch nodes[index].kind {

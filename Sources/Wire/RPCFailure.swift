@@ -1,5 +1,5 @@
-import JSONText
-import Objects
+import PlainJSON
+import Vocabulary
 
 /// An error as the wire has it: JSON-RPC's number, the service's name for it, a sentence.
 public struct RPCFailure: Error, Sendable, Equatable {
@@ -47,12 +47,8 @@ public struct RPCFailure: Error, Sendable, Equatable {
         .invalidRequest("a line has to end within \(limit) ms of its first byte")
     }
 
-    static func invalidRequest(_ message: String) -> RPCFailure {
+    public static func invalidRequest(_ message: String) -> RPCFailure {
         RPCFailure(-32600, "INVALID_REQUEST", message)
-    }
-
-    static func methodNotFound(_ name: String) -> RPCFailure {
-        RPCFailure(-32601, "METHOD_NOT_FOUND", "there is no method \(quoted(name))")
     }
 
     private static func code(of reason: ServiceFailure.Reason) -> Int {
@@ -68,6 +64,21 @@ public struct RPCFailure: Error, Sendable, Equatable {
         case .tooManyRequests: 1429
         case .queryTimeout, .temporarilyUnavailable, .storeFull: 1503
         }
+    }
+
+    // MARK: JSON
+
+    /// The failure that an answer's `error` tells of; nil for what has no code and no message.
+    public init?(_ error: JSONView) {
+        guard let code = error["code"]?.number?.exactInt, let message = error["message"]?.string
+        else { return nil }
+        let data = error["data"]
+        self.init(
+            code, data?["errorCode"]?.string ?? "\(code)", message,
+            offset: data?["offset"]?.number?.exactInt)
+        path = data?["path"]?.string
+        requestID = data?["requestId"]?.string
+        retryAfterMilliseconds = data?["retryAfterMillis"]?.number?.exactInt
     }
 
     func write(to writer: inout JSONWriter) {

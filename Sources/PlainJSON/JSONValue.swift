@@ -25,7 +25,7 @@ public indirect enum JSONValue: Sendable, Equatable {
 
     /// - Throws: `JSONSyntaxError` for what is no JSON, and for a number beyond binary64.
     public init(parsing text: [UInt8]) throws {
-        self = try JSONParser.reading(text) { try JSONValue($0) }
+        self = try PlainJSONParser.reading(text) { try JSONValue($0) }
     }
 
     public init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }

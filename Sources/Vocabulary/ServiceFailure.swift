@@ -57,7 +57,7 @@ public struct ServiceFailure: Error, Sendable, Equatable {
     }
 
     /// The same failure, its path continued to the front.
-    func inside(_ outer: String) -> ServiceFailure {
+    package func inside(_ outer: String) -> ServiceFailure {
         let inner = path ?? ""
         return ServiceFailure(
             reason, message,

@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// Answers as the wire has them.
 public enum AnswerWriter {

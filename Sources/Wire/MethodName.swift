@@ -1,3 +1,5 @@
+import PlainJSON
+
 /// The methods of the protocol, as both sides know them; the raw value is a method's place among them.
 ///
 /// What a method needs, takes and does, the service alone knows: that is its `Method`, in Operations.
@@ -38,12 +40,23 @@ public enum MethodName: Int, Sendable, CaseIterable {
         }
     }
 
-    private static let byText = Dictionary(
-        uniqueKeysWithValues: allCases.map { ("\($0.text)", $0) })
+    /// The method of this name on the wire.
+    public init?(utf8: UnsafeBufferPointer<UInt8>) {
+        var place = 0
+        while let method = Self(rawValue: place) {
+            if utf8.elementsEqualBytes(method.text) {
+                self = method
+                return
+            }
+            place += 1
+        }
+        return nil
+    }
 
     /// The method of this name on the wire.
     public init?(_ text: String) {
-        guard let method = Self.byText[text] else { return nil }
+        var text = text
+        guard let method = text.withUTF8(Self.init(utf8:)) else { return nil }
         self = method
     }
 }

@@ -1,0 +1,3 @@
+// Words that clients know too.
+@_exported import enum Vocabulary.PredefinedField
+@_exported import struct Vocabulary.ServiceFailure

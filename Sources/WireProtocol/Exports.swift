@@ -1,0 +1,2 @@
+// What clients know of the wire too.
+@_exported import Wire
