@@ -3,7 +3,8 @@
 on the platforms that Package.swift names.
 
     scripts/client.py            # looks at the manifest, at every import and for names that are too new
-    scripts/client.py --build    # and builds them in a package of their own, .build/client
+    scripts/client.py --built    # and at what their build in .build/debug has read, and their program loads
+    scripts/client.py --build    # and builds them first, in a package of their own, .build/client
 """
 import argparse, json, os, pathlib, re, subprocess, sys, tempfile
 
@@ -188,11 +189,21 @@ package.dependencies.removeAll {{
         (folder / name).write_text(text)
 
 
-def files_read(build):
-    """Every file that a compiler has read, as it has noted it."""
-    for file in build.rglob("*.d"):
-        for line in file.read_text().replace("\\\n", " ").splitlines():
-            yield from re.findall(r"(?:\\.|\S)+", line.partition(": ")[2])
+def files_read(build, targets):
+    """Every file that compilers have read for these targets and for those that they import, as they noted it."""
+    files, seen, waiting = set(), set(), list(targets)
+    while waiting:
+        target = waiting.pop()
+        if target in seen:
+            continue
+        seen.add(target)
+        for file in (build / f"{target}.build").rglob("*.d"):
+            for line in file.read_text().replace("\\\n", " ").splitlines():
+                files.update(re.findall(r"(?:\\.|\S)+", line.partition(": ")[2]))
+        # A module of Swift is in its file, one of C in its folder.
+        waiting += (found[1] or found[2] for path in files if (
+            found := re.search(r"/Modules/(\w+)\.swiftmodule$|/Sources/(\w+)/include/", path)))
+    return {os.path.realpath(path) for path in files}
 
 
 def owners(paths):
@@ -202,15 +213,21 @@ def owners(paths):
     return {path: package for package, _, path in (line.partition(": ") for line in lines)}
 
 
-def build_faults(manifest):
+def build(manifest):
     folder = pathlib.Path(".build/client")
     write_package(manifest, folder)
     subprocess.run(
         ["swift", "build", "--package-path", folder, "--explicit-target-dependency-import-check", "error"], check=True)
-    build = (folder / ".build/debug").resolve()
+    return folder / ".build/debug"
+
+
+def build_faults(manifest, build):
+    build = build.resolve()
     resources = json.loads(output("swift", "-print-target-info"))["paths"]["runtimeResourcePath"]
     toolchain = str(pathlib.Path(resources).resolve().parents[1]) + "/"
-    files = {os.path.realpath(path) for path in set(files_read(build))}
+    files = files_read(build, manifest.closure + [EXAMPLE])
+    if not any(path.endswith("/NIOCore.swiftmodule") for path in files):
+        raise SystemExit(f"geobucket: {build} does not hold a build of the client; run swift build --build-tests")
     foreign = sorted(path for path in files if not path.startswith((os.getcwd() + "/", toolchain)))
     packages = owners(foreign)
     for path in foreign:
@@ -225,7 +242,8 @@ def build_faults(manifest):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", action="store_true", help="build them in a package of their own")
+    parser.add_argument("--built", action="store_true", help="look at their build in .build/debug")
+    parser.add_argument("--build", action="store_true", help="build them in a package of their own, and look at that")
     arguments = parser.parse_args()
     os.chdir(pathlib.Path(__file__).resolve().parent.parent)
     manifest = Manifest()
@@ -236,8 +254,8 @@ def main():
             faults += import_faults(manifest, name, platform)
         faults += name_faults(manifest, name, newer)
         faults += include_faults(manifest, name)
-    if not faults and arguments.build:
-        faults += build_faults(manifest)
+    if not faults and (arguments.build or arguments.built):
+        faults += build_faults(manifest, build(manifest) if arguments.build else pathlib.Path(".build/debug"))
     for fault in faults:
         print(f"geobucket: {fault}", file=sys.stderr)
     if faults:
