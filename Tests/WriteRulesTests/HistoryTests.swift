@@ -55,7 +55,7 @@ private enum HistorySeeds {
             counts["repeated", default: 0] += model.repeats
         }
         for kind in [
-            "stored", "deleted", "repeated", "OBJECT_NOT_FOUND", "BUCKET_NOT_FOUND",
+            "stored", "deleted", "repeated", "OBJECT_NOT_FOUND", "BUCKET_NOT_FOUND bucket",
             "OBJECT_ALREADY_EXISTS id", "OBJECT_VERSION_IS_STALE ifVersion",
             "OBJECT_TOO_LARGE object", "INVALID_INPUT_DATA object.p.lat",
             "INVALID_INPUT_DATA object.p", "INVALID_INPUT_DATA objects[].p",
