@@ -100,9 +100,11 @@ let package = Package(
                 .product(name: "JWTKit", package: "jwt-kit"),
             ]),
         .target(
+            name: "Listeners", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
+        .target(
             name: "QueryServer",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "Backend", "WireProtocol", "Operations",
+                "JSONText", "Objects", "Backend", "WireProtocol", "Operations", "Listeners",
                 "Runtime",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -115,7 +117,7 @@ let package = Package(
         .target(
             name: "HTTPGateway",
             dependencies: [
-                "Objects", "Operations",
+                "Objects", "Operations", "Listeners",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -216,7 +218,10 @@ let package = Package(
             name: "QueryServerTests",
             dependencies: [
                 "JSONText", "Objects", "QueryLanguage", "Backend", "Operations", "QueryServer",
-                "GeoBucketClient", "TestSupport", .product(name: "Logging", package: "swift-log"),
+                "WireProtocol", "GeoBucketClient", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),
         .testTarget(
             name: "QueryLanguageTests",

@@ -1,5 +1,6 @@
 import Hummingbird
 import HummingbirdCore
+import Listeners
 import Logging
 import NIOCore
 import NIOPosix
@@ -90,7 +91,7 @@ public struct HTTPGateway: ServiceLifecycle.Service {
                 address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { channel in
                 try? await loop.submit {
-                    let pause = AcceptPause(connections.value)
+                    let pause = AcceptPause { _, _ in connections.value.makeRoom() }
                     try channel.pipeline.syncOperations.addHandler(pause, position: .first)
                 }.get()
                 let address = channel.localAddress

@@ -1,14 +1,12 @@
-import Backend
 import DequeModule
 import JSONText
 import Objects
-import Operations
 import WireProtocol
 
-/// The requests of one connection in their order, and the lines their answers make; no sockets.
+/// The requests of one connection in their order, and the lines their answers make; pure.
 ///
 ///     conversation.append(bytes)
-///     switch conversation.next(parser, …) { case .read(let request): … }
+///     switch conversation.next(takesWrites: true) { case .read(let request): … }
 ///     conversation.answer(request.id, into: &output) { writer in … }
 ///
 /// Reads run one after the other and after every write before them. Writes are queued one behind
@@ -18,19 +16,42 @@ import WireProtocol
 ///
 /// A request is looked at when every read before it has been answered: first who asks what, then,
 /// if that is permitted, its params. One whose look would hold others up is looked at elsewhere.
-///
-/// Not thread-safe: it lives on its connection's event loop.
 struct Conversation {
     /// What whoever holds the conversation has to do next.
     enum Action {
-        /// Run a read and `answer`.
-        case read(Request)
-        /// Submit a write and `answer` when it is done.
-        case write(Request, Write, key: RequestKey?)
+        /// Look at the text that is next and, before anything else, `take` what was found.
+        case look
         /// Look at a text elsewhere, and `take` what was found.
         case examine(LongText)
-        /// Nothing until something is answered or more is received.
-        case wait
+        /// Run a read, or tell that the request has failed, and `answer`.
+        case read(Request)
+        /// Submit a write and `answer` when it is done.
+        case write(Request)
+    }
+
+    /// A text that is looked at where it arrived.
+    private enum Text {
+        /// Bytes of the framer's buffer.
+        case line(Range<Int>)
+        case element(ArraySlice<UInt8>)
+        /// A line that is not kept.
+        case tooLong
+    }
+
+    /// The request whose turn it is: everything behind it waits.
+    private enum Head {
+        case none
+        case looking(Text)
+        /// To be examined elsewhere, and not yet handed out.
+        case long(LongText)
+        case examining
+        /// Waits for what is under way, or a write for room.
+        case request(Request)
+    }
+
+    private enum UnderWay: Equatable {
+        case nothing, read
+        case writes(Int)
     }
 
     /// What is left to do for one line.
@@ -44,16 +65,13 @@ struct Conversation {
 
     private let limits: Limits
     private var framer: LineFramer
+    private var head = Head.none
+    private var underWay = UnderWay.nothing
     /// Requests of a batch that have not been looked at.
     private var elements: Deque<ArraySlice<UInt8>> = []
-    /// A request that has been looked at and waits for what is under way, or a write for room.
-    private var waiting: Request?
     /// Lines that have not been answered yet; answers belong to the first.
     private var lines: Deque<Line> = []
     private var unansweredBytes = 0
-    private var writesUnderWay = 0
-    private var readUnderWay = false
-    private var isExamining = false
     /// Lines that have been taken in, all in all.
     private(set) var linesTaken = 0
 
@@ -62,14 +80,26 @@ struct Conversation {
         framer = LineFramer(limit: limits.lineBytes)
     }
 
+    // MARK: How it stands
+
     /// Whether every request has been answered.
     var isDone: Bool { lines.isEmpty }
 
     /// Whether another line may be begun.
     var takesLines: Bool {
-        waiting == nil && elements.isEmpty && !isExamining && !readUnderWay
-            && lines.count < limits.pipelinedRequests && unansweredBytes < limits.pipelinedBytes
+        guard case .none = head else { return false }
+        return elements.isEmpty && underWay != .read && lines.count < limits.pipelinedRequests
+            && unansweredBytes < limits.pipelinedBytes
     }
+
+    /// Whether the next that happens is a write for which there has to be room.
+    var hasWaitingWrite: Bool {
+        guard underWay != .read, case .request(let request) = head else { return false }
+        return request.isWrite
+    }
+
+    /// Whether no answer has been begun that others of its line follow.
+    var isBetweenLines: Bool { lines.first?.hasOutput != true }
 
     /// Bytes that came and have not become answers: of the line under way and of those unanswered.
     var heldBytes: Int { framer.pendingBytes + unansweredBytes }
@@ -77,129 +107,113 @@ struct Conversation {
     /// Whether a line has begun that has not ended yet.
     var isWithinLine: Bool { framer.isWithinLine }
 
+    // MARK: Requests
+
     /// Takes bytes that came from the client.
     mutating func append(_ bytes: UnsafeRawBufferPointer) { framer.append(bytes) }
 
-    /// The next thing to do; each action has to be carried out.
+    /// The next thing to do; each action has to be carried out. Nil: nothing, until something is
+    /// answered, found or received.
     ///
-    /// - Parameters:
-    ///   - takesWrites: whether a write may be begun.
-    ///   - refusal: asked once for each request, when its turn has come; what it returns is answered
-    ///     instead.
-    mutating func next(
-        _ parser: RequestParser, takesWrites: Bool, refusal: (UnreadRequest) -> RPCFailure?
-    ) -> Action {
-        while !isExamining, !readUnderWay {
-            if waiting != nil { return beginWaiting(takesWrites) }
-            if let element = elements.popFirst() {
-                look(at: element, parser, refusal)
-            } else if takesLines, let event = framer.next() {
-                take(event, parser, refusal)
-            } else {
-                break
-            }
-            if let text = long {
-                long = nil
-                return .examine(text)
-            }
+    /// - Parameter takesWrites: whether a write may be begun.
+    mutating func next(takesWrites: Bool) -> Action? {
+        guard underWay != .read else { return nil }
+        switch head {
+        case .none: takeNext()
+        case .looking, .examining: return nil
+        case .long, .request: break
         }
-        return .wait
+        switch head {
+        case .none, .examining: return nil
+        case .looking: return .look
+        case .long(let text):
+            head = .examining
+            return .examine(text)
+        case .request(let request): return begin(request, takesWrites)
+        }
     }
 
-    /// A text that has been found to be long, until the next action says so.
-    private var long: LongText?
-
-    /// Takes a line in.
-    private mutating func take(
-        _ event: LineFramer.Event, _ parser: RequestParser,
-        _ refusal: (UnreadRequest) -> RPCFailure?
-    ) {
-        linesTaken += 1
-        guard case .line(let range) = event else {
-            lines.append(Line(bytes: 0))
-            let failed = UnreadRequest(failed: .lineTooLong(limit: limits.lineBytes))
-            _ = look(at: failed, refusal)
-            return
-        }
-        unansweredBytes += range.count
-        lines.append(Line(bytes: range.count))
-        guard range.count <= LongText.shortBytes else { return examine(LongText(line(range))) }
-        // The parser has a copy of its own.
-        let message = framer.buffer.withUnsafeBufferPointer {
-            parser.parse(UnsafeBufferPointer(rebasing: $0[range]))
-        }
-        switch message {
-        case .batch(let ranges): takeBatch(LongText.elements(ranges, of: line(range)))
-        case .single(let unread):
-            if !look(at: unread, refusal) {
-                examine(LongText(line(range), isAdmitted: true))
+    /// Takes in the next request of a batch, or the next line.
+    private mutating func takeNext() {
+        if let element = elements.popFirst() {
+            let isShort = element.count <= LongText.shortBytes
+            head =
+                isShort ? .looking(.element(element)) : .long(LongText(element, isElement: true))
+        } else if takesLines, let event = framer.next() {
+            linesTaken += 1
+            guard case .line(let range) = event else {
+                lines.append(Line(bytes: 0))
+                head = .looking(.tooLong)
+                return
             }
+            unansweredBytes += range.count
+            lines.append(Line(bytes: range.count))
+            let isShort = range.count <= LongText.shortBytes
+            head = isShort ? .looking(.line(range)) : .long(LongText(line(range)))
         }
     }
 
     private func line(_ range: Range<Int>) -> ArraySlice<UInt8> { Array(framer.buffer[range])[...] }
 
-    private mutating func takeBatch(_ texts: [ArraySlice<UInt8>]) {
-        lines[lines.count - 1].isBatch = true
-        lines[lines.count - 1].unanswered = texts.count
-        elements = Deque(texts)
-    }
-
-    private mutating func look(
-        at element: ArraySlice<UInt8>, _ parser: RequestParser,
-        _ refusal: (UnreadRequest) -> RPCFailure?
-    ) {
-        guard element.count <= LongText.shortBytes else {
-            return examine(LongText(element, isElement: true))
+    /// What `look` finds in the text that is next.
+    ///
+    /// - Parameters:
+    ///   - line: given the bytes of a line; nil when it was too long to be kept.
+    ///   - element: given the bytes of a request of a batch.
+    func look(
+        line: (UnsafeBufferPointer<UInt8>?) -> Found, element: (UnsafeBufferPointer<UInt8>) -> Found
+    ) -> Found {
+        guard case .looking(let text) = head else {
+            preconditionFailure("there is nothing to look at")
         }
-        let unread = element.withUnsafeBufferPointer(parser.parse(element:))
-        if !look(at: unread, refusal) {
-            examine(LongText(element, isElement: true, isAdmitted: true))
+        return switch text {
+        case .line(let range):
+            framer.buffer.withUnsafeBufferPointer { line(UnsafeBufferPointer(rebasing: $0[range])) }
+        case .element(let bytes): bytes.withUnsafeBufferPointer(element)
+        case .tooLong: line(nil)
         }
     }
 
-    /// - Returns: false, when the request is permitted and its params are to be read elsewhere.
-    private mutating func look(
-        at unread: UnreadRequest, _ refusal: (UnreadRequest) -> RPCFailure?
-    ) -> Bool {
-        if let failure = refusal(unread) {
-            waiting = Request(refusing: unread, failure)
-        } else if LongText.isNeeded(for: unread) {
-            return false
-        } else {
-            waiting = Request(reading: unread, limits)
+    /// Takes what was found in a text, here or elsewhere.
+    mutating func take(_ found: Found) {
+        switch found {
+        case .request(let request): head = .request(request)
+        case .batch(let texts):
+            lines[lines.count - 1].isBatch = true
+            lines[lines.count - 1].unanswered = texts.count
+            elements = Deque(texts)
+            head = .none
+        case .much: head = .long(admittedText())
         }
-        return true
     }
 
-    private mutating func examine(_ text: LongText) {
-        isExamining = true
-        long = text
-    }
-
-    /// Takes what was found in a text that was looked at elsewhere.
-    mutating func take(_ contents: LongText.Contents) {
-        isExamining = false
-        switch contents {
-        case .request(let request): waiting = request
-        case .batch(let texts): takeBatch(texts)
+    private func admittedText() -> LongText {
+        switch head {
+        case .looking(.line(let range)): LongText(line(range), isAdmitted: true)
+        case .looking(.element(let bytes)): LongText(bytes, isElement: true, isAdmitted: true)
+        default: preconditionFailure("nothing was looked at")
         }
     }
 
     /// Begins the request that waits, if it has to wait no more.
-    private mutating func beginWaiting(_ takesWrites: Bool) -> Action {
-        let request = waiting!
-        if case .success(.write(let write, let key)) = request.call {
-            guard takesWrites else { return .wait }
-            waiting = nil
-            writesUnderWay += 1
-            return .write(request, write, key: key)
+    private mutating func begin(_ request: Request, _ takesWrites: Bool) -> Action? {
+        if request.isWrite {
+            guard takesWrites else { return nil }
+            head = .none
+            if case .writes(let count) = underWay {
+                underWay = .writes(count + 1)
+            } else {
+                underWay = .writes(1)
+            }
+            return .write(request)
         }
-        guard writesUnderWay == 0 else { return .wait }
-        waiting = nil
-        readUnderWay = true
+        guard underWay == .nothing else { return nil }
+        head = .none
+        underWay = .read
         return .read(request)
     }
+
+    // MARK: Answers
 
     /// Appends the next answer, and what stands around it in its line; notifications get none.
     ///
@@ -220,7 +234,11 @@ struct Conversation {
             output.truncate(to: start)
         }
         guard isAnswered else { return false }
-        if readUnderWay { readUnderWay = false } else { writesUnderWay -= 1 }
+        if case .writes(let count) = underWay, count > 1 {
+            underWay = .writes(count - 1)
+        } else {
+            underWay = .nothing
+        }
         lines[0].unanswered -= 1
         if lines[0].unanswered == 0 { endLine(&output) }
         return true

@@ -1,3 +1,4 @@
+import Listeners
 import Logging
 import NIOCore
 import NIOPosix
@@ -60,11 +61,11 @@ public struct LineServer: ServiceLifecycle.Service {
     }
 
     private func serve(_ group: MultiThreadedEventLoopGroup, _ workers: Workers) async throws {
-        let sessions = Sessions()
+        let connections = OpenConnections()
         let room = WriteRoom(bytes: service.limits.queuedWriteBytes)
         let door = LoopDoor()
         defer { door.close() }
-        let listener = try await bind(group, workers, desks(group, door, room), sessions)
+        let listener = try await bind(group, workers, desks(group, door, room), connections)
         let address = listener.localAddress
         service.health.state = .ready
         ready(address?.ipAddress ?? host, address?.port ?? port)
@@ -73,14 +74,14 @@ public struct LineServer: ServiceLifecycle.Service {
         }
         service.health.state = .draining
         try? await listener.close()
-        logger.info("stopping", metadata: ["connections": "\(sessions.count)"])
+        logger.info("stopping", metadata: ["connections": "\(connections.count)"])
         // A task of its own is not cancelled with this one, and so pauses between its looks.
-        await Task { await sessions.drain(for: drainTime, room) }.value
+        await Task { await connections.drain(for: drainTime, room) }.value
     }
 
     private func bind(
         _ group: MultiThreadedEventLoopGroup, _ workers: Workers,
-        _ desks: [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>], _ sessions: Sessions
+        _ desks: [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>], _ connections: OpenConnections
     ) async throws -> any Channel {
         let dispatcher = Dispatcher(service: service, logger: logger)
         let limits = service.limits
@@ -89,7 +90,13 @@ public struct LineServer: ServiceLifecycle.Service {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { [logger] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(AcceptPause(logger: logger))
+                    let pause = AcceptPause { error, isFirst in
+                        guard isFirst else { return }
+                        logger.warning(
+                            "connections cannot be accepted; tried again ten times a second",
+                            metadata: ["reason": "\(error)"])
+                    }
+                    try channel.pipeline.syncOperations.addHandler(pause)
                 }
             }
             .childChannelOption(.autoRead, value: false)
@@ -103,7 +110,7 @@ public struct LineServer: ServiceLifecycle.Service {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let desk = desks[ObjectIdentifier(channel.eventLoop)]!.value
-                    try add(channel, dispatcher, desk, workers, sessions)
+                    try add(channel, dispatcher, desk, workers, connections)
                 }
             }
             .bind(host: host, port: port).get()
@@ -130,32 +137,33 @@ public struct LineServer: ServiceLifecycle.Service {
     /// Puts the handlers of a new connection in place, in its event loop.
     private func add(
         _ channel: any Channel, _ dispatcher: Dispatcher, _ desk: LoopDesk,
-        _ workers: Workers, _ sessions: Sessions
+        _ workers: Workers, _ connections: OpenConnections
     ) throws {
         let pipeline = channel.pipeline.syncOperations
         let address = channel.remoteAddress?.clientAddress ?? "unknown"
         do throws(ServiceFailure) {
             try service.counters.admitConnection(from: address, service.limits)
         } catch {
-            guard sessions.admitRefusal(channel) else { return channel.close(promise: nil) }
+            guard connections.admitRefusal(channel) else { return channel.close(promise: nil) }
             if let tls { try pipeline.addHandlers([PlainTextHandler(), tls.handler()]) }
             return try pipeline.addHandler(RefusalHandler(RPCFailure(error)))
         }
         let counters = service.counters
         channel.closeFuture.whenComplete { _ in counters.connectionClosed(from: address) }
         if let tls { try pipeline.addHandlers([PlainTextHandler(), tls.handler()]) }
-        let session = SessionHandler(
-            dispatcher: dispatcher, limits: service.limits, workers: workers, desk: desk,
-            caller: Caller(address: address), isSecured: tls == nil)
-        sessions.add(session, channel)
-        try pipeline.addHandler(session)
+        let handler = ConnectionHandler(
+            dispatcher: dispatcher, workers: workers, desk: desk, caller: Caller(address: address),
+            isSecured: tls == nil)
+        connections.add(handler, channel)
+        try pipeline.addHandler(handler)
     }
 }
 
 /// The connections that are open.
-private final class Sessions: Sendable {
-    private let open = Mutex<[ObjectIdentifier: (session: SessionHandler, channel: any Channel)]>(
-        [:])
+private final class OpenConnections: Sendable {
+    private let open = Mutex<
+        [ObjectIdentifier: (handler: ConnectionHandler, channel: any Channel)]
+    >([:])
     private let refusals = Atomic(0)
 
     /// So many refused connections at once are told why; more are closed without a word.
@@ -173,17 +181,17 @@ private final class Sessions: Sendable {
 
     var count: Int { open.withLock { $0.count } }
 
-    func add(_ session: SessionHandler, _ channel: any Channel) {
-        let key = ObjectIdentifier(session)
-        open.withLock { $0[key] = (session, channel) }
+    func add(_ handler: ConnectionHandler, _ channel: any Channel) {
+        let key = ObjectIdentifier(handler)
+        open.withLock { $0[key] = (handler, channel) }
         channel.closeFuture.whenComplete { _ in self.open.withLock { $0[key] = nil } }
     }
 
-    /// Lets every session answer what it has read, and the writes of those that have ended come to an end;
+    /// Lets every connection answer what it has read, and the writes of those that have ended come to an end;
     /// what takes too long is closed.
     func drain(for time: Duration, _ room: WriteRoom) async {
         let all = open.withLock { Array($0.values) }
-        for (session, channel) in all { channel.eventLoop.execute { session.endInput() } }
+        for (handler, channel) in all { channel.eventLoop.execute { handler.drain() } }
         let deadline = ContinuousClock.now + time
         while count > 0 || !room.isEmpty, ContinuousClock.now < deadline {
             try? await Task.sleep(for: .milliseconds(5))

@@ -4,8 +4,28 @@ import JSONText
 import NIOCore
 import Objects
 import Operations
-import Synchronization
 import WireProtocol
+
+/// A connection, as its event loop's desk sees it.
+protocol DeskUser: AnyObject, Sendable {
+    /// Bytes it holds, as of the last look as far as unsent answers go.
+    var heldBytes: Int { get }
+    /// Waits at the desk for its answers to be sent.
+    var isUnsent: Bool { get set }
+    /// Goes on with what was put off.
+    func takeTurn()
+    /// Goes on with a write that waited for room.
+    func takeRoom()
+    /// Sends what has been handed out.
+    func sendOutput()
+    /// Takes the answer to a write; `goOn` follows.
+    func take(_ finished: FinishedWrite)
+    func goOn()
+    /// Ends when it has been as it is for too long.
+    func look(now: Int64)
+    /// Ends, for it holds more than all others while all together hold too much.
+    func shed()
+}
 
 /// What the connections of one event loop share, one after the other: their parser, the buffer in
 /// which their answers are made, the answers to their writes, the order of their turns, and the
@@ -15,19 +35,19 @@ import WireProtocol
 final class LoopDesk {
     let parser: RequestParser
     let writeAnswers: WriteAnswers
-    /// Empty whenever no session is at work.
+    /// Empty whenever no connection is at work.
     var output = JSONWriter()
     private let room: WriteRoom
-    /// Sessions that have found no room for a write.
-    private var held: [SessionHandler] = []
+    /// Connections that have found no room for a write.
+    private var held: [any DeskUser] = []
 
     private let limits: Limits
     private let holdings: Holdings
     private let eventLoop: any EventLoop
     private let door: LoopDoor
-    private var sessions: [ObjectIdentifier: SessionHandler] = [:]
+    private var users: [ObjectIdentifier: any DeskUser] = [:]
     private var turns: Deque<Turn> = []
-    private var unsent: [SessionHandler] = []
+    private var unsent: [any DeskUser] = []
     private var unsentSince: Int64 = 0
     private var isSending = false
     private var isServingTurns = false
@@ -45,24 +65,24 @@ final class LoopDesk {
         self.eventLoop = eventLoop
     }
 
-    func add(_ session: SessionHandler) { sessions[ObjectIdentifier(session)] = session }
+    func add(_ user: any DeskUser) { users[ObjectIdentifier(user)] = user }
 
-    func remove(_ session: SessionHandler) { sessions[ObjectIdentifier(session)] = nil }
+    func remove(_ user: any DeskUser) { users[ObjectIdentifier(user)] = nil }
 
     // MARK: Turns
 
-    /// What a session does when its turn comes.
+    /// What a connection does when its turn comes.
     private enum Turn {
-        case work(SessionHandler)
-        case send(SessionHandler)
+        case work(any DeskUser)
+        case send(any DeskUser)
     }
 
     /// Between two turns the event loop serves everybody who has no need of one.
     private static let pause = TimeAmount.microseconds(20)
 
-    /// Has a session that has much to do go on when all others have been served: one such session at
-    /// a time, so that nobody waits for more than one turn.
-    func queue(_ session: SessionHandler) { queue(.work(session)) }
+    /// Has a connection that has much to do go on when all others have been served: one such at a
+    /// time, so that nobody waits for more than one turn.
+    func queue(_ user: any DeskUser) { queue(.work(user)) }
 
     private func queue(_ turn: Turn) {
         turns.append(turn)
@@ -73,8 +93,8 @@ final class LoopDesk {
         isServingTurns = true
         eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
             switch turns.popFirst() {
-            case .work(let session): session.takeTurn()
-            case .send(let session): session.sendOutput()
+            case .work(let user): user.takeTurn()
+            case .send(let user): user.sendOutput()
             case nil: break
             }
             if turns.isEmpty { isServingTurns = false } else { serveNextTurn() }
@@ -86,15 +106,15 @@ final class LoopDesk {
     /// Answers wait for others to leave with them for this long at most; nanoseconds.
     private static let gathering: Int64 = 500_000
 
-    /// Has a session's answers sent when everybody who had asked has been answered, or soon: to wake
+    /// Has a connection's answers sent when everybody who had asked has been answered, or soon: to wake
     /// clients is dear, and who gets several answers at once is woken once.
     ///
     /// - Parameter inTurn: they are long, and are sent when all others have been served.
-    func send(_ session: SessionHandler, inTurn: Bool) {
-        guard !session.isUnsent else { return }
-        session.isUnsent = true
-        if inTurn { return queue(.send(session)) }
-        unsent.append(session)
+    func send(_ user: any DeskUser, inTurn: Bool) {
+        guard !user.isUnsent else { return }
+        user.isUnsent = true
+        if inTurn { return queue(.send(user)) }
+        unsent.append(user)
         let now = monotonicNanoseconds()
         if unsent.count == 1 {
             unsentSince = now
@@ -107,15 +127,15 @@ final class LoopDesk {
     private func sendAll() {
         // Who can be sent more goes on with its requests at once, and sends again.
         isSending = true
-        let sessions = unsent
+        let users = unsent
         unsent.removeAll()
-        for session in sessions { session.sendOutput() }
+        for user in users { user.sendOutput() }
         isSending = false
     }
 
-    // MARK: Looking after the sessions
+    // MARK: Looking after the connections
 
-    /// Looks at every session, again and again, until the event loop ends.
+    /// Looks at every connection, again and again, until the event loop ends.
     func beginRounds() {
         let shortest = min(
             limits.handshakeMilliseconds, limits.lineMilliseconds, limits.unreadMilliseconds,
@@ -132,13 +152,13 @@ final class LoopDesk {
 
     private func lookAround() {
         let now = monotonicNanoseconds()
-        for session in sessions.values { session.look(now: now) }
+        for user in users.values { user.look(now: now) }
         while true {
             var total = 0
-            var most: SessionHandler?
-            for session in sessions.values where session.heldBytes > 0 {
-                total += session.heldBytes
-                if session.heldBytes > most?.heldBytes ?? 0 { most = session }
+            var most: (any DeskUser)?
+            for user in users.values where user.heldBytes > 0 {
+                total += user.heldBytes
+                if user.heldBytes > most?.heldBytes ?? 0 { most = user }
             }
             let hasToShed = holdings.report(
                 Holdings.Share(total: total, largest: most?.heldBytes ?? 0), of: self)
@@ -156,9 +176,9 @@ final class LoopDesk {
 
     func end(_ write: Write) { room.giveBack(write.memoryBytes) }
 
-    /// Has a session run again when there is room for writes.
-    func hold(_ session: SessionHandler) {
-        held.append(session)
+    /// Tells a connection when there is room for writes.
+    func hold(_ user: any DeskUser) {
+        held.append(user)
         guard held.count == 1 else { return }
         let desk = NIOLoopBound(self, eventLoop: eventLoop)
         room.whenOpen { [eventLoop, door] in
@@ -167,52 +187,8 @@ final class LoopDesk {
     }
 
     private func release() {
-        let sessions = held
+        let users = held
         held = []
-        for session in sessions { session.resume() }
+        for user in users { user.takeRoom() }
     }
-}
-
-/// Answers to writes on their way from the backend's thread to an event loop: those that wait
-/// together cross together.
-final class WriteAnswers: Sendable {
-    struct Delivery: Sendable {
-        let session: SessionHandler
-        let answer: FinishedWrite
-    }
-
-    private let eventLoop: any EventLoop
-    private let door: LoopDoor
-    private let waiting = Mutex<[Delivery]>([])
-
-    init(eventLoop: any EventLoop, door: LoopDoor) {
-        self.eventLoop = eventLoop
-        self.door = door
-    }
-
-    func put(_ delivery: Delivery) {
-        let isFirst = waiting.withLock { waiting in
-            defer { waiting.append(delivery) }
-            return waiting.isEmpty
-        }
-        if isFirst { door.execute(on: eventLoop) { self.deliver() } }
-    }
-
-    private func deliver() {
-        let deliveries = waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
-        }
-        for delivery in deliveries { delivery.session.receive(delivery.answer) }
-        for delivery in deliveries { delivery.session.run() }
-    }
-}
-
-/// A write that is durable and visible, or refused.
-struct FinishedWrite: Sendable {
-    let request: Request
-    let write: Write
-    let result: Result<WriteAnswer, ServiceFailure>
-    /// When its turn came, by the monotonic clock.
-    let begin: Int64
 }

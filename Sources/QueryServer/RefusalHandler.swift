@@ -80,8 +80,8 @@ enum TLSRecord {
     static let handshake: UInt8 = 0x16
 
     /// Whether this is how a client of TLS begins; no JSON does.
-    static func beginsHandshake(_ bytes: ByteBuffer) -> Bool {
-        bytes.getBytes(at: bytes.readerIndex, length: 2) == [handshake, 0x03]
+    static func beginsHandshake(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.count >= 2 && bytes[0] == handshake && bytes[1] == 0x03
     }
 
     /// A fatal alert, "handshake failure", by which a client of TLS ends with a clear error.

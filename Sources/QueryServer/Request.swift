@@ -1,3 +1,4 @@
+import Backend
 import Objects
 import Operations
 import WireProtocol
@@ -13,6 +14,13 @@ final class Request: Sendable {
     let call: Result<Call, RPCFailure>
     /// Whether to plan it is more than a thread should do for which others wait.
     let isLarge: Bool
+
+    var isWrite: Bool { if case .success(.write) = call { true } else { false } }
+
+    var write: (write: Write, key: RequestKey?)? {
+        guard case .success(.write(let write, let key)) = call else { return nil }
+        return (write, key)
+    }
 
     /// Reads the params of a request that has been let through.
     init(reading unread: UnreadRequest, _ limits: Limits) {
@@ -37,10 +45,16 @@ final class Request: Sendable {
     }
 
     /// The same request, which has failed before it was begun.
-    func refused(_ failure: RPCFailure) -> Request { Request(self, failure) }
+    func refused(_ failure: RPCFailure) -> Request {
+        Request(id: id, method: method, call: .failure(failure))
+    }
 
-    private init(_ request: Request, _ failure: RPCFailure) {
-        (id, method) = (request.id, request.method)
-        (call, isLarge) = (.failure(failure), false)
+    init(
+        id: String?, method: MethodName?, call: Result<Call, RPCFailure>, isLarge: Bool = false
+    ) {
+        self.id = id
+        self.method = method
+        self.call = call
+        self.isLarge = isLarge
     }
 }

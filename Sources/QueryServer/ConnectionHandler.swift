@@ -1,0 +1,349 @@
+import Backend
+import DequeModule
+import JSONText
+import NIOCore
+import NIOSSL
+import NIOTLS
+import Objects
+import Operations
+import WireProtocol
+
+/// A channel's connection: hands it what happens, and carries its actions out.
+///
+/// `@unchecked Sendable`: every member is touched on the channel's event loop only; other threads
+/// get a reference merely to hand it back to that loop.
+final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    let dispatcher: Dispatcher
+    let workers: Workers
+    let caller: Caller
+    private let desk: LoopDesk
+    private var connection: Connection
+    private var context: ChannelHandlerContext?
+    /// Actions are being carried out; what happens meanwhile is seen by them.
+    private var isAtWork = false
+    /// Tells the read that runs on a worker thread that nobody wants its answer any more.
+    private var stop: StopSignal?
+    private var isWatchingExport = false
+    /// What nobody asked for and has not been put into the output.
+    private var notices: Deque<[UInt8]> = []
+    private var noticeBytes = 0
+    var isUnsent = false
+
+    /// - Parameter isSecured: whether nothing has to be agreed on before the first line.
+    init(
+        dispatcher: Dispatcher, workers: Workers, desk: LoopDesk, caller: Caller, isSecured: Bool
+    ) {
+        self.dispatcher = dispatcher
+        self.workers = workers
+        self.desk = desk
+        self.caller = caller
+        connection = Connection(
+            limits: dispatcher.service.limits, isSecured: isSecured, now: monotonicNanoseconds())
+    }
+
+    private var limits: Limits { dispatcher.service.limits }
+
+    // MARK: Events of the channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        desk.add(self)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        desk.remove(self)
+        self.context = nil
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        handle(.activated)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        connection.receive(.ended)
+        stop?.stop()
+        caller.export.close()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        unwrapInboundIn(data).withUnsafeReadableBytes { connection.receive(.received($0)) }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.fireChannelReadComplete()
+        handle(.readCompleted)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        context.fireChannelWritabilityChanged()
+        handle(.writability(context.channel.isWritable))
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event { return handle(.inputClosed) }
+        if case TLSUserEvent.handshakeCompleted = event { handle(.secured) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // Lines say themselves where they end: it does not matter how TLS does.
+        if let error = error as? NIOSSLError, error == .uncleanShutdown { return }
+        dispatcher.logger.debug("a connection ended", metadata: ["reason": "\(error)"])
+        context.close(promise: nil)
+    }
+
+    // MARK: Events of others
+
+    func handle(_ event: Connection.Event) {
+        connection.receive(event)
+        work()
+    }
+
+    /// Reads no more, answers what was read, closes.
+    func drain() { handle(.drained) }
+
+    /// Sends a line that nobody asked for, without its line break, between two answers, when the
+    /// client has read enough.
+    ///
+    /// - Returns: false when so much waits already that this would pass `outputBytes`; it is not
+    ///   sent then.
+    func notify(_ line: [UInt8]) -> Bool {
+        guard noticeBytes + line.count <= limits.outputBytes else { return false }
+        notices.append(line)
+        noticeBytes += line.count
+        handle(.noticed)
+        return true
+    }
+
+    // MARK: Actions
+
+    /// Does all that can be done now.
+    private func work() {
+        guard !isAtWork else { return }
+        isAtWork = true
+        while let context, let (action, now) = next() { carryOut(action, now, context) }
+        isAtWork = false
+    }
+
+    private func next() -> (Connection.Action, now: Int64)? {
+        let now = monotonicNanoseconds()
+        let action = connection.next(
+            now: now, outputBytes: desk.output.count, takesWrites: desk.takesWrites)
+        return action.map { ($0, now) }
+    }
+
+    private func carryOut(
+        _ action: Connection.Action, _ now: Int64, _ context: ChannelHandlerContext
+    ) {
+        switch action {
+        case .look: connection.receive(.found(look()))
+        case .examine(let text): examine(text, context.eventLoop)
+        case .run(let request): run(request, since: now, context.eventLoop)
+        case .submit(let request): submit(request, since: now)
+        case .answer(let answer): put(answer)
+        case .notice: putNotice()
+        case .flush: flush(context)
+        case .awaitTurn: desk.queue(self)
+        case .awaitRoom: desk.hold(self)
+        case .read: context.read()
+        case .finish(let words): finish(words, context)
+        case .endOutput: context.close(mode: .output, promise: nil)
+        case .close: context.close(promise: nil)
+        }
+    }
+
+    private func look() -> Found {
+        connection.look(
+            line: { dispatcher.look(atLine: $0, desk.parser, from: caller) },
+            element: { dispatcher.look(atElement: $0, desk.parser, from: caller) })
+    }
+
+    private func run(_ request: Request, since begin: Int64, _ eventLoop: any EventLoop) {
+        let isAnswered =
+            !request.isLarge
+            && connection.answer(request.id, into: &desk.output) { writer in
+                dispatcher.answer(
+                    request, from: caller, since: begin, effort: .light, into: &writer)
+            }
+        if !isAnswered { offload(request, since: begin, eventLoop) }
+    }
+
+    private func submit(_ request: Request, since begin: Int64) {
+        guard let (write, key) = request.write else { return }
+        desk.begin(write)
+        let answers = desk.writeAnswers
+        dispatcher.service.submit(write, key: key, by: caller) { [self] result in
+            answers.put(
+                FinishedWrite(request: request, write: write, result: result, begin: begin),
+                for: self)
+        }
+    }
+
+    /// Puts the answer to what another thread has done into the output.
+    private func put(_ answer: FinishedAnswer) {
+        switch answer {
+        case .write(let finished):
+            connection.answer(finished.request.id, into: &desk.output) { writer in
+                dispatcher.answer(finished, into: &writer)
+                return true
+            }
+        case .read(let id, let answer):
+            connection.answer(id, into: &desk.output) { writer in
+                writer.raw(answer)
+                return true
+            }
+        }
+    }
+
+    private func putNotice() {
+        guard let notice = notices.popFirst() else { return }
+        noticeBytes -= notice.count
+        desk.output.raw(notice)
+        desk.output.byte(UInt8(ascii: "\n"))
+        if !notices.isEmpty { connection.receive(.noticed) }
+    }
+
+    /// Hands the answers to the channel, which sends them when the desk says so.
+    private func flush(_ context: ChannelHandlerContext) {
+        let isLong = desk.output.count > Self.longOutput
+        var buffer = context.channel.allocator.buffer(capacity: desk.output.count)
+        desk.output.withBytes { _ = buffer.writeBytes(UnsafeRawBufferPointer($0)) }
+        desk.output.removeAll(keeping: Self.keptOutput)
+        context.write(wrapOutboundOut(buffer), promise: nil)
+        desk.send(self, inTurn: isLong)
+    }
+
+    /// Bytes of answers that are not sent but in turn: the kernel copies a megabyte in half a
+    /// millisecond.
+    private static let longOutput = 128 * 1_024
+
+    /// Bytes of the buffer for answers that are kept when it is empty.
+    private static let keptOutput = 1 << 20
+
+    private func finish(_ words: Connection.LastWords, _ context: ChannelHandlerContext) {
+        let last = context.channel.allocator.buffer(bytes: bytes(of: words))
+        context.writeAndFlush(wrapOutboundOut(last)).assumeIsolated().whenComplete { _ in
+            self.handle(.sent)
+        }
+    }
+
+    private func bytes(of words: Connection.LastWords) -> [UInt8] {
+        switch words {
+        case .nothing: []
+        case .refusalOfTLS: TLSRecord.refusal
+        case .lineTooSlow: Self.line(.lineTooSlow(limit: limits.lineMilliseconds))
+        case .tooMuchHeld: Self.line(.tooMuchHeld)
+        }
+    }
+
+    private static func line(_ failure: RPCFailure) -> [UInt8] {
+        var writer = JSONWriter()
+        AnswerWriter.failure(failure, id: nil, to: &writer)
+        writer.byte(UInt8(ascii: "\n"))
+        return writer.bytes
+    }
+
+    // MARK: What would hold up the event loop, on threads of its own
+
+    /// Looks at a long text on a worker thread.
+    private func examine(_ text: LongText, _ eventLoop: any EventLoop) {
+        workers.parsing.submit(for: caller.share) { [self] in
+            let found = dispatcher.examine(text, from: caller)
+            eventLoop.execute { self.handle(.found(found)) }
+        }
+    }
+
+    /// Runs a read on a worker thread.
+    private func offload(_ request: Request, since begin: Int64, _ eventLoop: any EventLoop) {
+        let stop = StopSignal()
+        self.stop = stop
+        workers.reads.submit(for: caller.share) { [self] in
+            var request = request
+            let waited = (monotonicNanoseconds() - begin) / 1_000_000
+            if waited > limits.queueMilliseconds {
+                request = request.refused(.overloaded(milliseconds: Int(waited)))
+            }
+            var writer = JSONWriter()
+            _ = dispatcher.answer(
+                request, from: caller, since: begin, effort: .until(stop), into: &writer)
+            // A large request is freed here: the loop gets its id alone.
+            let (id, answer) = (request.id, writer.bytes)
+            eventLoop.execute { self.finishRead(id, answer, eventLoop) }
+        }
+    }
+
+    private func finishRead(_ id: String?, _ answer: [UInt8], _ eventLoop: any EventLoop) {
+        stop = nil
+        if !isWatchingExport, caller.export.isUnderWay { watchExport(eventLoop) }
+        handle(.answered(.read(id: id, answer: answer)))
+    }
+
+    /// Looks after every idle time whether the export is still used, as long as there is one.
+    private func watchExport(_ eventLoop: any EventLoop) {
+        isWatchingExport = true
+        let idle = limits.exportIdleMilliseconds
+        eventLoop.scheduleTask(in: .milliseconds(Int64(idle))) { [weak self] in
+            guard let self else { return }
+            isWatchingExport = false
+            if context != nil, caller.export.expire(after: .milliseconds(idle)) {
+                watchExport(eventLoop)
+            }
+        }
+    }
+}
+
+/// What the desk asks of a connection.
+extension ConnectionHandler: DeskUser {
+    var heldBytes: Int { connection.heldBytes }
+
+    func takeTurn() { handle(.turn) }
+
+    func takeRoom() { handle(.room) }
+
+    func sendOutput() {
+        isUnsent = false
+        context?.flush()
+    }
+
+    /// The answer is put into the output when the connection works next.
+    func take(_ finished: FinishedWrite) {
+        desk.end(finished.write)
+        connection.receive(.answered(.write(finished)))
+    }
+
+    func goOn() { work() }
+
+    func look(now: Int64) {
+        guard let context else { return }
+        var look = Connection.Look(now: now)
+        if connection.mayHaveUnsent {
+            let option = ChannelOptions.Types.BufferedWritableBytesOption()
+            look.unsentBytes = (try? context.channel.syncOptions?.getOption(option)) ?? 0
+        }
+        look.isWelcome = !dispatcher.service.requiresLogin || caller.isLoggedIn
+        handle(.looked(look))
+    }
+
+    func shed() { handle(.shed) }
+}
+
+extension RPCFailure {
+    fileprivate static var tooMuchHeld: RPCFailure {
+        RPCFailure(
+            ServiceFailure(
+                .tooManyRequests, "the service holds too much for all its connections"))
+    }
+
+    /// So long has a costly read waited, and would have gone on to.
+    fileprivate static func overloaded(milliseconds: Int) -> RPCFailure {
+        RPCFailure(
+            ServiceFailure(
+                .tooManyRequests, "the service is overloaded; nothing was done",
+                retryAfterMilliseconds: milliseconds))
+    }
+}

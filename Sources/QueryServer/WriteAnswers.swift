@@ -1,0 +1,43 @@
+import Backend
+import NIOCore
+import Objects
+import Synchronization
+
+/// A write that is durable and visible, or refused.
+struct FinishedWrite: Sendable {
+    let request: Request
+    let write: Write
+    let result: Result<WriteAnswer, ServiceFailure>
+    /// When its turn came, by the monotonic clock.
+    let begin: Int64
+}
+
+/// Answers to writes on their way from the backend's thread to an event loop: those that wait
+/// together cross together.
+final class WriteAnswers: Sendable {
+    private let eventLoop: any EventLoop
+    private let door: LoopDoor
+    private let waiting = Mutex<[(user: any DeskUser, finished: FinishedWrite)]>([])
+
+    init(eventLoop: any EventLoop, door: LoopDoor) {
+        self.eventLoop = eventLoop
+        self.door = door
+    }
+
+    func put(_ finished: FinishedWrite, for user: any DeskUser) {
+        let isFirst = waiting.withLock { waiting in
+            defer { waiting.append((user, finished)) }
+            return waiting.isEmpty
+        }
+        if isFirst { door.execute(on: eventLoop) { self.deliver() } }
+    }
+
+    private func deliver() {
+        let all = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for (user, finished) in all { user.take(finished) }
+        for (user, _) in all { user.goOn() }
+    }
+}

@@ -1,0 +1,91 @@
+import Logging
+import NIOCore
+import NIOEmbedded
+import Objects
+import Operations
+import TestSupport
+import Testing
+
+@testable import QueryServer
+
+/// A connection's actions, carried out on a channel.
+@Suite struct ConnectionHandlerTests {
+    private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"server.ping"}"# + "\n"
+    private static let pong = #"{"jsonrpc":"2.0","id":1,"result":"pong"}"# + "\n"
+
+    @Test func `What nobody asked for is sent between the answers`() async throws {
+        let workers = Workers(limits: Limits())
+        let sent = try Self.sent(workers) { channel, handler in
+            try channel.writeInbound(ByteBuffer(string: Self.ping))
+            #expect(handler.notify(Array("{}".utf8)))
+            try channel.writeInbound(ByteBuffer(string: Self.ping + Self.ping))
+        }
+        #expect(sent == Self.pong + "{}\n" + Self.pong + Self.pong)
+        try await workers.shutdownGracefully()
+    }
+
+    @Test func `What waits for a client that does not read is bounded`() async throws {
+        var limits = Limits()
+        limits.outputBytes = 5
+        let workers = Workers(limits: limits)
+        let sent = try Self.sent(workers, limits) { channel, handler in
+            Self.setWritable(false, channel)
+            #expect(handler.notify(Array("[1]".utf8)) && handler.notify(Array("[]".utf8)))
+            #expect(!handler.notify(Array("1".utf8)))
+            Self.setWritable(true, channel)
+            #expect(handler.notify(Array("2".utf8)))
+        }
+        #expect(sent == "[1]\n[]\n2\n")
+        try await workers.shutdownGracefully()
+    }
+
+    private static func setWritable(_ value: Bool, _ channel: EmbeddedChannel) {
+        channel.isWritable = value
+        channel.pipeline.fireChannelWritabilityChanged()
+    }
+
+    @Test func `A client that ends its side gets its answers, then the connection is closed`()
+        async throws
+    {
+        let workers = Workers(limits: Limits())
+        let sent = try Self.sent(workers) { channel, _ in
+            try channel.writeInbound(ByteBuffer(string: Self.ping + Self.ping))
+            #expect(channel.isActive)
+            channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+            Self.takeTurns(channel)
+            #expect(!channel.isActive)
+        }
+        #expect(sent == Self.pong + Self.pong)
+        try await workers.shutdownGracefully()
+    }
+
+    /// Lets the event loop have its rounds: a slow machine's connection waits for turns.
+    private static func takeTurns(_ channel: EmbeddedChannel) {
+        for _ in 1...10 { channel.embeddedEventLoop.advanceTime(by: .milliseconds(1)) }
+    }
+
+    /// All that a connection sends.
+    private static func sent(
+        _ workers: Workers, _ limits: Limits = Limits(),
+        _ body: (EmbeddedChannel, ConnectionHandler) throws -> Void
+    ) throws -> String {
+        let loop = EmbeddedEventLoop()
+        let service = Operations.Service(backend: EndlessBackend(), limits: limits)
+        let desk = LoopDesk(
+            limits: limits, eventLoop: loop, door: LoopDoor(),
+            room: WriteRoom(bytes: limits.queuedWriteBytes),
+            holdings: Holdings(limit: limits.bufferedBytes))
+        let handler = ConnectionHandler(
+            dispatcher: Dispatcher(service: service, logger: Logger(label: "test")),
+            workers: workers, desk: desk, caller: Caller(address: "local"), isSecured: true)
+        let channel = EmbeddedChannel(handler: handler, loop: loop)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 4_362)).wait()
+        try body(channel, handler)
+        takeTurns(channel)
+        var sent = ""
+        while let buffer = try channel.readOutbound(as: ByteBuffer.self) {
+            sent += String(buffer: buffer)
+        }
+        return sent
+    }
+}

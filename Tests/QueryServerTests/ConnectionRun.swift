@@ -1,0 +1,239 @@
+import Backend
+import JSONText
+import Objects
+import Operations
+import WireProtocol
+
+@testable import QueryServer
+
+/// A connection without a channel, whose actions are carried out as a handler does. Requests are
+/// words, answered by themselves: `r…` is a read, `R…` one that runs elsewhere, `w…` a write, `x…` is
+/// refused, `n…` a notification, `L…` is examined elsewhere; `[r1,w2]` is a batch.
+struct ConnectionRun {
+    private(set) var connection: Connection
+    let limits: Limits
+    var now: Int64 = 0
+    /// Nanoseconds that each read and each write takes.
+    var stepTime: Int64 = 0
+    /// Whether there is room for writes.
+    var hasRoom = true
+    private(set) var isWritable = true
+
+    /// All that has been handed out.
+    private(set) var sent = ""
+    private(set) var notices = 0
+    private(set) var running: Request?
+    private(set) var submitted: [Request] = []
+    private(set) var examining: LongText?
+    private(set) var isReading = false
+    private(set) var isQueued = false
+    private(set) var isHeld = false
+    private(set) var isFinishing = false
+    private(set) var hasEndedOutput = false
+    private(set) var isClosed = false
+    /// Requests that were begun.
+    private(set) var begun = 0
+    /// What was done that must not be.
+    private(set) var faults: [String] = []
+    private var noticesToGive = 0
+
+    init(limits: Limits = Limits(), isSecured: Bool = true, isActive: Bool = true) {
+        self.limits = limits
+        connection = Connection(limits: limits, isSecured: isSecured, now: 0)
+        if isActive { handle(.activated) }
+    }
+
+    // MARK: What happens
+
+    mutating func handle(_ event: Connection.Event) {
+        connection.receive(event)
+        work()
+    }
+
+    /// Bytes arrive, if they were asked for.
+    mutating func receive(_ text: String) {
+        guard isReading else { return }
+        Array(text.utf8).withUnsafeBytes { connection.receive(.received($0)) }
+        isReading = false
+        handle(.readCompleted)
+    }
+
+    mutating func setWritable(_ value: Bool) {
+        isWritable = value
+        handle(.writability(value))
+    }
+
+    mutating func setRoom(_ value: Bool) {
+        hasRoom = value
+        guard value, isHeld else { return }
+        isHeld = false
+        handle(.room)
+    }
+
+    mutating func finishRead() {
+        guard let request = running else { return }
+        running = nil
+        handle(.answered(.read(id: request.id, answer: Self.answer(to: request))))
+    }
+
+    mutating func finishWrite() {
+        guard !submitted.isEmpty else { return }
+        let request = submitted.removeFirst()
+        let finished = FinishedWrite(
+            request: request, write: Self.write, result: .success(.deleted(0)), begin: now)
+        handle(.answered(.write(finished)))
+    }
+
+    mutating func finishExamining() {
+        guard let text = examining else { return }
+        examining = nil
+        handle(.found(.request(Self.request("r\(text.bytes.count)"))))
+    }
+
+    mutating func giveTurn() {
+        guard isQueued else { return }
+        isQueued = false
+        handle(.turn)
+    }
+
+    mutating func notice() {
+        notices += 1
+        noticesToGive += 1
+        handle(.noticed)
+    }
+
+    mutating func look(at milliseconds: Int64, unsentBytes: Int = 0, isWelcome: Bool = true) {
+        now = milliseconds * 1_000_000
+        handle(.looked(.init(now: now, unsentBytes: unsentBytes, isWelcome: isWelcome)))
+    }
+
+    mutating func finishSending() {
+        guard isFinishing else { return }
+        isFinishing = false
+        handle(.sent)
+    }
+
+    /// Everything that is under way comes to its end.
+    mutating func finishAll() {
+        setWritable(true)
+        setRoom(true)
+        while running != nil || !submitted.isEmpty || examining != nil || isQueued {
+            finishRead()
+            finishWrite()
+            finishExamining()
+            giveTurn()
+        }
+        finishSending()
+    }
+
+    // MARK: What is done
+
+    private mutating func work() {
+        var output = JSONWriter()
+        while let action = connection.next(
+            now: now, outputBytes: output.count, takesWrites: hasRoom)
+        {
+            carryOut(action, &output)
+        }
+        check(output.count == 0, "output is left over")
+    }
+
+    private mutating func check(_ condition: Bool, _ fault: String) {
+        if !condition { faults.append(fault) }
+    }
+
+    private mutating func carryOut(_ action: Connection.Action, _ output: inout JSONWriter) {
+        check(!isClosed, "something is done behind the end")
+        switch action {
+        case .look:
+            let found = connection.look(line: { Self.find($0) }, element: { Self.find($0) })
+            connection.receive(.found(found))
+        case .examine(let text): examining = text
+        case .run(let request): run(request, &output)
+        case .submit(let request):
+            check(running == nil, "a write is begun beside a read")
+            check(isWritable && hasRoom, "a write is begun without room")
+            begun += 1
+            now += stepTime
+            submitted.append(request)
+        case .answer(.read(let id, let answer)):
+            connection.answer(id, into: &output) { writer in
+                writer.raw(answer)
+                return true
+            }
+        case .answer(.write(let finished)): answer(finished.request, &output)
+        case .notice:
+            check(isWritable, "a notice is given to who does not read")
+            output.raw(Array("N\(notices - noticesToGive + 1)\n".utf8))
+            noticesToGive -= 1
+            if noticesToGive > 0 { connection.receive(.noticed) }
+        case .flush:
+            check(output.count > 0, "nothing is handed out")
+            sent += String(decoding: output.bytes, as: UTF8.self)
+            output.removeAll()
+        case .awaitTurn: isQueued = true
+        case .awaitRoom:
+            check(!hasRoom && !isHeld, "room is waited for that there is")
+            isHeld = true
+        case .read:
+            check(!isReading, "more is read while something is")
+            check(isWritable || isFinishing || hasEndedOutput, "more is read than can be answered")
+            isReading = true
+        case .finish(let words):
+            check(running == nil && submitted.isEmpty, "the end comes before the answers")
+            if words != .nothing { sent += "\(words)" }
+            isFinishing = true
+        case .endOutput: hasEndedOutput = true
+        case .close: isClosed = true
+        }
+    }
+
+    private mutating func run(_ request: Request, _ output: inout JSONWriter) {
+        check(running == nil && submitted.isEmpty, "a read is begun beside something")
+        check(isWritable, "a read is begun for who does not read its answers")
+        begun += 1
+        now += stepTime
+        if request.id?.hasPrefix("R") == true {
+            running = request
+        } else {
+            answer(request, &output)
+        }
+    }
+
+    private mutating func answer(_ request: Request, _ output: inout JSONWriter) {
+        connection.answer(request.id, into: &output) { writer in
+            writer.raw(Self.answer(to: request))
+            return true
+        }
+    }
+
+    // MARK: Requests
+
+    private struct Nothing: Read {
+        func run(_ context: ReadContext, into writer: inout JSONWriter) -> Bool { true }
+    }
+
+    private static let write: Write = .deleteBucket(.init(trusted: "shops"))
+
+    private static func answer(to request: Request) -> [UInt8] { Array((request.id ?? "").utf8) }
+
+    private static func find(_ bytes: UnsafeBufferPointer<UInt8>?) -> Found {
+        guard let bytes else { return .request(request("xLong")) }
+        if bytes.first == UInt8(ascii: "[") {
+            return .batch(
+                Array(bytes).dropFirst().dropLast().split(separator: UInt8(ascii: ",")))
+        }
+        let word = String(decoding: bytes, as: UTF8.self)
+        return word.hasPrefix("L") ? .much : .request(request(word))
+    }
+
+    private static func request(_ word: String) -> Request {
+        let call: Result<Call, RPCFailure> =
+            switch word.first {
+            case "w": .success(.write(write, key: nil))
+            case "x": .failure(.lineTooSlow(limit: 0))
+            default: .success(.read(Nothing()))
+            }
+        return Request(id: word.hasPrefix("n") ? nil : word, method: nil, call: call)
+    }
+}

@@ -1,0 +1,285 @@
+import Objects
+import Testing
+
+@testable import QueryServer
+
+/// A connection's states, without sockets, threads and clocks.
+@Suite struct ConnectionTests {
+    // MARK: Answers
+
+    @Test func `Pipelined requests are answered in their order, whatever takes how long`() {
+        var run = ConnectionRun()
+        run.receive("r1\nR2\nr3\nw4\nw5\nr6\n")
+        #expect(run.sent == "r1\n")
+        run.finishRead()
+        #expect(run.sent == "r1\nR2\nr3\n")
+        #expect(run.submitted.count == 2, "writes are queued one behind the other")
+        run.finishWrite()
+        #expect(run.sent == "r1\nR2\nr3\nw4\n")
+        run.finishWrite()
+        #expect(run.sent == "r1\nR2\nr3\nw4\nw5\nr6\n")
+        #expect(run.isReading && run.faults.isEmpty, "\(run.faults)")
+    }
+
+    @Test func `A batch is one line, of answers in order, without its notifications`() {
+        var run = ConnectionRun()
+        run.receive("[r1,n2,w3,x4,R5]\n[n6,n7]\nr8\n")
+        #expect(run.sent == "[r1")
+        run.finishWrite()
+        #expect(run.sent == "[r1,w3,x4")
+        run.finishRead()
+        #expect(run.sent == "[r1,w3,x4,R5]\nr8\n")
+        #expect(run.faults.isEmpty, "\(run.faults)")
+    }
+
+    @Test func `A refused request is answered in its place, behind the writes before it`() {
+        var run = ConnectionRun()
+        run.receive("w1\nx2\n")
+        #expect(run.sent == "")
+        run.finishWrite()
+        #expect(run.sent == "w1\nx2\n")
+    }
+
+    @Test func `What is looked at elsewhere holds up what is behind it, and nothing else does`() {
+        var run = ConnectionRun()
+        run.receive("Long\nr2\n")
+        #expect(run.examining?.isAdmitted == true && run.sent == "" && !run.isReading)
+        run.finishExamining()
+        #expect(run.sent == "r4\nr2\n" && run.isReading)
+        let long = String(repeating: "r", count: LongText.shortBytes)
+        run.receive(long + "\n")
+        #expect(run.sent.hasSuffix("\n" + long + "\n") && run.examining == nil)
+        run.receive(long + "r\n")
+        #expect(run.examining?.isAdmitted == false)
+        run.finishExamining()
+        run.receive("[\(long),n2,\(long)r]\n")
+        #expect(run.examining?.bytes.count == 2 * long.utf8.count + 7, "the line is long")
+        #expect(run.faults.isEmpty, "\(run.faults)")
+    }
+
+    @Test func `A line that is too long is answered in its place`() {
+        var limits = Limits()
+        limits.lineBytes = 4
+        var run = ConnectionRun(limits: limits)
+        run.receive("R1\nrrrrr\nr2\n")
+        run.finishRead()
+        #expect(run.sent == "R1\nxLong\nr2\n")
+    }
+
+    // MARK: Bounds
+
+    @Test(arguments: [1, 2, 3])
+    func `No line is taken in beyond pipelinedRequests`(_ lines: Int) {
+        var limits = Limits()
+        limits.pipelinedRequests = 2
+        var run = ConnectionRun(limits: limits)
+        run.receive(String(repeating: "w\n", count: lines))
+        #expect(run.submitted.count == min(lines, 2))
+        #expect(run.isReading == (lines < 2))
+        run.finishWrite()
+        #expect(run.submitted.count == (lines == 1 ? 0 : lines - 1))
+    }
+
+    @Test(arguments: [5, 6, 7])
+    func `No line is begun beyond pipelinedBytes`(_ bytes: Int) {
+        var limits = Limits()
+        limits.pipelinedBytes = 6
+        var run = ConnectionRun(limits: limits)
+        run.receive(String(repeating: "w", count: bytes) + "\n")
+        #expect(run.isReading == (bytes < 6))
+    }
+
+    @Test func `Nothing is begun and nothing read for a client that does not read`() {
+        var run = ConnectionRun()
+        run.receive("R1\n")
+        run.setWritable(false)
+        run.finishRead()
+        #expect(run.sent == "R1\n" && !run.isReading, "what was begun is answered")
+        run.notice()
+        #expect(run.sent == "R1\n")
+        run.setWritable(true)
+        #expect(run.sent == "R1\nN1\n" && run.isReading)
+    }
+
+    @Test func `Answers are handed out when they are more than half of outputBytes`() {
+        var limits = Limits()
+        limits.outputBytes = 10
+        var run = ConnectionRun(limits: limits)
+        run.handle(.writability(true))
+        run.receive("r12\nr3\nr4\n")
+        #expect(run.sent == "r12\nr3\nr4\n" && run.faults.isEmpty)
+    }
+
+    @Test func `A write waits for room, and is told once`() {
+        var run = ConnectionRun()
+        run.setRoom(false)
+        run.receive("r1\nw2\nr3\n")
+        #expect(run.sent == "r1\n" && run.isHeld && run.submitted.isEmpty)
+        run.notice()
+        run.setRoom(true)
+        #expect(run.submitted.count == 1)
+        run.finishAll()
+        #expect(run.sent == "r1\nN1\nw2\nr3\n" && run.faults.isEmpty, "\(run.faults)")
+    }
+
+    @Test func `What is long at work waits for its turn, and begins one thing in each`() {
+        var run = ConnectionRun()
+        run.stepTime = Connection.turnTime + 1
+        run.receive("r1\nr2\nr3\n")
+        #expect(run.sent == "r1\n" && run.isQueued)
+        run.giveTurn()
+        #expect(run.sent == "r1\nr2\n" && run.isQueued)
+        run.giveTurn()
+        run.giveTurn()
+        #expect(run.sent == "r1\nr2\nr3\n" && run.isReading && !run.isQueued)
+        run.stepTime = 0
+        run.receive("r4\n")
+        #expect(run.sent.hasSuffix("r4\n"), "its last turn had nothing to do")
+        let long = String(repeating: "r\n", count: Connection.longInput / 2 + 1)
+        run.receive(long)
+        #expect(run.isQueued && run.sent.hasSuffix("r4\n"), "long input")
+        run.giveTurn()
+        #expect(run.sent.utf8.count == long.utf8.count + 12 && run.faults.isEmpty)
+    }
+
+    // MARK: Notices
+
+    @Test func `Notices stand between the lines, never within one`() {
+        var run = ConnectionRun()
+        run.notice()
+        #expect(run.sent == "N1\n")
+        run.receive("[r1,R2]\n")
+        run.notice()
+        run.notice()
+        #expect(run.sent == "N1\n[r1")
+        run.finishRead()
+        #expect(run.sent == "N1\n[r1,R2]\nN2\nN3\n")
+        run.receive("R3\n")
+        run.notice()
+        #expect(run.sent.hasSuffix("N3\nN4\n"), "a read that is under way has not begun its line")
+        run.finishRead()
+        #expect(run.sent.hasSuffix("N4\nR3\n") && run.faults.isEmpty, "\(run.faults)")
+    }
+
+    // MARK: The end
+
+    @Test func `A client that ends its side gets all its answers, then the end`() {
+        var run = ConnectionRun()
+        run.receive("w1\nR2\nr3\nunended")
+        run.handle(.inputClosed)
+        run.finishWrite()
+        #expect(!run.isFinishing)
+        run.finishRead()
+        #expect(run.sent == "w1\nR2\nr3\n" && run.isFinishing && !run.isClosed)
+        run.finishSending()
+        #expect(run.isClosed && !run.hasEndedOutput)
+    }
+
+    @Test func `A service that stops answers what it has read, and lets the client close`() {
+        var run = ConnectionRun()
+        run.receive("R1\nr2\n")
+        run.handle(.drained)
+        run.finishRead()
+        #expect(run.sent == "R1\nr2\n" && run.isFinishing && run.isReading)
+        run.receive("r3\n")
+        run.finishSending()
+        #expect(run.hasEndedOutput && !run.isClosed && run.sent == "R1\nr2\n")
+        #expect(run.isReading, "what still comes is dropped")
+        run.handle(.inputClosed)
+        #expect(run.isClosed && run.faults.isEmpty, "\(run.faults)")
+    }
+
+    @Test func `A client that does not close is waited for a moment`() {
+        var run = ConnectionRun()
+        run.handle(.drained)
+        run.finishSending()
+        run.look(at: 500)
+        #expect(!run.isClosed)
+        run.look(at: 501)
+        #expect(run.isClosed)
+    }
+
+    @Test func `A client that speaks TLS is refused in TLS, if it begins so`() {
+        var run = ConnectionRun()
+        run.receive("\u{16}\u{3}hello")
+        #expect(run.sent == "refusalOfTLS" && run.isFinishing)
+        var other = ConnectionRun()
+        other.receive("r1\n\u{16}\u{3}\n")
+        #expect(other.sent.hasPrefix("r1\n") && !other.isFinishing)
+    }
+
+    @Test func `A connection that is shed is told so if nothing else is on its way`() {
+        var run = ConnectionRun()
+        run.handle(.shed)
+        #expect(run.sent == "tooMuchHeld" && run.isFinishing)
+        var busy = ConnectionRun()
+        busy.receive("R1\nr2\n")
+        #expect(busy.connection.heldBytes == 5)
+        busy.handle(.shed)
+        #expect(busy.sent == "" && busy.isClosed && busy.connection.heldBytes == 0)
+        var unread = ConnectionRun()
+        unread.receive("r1\n")
+        unread.look(at: 1, unsentBytes: 9)
+        #expect(unread.connection.heldBytes == 9)
+        unread.handle(.shed)
+        #expect(unread.isClosed && unread.sent == "r1\n")
+    }
+
+    @Test func `Nothing is done for a connection that has ended`() {
+        var run = ConnectionRun()
+        run.receive("w1\nr2\n")
+        run.handle(.ended)
+        run.finishWrite()
+        run.handle(.room)
+        #expect(run.sent == "" && run.begun == 1 && run.faults.isEmpty)
+    }
+
+    // MARK: Deadlines
+
+    private static let limits = {
+        var limits = Limits()
+        limits.handshakeMilliseconds = 100
+        limits.lineMilliseconds = 200
+        limits.unreadMilliseconds = 300
+        limits.idleMilliseconds = 400
+        return limits
+    }()
+
+    @Test(arguments: [99, 100, 101])
+    func `Who has not arrived after handshakeMilliseconds is closed`(_ milliseconds: Int64) {
+        for (isSecured, isWelcome) in [(false, true), (true, false), (true, true)] {
+            var run = ConnectionRun(limits: Self.limits, isSecured: isSecured)
+            run.look(at: milliseconds, isWelcome: isWelcome)
+            #expect(run.isClosed == (milliseconds > 100 && !(isSecured && isWelcome)))
+        }
+        var run = ConnectionRun(limits: Self.limits, isSecured: false)
+        run.handle(.secured)
+        run.look(at: milliseconds)
+        #expect(!run.isClosed)
+    }
+
+    @Test(arguments: [199, 200, 201])
+    func `A line that does not end within lineMilliseconds is told so`(_ milliseconds: Int64) {
+        var run = ConnectionRun(limits: Self.limits)
+        run.receive("r")
+        run.look(at: milliseconds)
+        #expect(run.sent == (milliseconds > 200 ? "lineTooSlow" : ""))
+        #expect(run.isFinishing == (milliseconds > 200))
+    }
+
+    @Test(arguments: [299, 300, 301])
+    func `Who does not read for unreadMilliseconds is closed`(_ milliseconds: Int64) {
+        var run = ConnectionRun(limits: Self.limits)
+        run.receive("r1\n")
+        run.look(at: 0, unsentBytes: 3)
+        run.look(at: milliseconds, unsentBytes: 3)
+        #expect(run.isClosed == (milliseconds > 300))
+    }
+
+    @Test(arguments: [399, 400, 401])
+    func `Who asks nothing for idleMilliseconds is told the end`(_ milliseconds: Int64) {
+        var run = ConnectionRun(limits: Self.limits)
+        run.look(at: milliseconds)
+        #expect(run.isFinishing == (milliseconds > 400))
+    }
+}
