@@ -74,7 +74,11 @@ public final class EmbeddedBackend: Backend {
 
     /// Returns when everything submitted has been answered and nothing is being made beside it.
     public func settle() {
-        repeat { writer.drain() } while !engine.isSettled
+        repeat {
+            repeat { writer.drain() } while !engine.isSettled
+            // What was made last may just be put in place.
+            writer.drain()
+        } while !engine.isSettled
     }
 
     public func buckets(
