@@ -121,7 +121,7 @@ import Testing
                 ),
             ]
             let texts = requests.enumerated().map { $1.text($0) }
-            try RawConnection.with(port: service.port) { raw in
+            try RawConnection.with(port: service.port, timeoutMilliseconds: 300_000) { raw in
                 try raw.send(texts.joined(separator: "\n") + "\n")
                 for (id, request) in requests.enumerated() {
                     let line = try #require(try raw.line())
@@ -132,7 +132,7 @@ import Testing
             }
             // The same as one batch, which is long itself, with what is none among them.
             _ = try await service.call("bucket.delete", #"{"bucket":"b1"}"#)
-            try RawConnection.with(port: service.port) { raw in
+            try RawConnection.with(port: service.port, timeoutMilliseconds: 300_000) { raw in
                 try raw.send("[\(texts.joined(separator: ",")),7]\n" + FramingRules.ping())
                 let line = try #require(try raw.line())
                 let answers = try #require(try JSONValue(parsing: line).array)
