@@ -85,7 +85,7 @@ let package = Package(
         .target(
             name: "EmbeddedBackend",
             dependencies: [
-                "CGlibc", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "CGlibc", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "Runtime", "WriteRules", "ObjectStore", "InMemoryEngine",
                 .product(name: "Logging", package: "swift-log"),
             ]),

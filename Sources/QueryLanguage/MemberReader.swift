@@ -48,10 +48,6 @@ public struct MemberReader {
         return value
     }
 
-    public mutating func optionalUTF8(_ name: StaticString) throws(ServiceFailure) -> [UInt8]? {
-        try optionalText(name).map { Array($0) }
-    }
-
     public mutating func utf8(_ name: StaticString) throws(ServiceFailure) -> [UInt8] {
         Array(try text(name))
     }
