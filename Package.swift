@@ -181,16 +181,14 @@ let package = Package(
                 "EmbeddedBackend", "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            path: "Tests/TestSupport"),
+            ]),
         .target(
             name: "FuzzTargets",
             dependencies: [
                 "Archives", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
                 "Operations", "WireProtocol",
-            ],
-            path: "Tests/FuzzTargets"),
-        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
+            ]),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
         .testTarget(name: "GeodesyTests", dependencies: ["Geodesy", "TestSupport"]),
         .testTarget(
             name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex", "TestSupport"]),
@@ -273,6 +271,39 @@ let package = Package(
             exclude: ["foreign_client.py", "make_archives.py", "failing_io.c", "Stores"]),
     ]
 )
+
+// The storeys of Sources/ and Tests/. A target lies in the folder of its storey.
+let storeys = [
+    "System": [
+        "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CSimdjson", "CZlib", "Runtime",
+        "RuntimeTests",
+    ],
+    "Core": [
+        "Geodesy", "GeodesyTests", "JSONText", "JSONTextTests", "Objects", "ObjectsTests",
+        "PlainJSON", "QueryLanguage", "QueryLanguageTests", "SpatialIndex", "SpatialIndexTests",
+        "Vocabulary", "Wire",
+    ],
+    "Engine": [
+        "Backend", "BackendContractTests", "EmbeddedBackend", "InMemoryEngine",
+        "InMemoryEngineTests", "ObjectStore", "WriteRules", "WriteRulesTests",
+    ],
+    "Service": [
+        "HTTPGateway", "HTTPGatewayTests", "Listeners", "Operations", "OperationsTests",
+        "QueryServer", "QueryServerTests", "WireProtocol", "WireProtocolTests",
+    ],
+    "Client": ["GeoBucketClient", "GeoBucketClientTests", "KiiCompatibility"],
+    "Tools": [
+        "Archives", "ArchivesTests", "FuzzTests", "Interchange", "InterchangeTests", "LoadTest",
+        "LoadTestTests", "SyntheticData", "geobucket",
+    ],
+    "Support": ["FuzzTargets", "TestSupport"],
+]
+for (storey, names) in storeys {
+    for target in package.targets where names.contains(target.name) {
+        let isTest = target.type == .test || storey == "Support"
+        target.path = "\(isTest ? "Tests" : "Sources")/\(storey)/\(target.name)"
+    }
+}
 
 // A warning is an error where it is asked for: in CI. Packages of others keep their own settings.
 if Context.environment["GEOBUCKET_WARNINGS_AS_ERRORS"] != nil {

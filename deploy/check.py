@@ -110,7 +110,7 @@ def check_unit():
 
 
 def check_names():
-    catalogue = (SOURCES / "HTTPGateway/MetricCatalogue.swift").read_text()
+    catalogue = (SOURCES / "Service/HTTPGateway/MetricCatalogue.swift").read_text()
     known = set(re.findall(r'"((?:geobucket|process)_[a-z_]+)"', catalogue))
     dashboard = (HERE / "grafana/dashboards/geobucket.json").read_text()
     json.loads(dashboard)

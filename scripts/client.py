@@ -61,7 +61,7 @@ class Manifest:
         return sorted({package for name in self.closure for package in self.products(name).values()})
 
     def folder(self, name):
-        return pathlib.Path(self.targets[name].get("path") or f"Sources/{name}")
+        return pathlib.Path(self.targets[name]["path"])
 
     def faults(self):
         for name in self.closure:
@@ -202,7 +202,7 @@ def files_read(build, targets):
                 files.update(re.findall(r"(?:\\.|\S)+", line.partition(": ")[2]))
         # A module of Swift is in its file, one of C in its folder.
         waiting += (found[1] or found[2] for path in files if (
-            found := re.search(r"/Modules/(\w+)\.swiftmodule$|/Sources/(\w+)/include/", path)))
+            found := re.search(r"/Modules/(\w+)\.swiftmodule$|/Sources/(?:\w+/)?(\w+)/include/", path)))
     return {os.path.realpath(path) for path in files}
 
 

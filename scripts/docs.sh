@@ -19,7 +19,7 @@ while read -r map; do modules+=(-I "$(dirname "$map")"); done \
     < <(find Sources .build/checkouts -name module.modulemap)
 swift symbolgraph-extract -module-name GeoBucketClient -I .build/debug/Modules "${modules[@]}" \
     -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public -output-dir "$symbols"
-problems=$(docc convert Sources/GeoBucketClient/GeoBucketClient.docc \
+problems=$(docc convert Sources/Client/GeoBucketClient/GeoBucketClient.docc \
     --additional-symbol-graph-dir "$symbols" --fallback-display-name GeoBucketClient \
     --fallback-bundle-identifier org.geobucket.client --output-path "$output" 2>&1)
 # A parameter without a sentence of its own is no problem.

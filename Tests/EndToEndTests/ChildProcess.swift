@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 /// A program that a test started: its output goes into files, its end is awaited without blocking.
 final class ChildProcess: Sendable {
@@ -106,8 +107,7 @@ enum Program {
         return packageRoot + "/.build/debug/geobucket"
     }()
 
-    static let packageRoot = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+    static let packageRoot = Checkout.root.path
 
     /// Runs the program to its end.
     static func run(

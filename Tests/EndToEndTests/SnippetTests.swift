@@ -6,16 +6,16 @@ import Testing
 /// and what the client's libraries have stands on a page.
 @Suite struct SnippetTests {
     private static let tutorial =
-        "Sources/GeoBucketClient/GeoBucketClient.docc/BuildingAStoreFinder.md"
+        "Sources/Client/GeoBucketClient/GeoBucketClient.docc/BuildingAStoreFinder.md"
     private static let manuals = ["docs/client.md", "docs/kii.md", tutorial]
     private static let documents = ["README.md", "docs/archives.md"] + manuals
 
     private static let sources = [
         "Examples/StoreFinder/StoreFinder.swift", "Tests/EndToEndTests/KiiExampleTests.swift",
         "Tests/EndToEndTests/SecureClientTests.swift",
-        "Tests/ArchivesTests/FoundationArchiveTests.swift",
-        "Tests/GeoBucketClientTests/ManualTests.swift",
-        "Tests/GeoBucketClientTests/ModelTests.swift",
+        "Tests/Tools/ArchivesTests/FoundationArchiveTests.swift",
+        "Tests/Client/GeoBucketClientTests/ManualTests.swift",
+        "Tests/Client/GeoBucketClientTests/ModelTests.swift",
     ]
 
     private static func text(_ path: String) throws -> String {
@@ -109,17 +109,20 @@ import Testing
     @Test(arguments: ["GeoBucketClient", "KiiCompatibility"])
     func `Every public name of the client stands on a page`(_ library: String) throws {
         let pages = try
-            (Self.manuals + ["Sources/GeoBucketClient/GeoBucketClient.docc/GeoBucketClient.md"])
+            (Self.manuals + [
+                "Sources/Client/GeoBucketClient/GeoBucketClient.docc/GeoBucketClient.md"
+            ])
             .map(Self.text).joined()
         let words = Set(pages.matches(of: /\w+/).map { String($0.0) })
-        let folder = Program.packageRoot + "/Sources/" + library
+        let folder = Program.packageRoot + "/Sources/Client/" + library
         let files = try FileManager.default.contentsOfDirectory(atPath: folder)
             .filter { $0.hasSuffix(".swift") }
         let declaration =
             /(?m)^ *(?:@\w+(?:\([^)]*\))? +)*(?:indirect |nonisolated\(nonsending\) )?public (?:fileprivate\(set\) |static |final |mutating |convenience |indirect )*(?:func|var|let|struct|class|enum|protocol|typealias) `?(\w+)/
         var count = 0
         for file in files {
-            for match in try Self.text("Sources/\(library)/\(file)").matches(of: declaration) {
+            for match in try Self.text("Sources/Client/\(library)/\(file)").matches(of: declaration)
+            {
                 let name = String(match.1)
                 guard !name.hasPrefix("_"), !Self.witnesses.contains(name) else { continue }
                 count += 1

@@ -1,13 +1,14 @@
 import Foundation
 import FuzzTargets
 import JSONText
+import TestSupport
 import Testing
 
 /// The public corpus of JSON texts that must (`y_`) and must not (`n_`) be accepted.
 @Suite struct ParsingCorpusTests {
     /// Beside the package, where the corpus is not part of it.
-    static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../shared/corpora/JSONTestSuite/test_parsing").standardized
+    static let folder = Checkout.root.deletingLastPathComponent()
+        .appending(path: "shared/corpora/JSONTestSuite/test_parsing")
 
     static var isPresent: Bool { FileManager.default.fileExists(atPath: folder.path) }
 

@@ -1,11 +1,11 @@
 import Foundation
 import FuzzTargets
+import TestSupport
 import Testing
 
 /// The inputs that fuzzing has found worth keeping, each of which once took a new path.
 @Suite struct CorpusTests {
-    static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Fuzzing/Corpora").standardized
+    static let folder = Checkout.root.appending(path: "Fuzzing/Corpora")
 
     @Test(arguments: FuzzTarget.allCases)
     func `Every kept input of a target passes`(_ target: FuzzTarget) throws {

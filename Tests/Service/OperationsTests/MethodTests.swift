@@ -1,16 +1,15 @@
 import Foundation
 import Objects
 import Operations
+import TestSupport
 import Testing
 import WireProtocol
 
 /// The methods, and what `docs/protocol.md` says of them.
 @Suite struct MethodTests {
     private static func protocolDocument() throws -> String {
-        let package = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        return try String(
-            contentsOf: package.appending(path: "docs/protocol.md"), encoding: .utf8)
+        try String(
+            contentsOf: Checkout.root.appending(path: "docs/protocol.md"), encoding: .utf8)
     }
 
     @Test func `The table of the document has every method and no other`() throws {

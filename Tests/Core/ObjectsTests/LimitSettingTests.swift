@@ -1,5 +1,6 @@
 import Foundation
 import Objects
+import TestSupport
 import Testing
 
 /// The table of limits, from which flags, environment, configuration file and `server.info` come.
@@ -19,8 +20,8 @@ import Testing
     }
 
     @Test func `the manual's table is this one`() throws {
-        let manual = URL(filePath: #filePath).appending(path: "../../../docs/protocol.md")
-        let text = try String(contentsOf: manual.standardized, encoding: .utf8)
+        let manual = Checkout.root.appending(path: "docs/protocol.md")
+        let text = try String(contentsOf: manual, encoding: .utf8)
         let table = text.components(separatedBy: "\n## Limits\n").last!
             .split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
         let limits = Limits()
