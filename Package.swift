@@ -94,7 +94,7 @@ let package = Package(
         .target(
             name: "Operations",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "Backend", "WireProtocol",
+                "Runtime", "JSONText", "Objects", "QueryLanguage", "Backend", "WireProtocol",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -158,9 +158,9 @@ let package = Package(
         .executableTarget(
             name: "geobucket",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "ObjectStore",
-                "EmbeddedBackend", "Operations", "QueryServer", "HTTPGateway", "GeoBucketClient",
-                "Interchange", "Archives", "LoadTest", "SyntheticData",
+                "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "ObjectStore", "EmbeddedBackend", "Operations", "QueryServer", "HTTPGateway",
+                "GeoBucketClient", "Interchange", "Archives", "LoadTest", "SyntheticData",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -177,8 +177,9 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
-                "EmbeddedBackend", "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
+                "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "InMemoryEngine", "EmbeddedBackend", "Operations", "QueryServer",
+                "GeoBucketClient", "SyntheticData",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -263,9 +264,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "geobucket", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
-                "KiiCompatibility", "LoadTest", "Operations", "QueryServer", "StoreFinder",
-                "TestSupport",
+                "geobucket", "Runtime", "JSONText", "Objects", "EmbeddedBackend",
+                "GeoBucketClient", "KiiCompatibility", "LoadTest", "Operations", "QueryServer",
+                "StoreFinder", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["foreign_client.py", "make_archives.py", "failing_io.c", "Stores"]),

@@ -2,6 +2,7 @@ import EmbeddedBackend
 import Foundation
 import GeoBucketClient
 import JSONText
+import Runtime
 import TestSupport
 import Testing
 
@@ -115,7 +116,7 @@ import Testing
     /// Writes objects that expire at once, or nearly, and has the service check itself.
     private static func expireAndCheck(_ connection: LineConnection) async throws {
         while true {
-            let now = systemMilliseconds()
+            let now = wallMilliseconds()
             let brief =
                 #"{"bucket":"brief","objects":[{},{},{"n":\#(now)}],"expiresAt":\#(now + 40)}"#
             _ = try await connection.call("object.putMany", Array(brief.utf8))
@@ -141,7 +142,7 @@ import Testing
                 let again = try await states(journals[number].buckets, connection, place)
                 #expect(journals[number].differences(from: again) == [], "\(place), sent again")
             }
-            let now = systemMilliseconds()
+            let now = wallMilliseconds()
             let brief = try await connection.call(
                 "bucket.query", Array(#"{"bucket":"brief"}"#.utf8))
             for object in try JSONValue(parsing: brief)["results"]?.array ?? [] {

@@ -6,6 +6,7 @@ import Logging
 import ObjectStore
 import Objects
 import QueryLanguage
+import Runtime
 
 /// The default backend: an in-memory engine over one SQLite file, joined by one writer.
 ///
@@ -31,7 +32,7 @@ public final class EmbeddedBackend: Backend {
     public init(
         path: String, durability: ObjectStore.Durability = .full, limits: Limits, logger: Logger,
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(),
-        now: @escaping @Sendable () -> Int64 = systemMilliseconds
+        now: @escaping @Sendable () -> Int64 = wallMilliseconds
     ) throws(StoreFailure) {
         let store = try ObjectStore(
             path: path, durability: durability, logBytes: limits.logBytes)
@@ -117,8 +118,7 @@ public final class EmbeddedBackend: Backend {
     public func outline(of request: PageRequest) -> String { engine.outline(of: request) }
 
     public func export(_ bucket: BucketName) throws(ServiceFailure) -> any BucketExport {
-        let export = HeldExport()
-        try exports.add(export)
+        let export = try exports.add()
         do {
             try writer.holding { () throws(StoreFailure) in
                 export.begin(
@@ -168,13 +168,6 @@ public final class EmbeddedBackend: Backend {
         statistics.waitingWrites = writer.waiting
         return statistics
     }
-}
-
-/// The system's clock in milliseconds since 1970.
-public func systemMilliseconds() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
 }
 
 extension ServiceFailure {

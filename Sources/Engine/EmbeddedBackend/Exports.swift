@@ -1,9 +1,9 @@
 import Backend
-import Dispatch
 import InMemoryEngine
 import JSONText
 import ObjectStore
 import Objects
+import Runtime
 import Synchronization
 
 /// The exports under way. Each reads a state of the store that is held for it, so that what is replaced
@@ -13,6 +13,7 @@ final class Exports: Sendable {
     private struct Entry: Sendable { weak var export: HeldExport? }
 
     private let limits: Limits
+    private let freeingThread = WorkThread("exports", .besideWriter)
     private let underWay = Mutex<[Entry]>([])
 
     init(limits: Limits) { self.limits = limits }
@@ -20,7 +21,8 @@ final class Exports: Sendable {
     /// Counts one more export in.
     ///
     /// - Throws: `TOO_MANY_REQUESTS` when there are as many as may be.
-    func add(_ export: HeldExport) throws(ServiceFailure) {
+    func add() throws(ServiceFailure) -> HeldExport {
+        let export = HeldExport(freedOn: freeingThread)
         let isTaken = underWay.withLock { entries in
             entries.removeAll { $0.export?.takesPlace != true }
             guard entries.count < limits.exports else { return false }
@@ -33,6 +35,7 @@ final class Exports: Sendable {
                 "\(limits.exports) exports are under way, as many as may be at once",
                 retryAfterMilliseconds: Self.retryMilliseconds)
         }
+        return export
     }
 
     private static let retryMilliseconds = 1_000
@@ -65,6 +68,9 @@ final class HeldExport: BucketExport {
     }
 
     private let held = Mutex(Held())
+    private let freeingThread: WorkThread
+
+    init(freedOn thread: WorkThread) { freeingThread = thread }
 
     /// - Parameter logBytes: what the log is long by now.
     func begin(_ export: any BucketExport, logBytes: Int) {
@@ -118,7 +124,7 @@ final class HeldExport: BucketExport {
     /// A connection to the store is closed with it, for which no event loop should wait.
     private func letGo(of state: State) {
         guard case .underWay(let export) = state else { return }
-        DispatchQueue.global(qos: .utility).async { withExtendedLifetime(export) {} }
+        freeingThread.async { withExtendedLifetime(export) {} }
     }
 }
 

@@ -1,6 +1,7 @@
 import Backend
 import Objects
 import QueryLanguage
+import Runtime
 import Synchronization
 import WireProtocol
 

@@ -6,6 +6,7 @@ import NIOSSL
 import NIOTLS
 import Objects
 import Operations
+import Runtime
 import WireProtocol
 
 /// A channel's connection: hands it what happens, and carries its actions out.

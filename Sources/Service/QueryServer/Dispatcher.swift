@@ -3,6 +3,7 @@ import JSONText
 import Logging
 import Objects
 import Operations
+import Runtime
 import WireProtocol
 
 /// From a call of the wire to the operation that does it.

@@ -69,14 +69,11 @@ public struct LineServer: ServiceLifecycle.Service {
         let address = listener.localAddress
         service.health.state = .ready
         ready(address?.ipAddress ?? host, address?.port ?? port)
-        await cancelWhenGracefulShutdown {
-            try? await Task.sleep(for: .seconds(.max / 4))
-        }
+        try? await gracefulShutdown()
         service.health.state = .draining
         try? await listener.close()
         logger.info("stopping", metadata: ["connections": "\(connections.count)"])
-        // A task of its own is not cancelled with this one, and so pauses between its looks.
-        await Task { await connections.drain(for: drainTime, room) }.value
+        try await connections.drain(for: drainTime, room, timedBy: group.next()).get()
     }
 
     private func bind(
@@ -161,9 +158,19 @@ public struct LineServer: ServiceLifecycle.Service {
 
 /// The connections that are open.
 private final class OpenConnections: Sendable {
-    private let open = Mutex<
-        [ObjectIdentifier: (handler: ConnectionHandler, channel: any Channel)]
-    >([:])
+    private struct State {
+        var open: [ObjectIdentifier: (handler: ConnectionHandler, channel: any Channel)] = [:]
+        /// Called once, when the last of them is closed.
+        var whenEmpty: (@Sendable () -> Void)?
+
+        mutating func takeWhenEmpty() -> (@Sendable () -> Void)? {
+            guard open.isEmpty else { return nil }
+            defer { whenEmpty = nil }
+            return whenEmpty
+        }
+    }
+
+    private let state = Mutex(State())
     private let refusals = Atomic(0)
 
     /// So many refused connections at once are told why; more are closed without a word.
@@ -179,23 +186,37 @@ private final class OpenConnections: Sendable {
         return true
     }
 
-    var count: Int { open.withLock { $0.count } }
+    var count: Int { state.withLock { $0.open.count } }
 
     func add(_ handler: ConnectionHandler, _ channel: any Channel) {
         let key = ObjectIdentifier(handler)
-        open.withLock { $0[key] = (handler, channel) }
-        channel.closeFuture.whenComplete { _ in self.open.withLock { $0[key] = nil } }
+        state.withLock { $0.open[key] = (handler, channel) }
+        channel.closeFuture.whenComplete { _ in
+            let whenEmpty = self.state.withLock { state in
+                state.open[key] = nil
+                return state.takeWhenEmpty()
+            }
+            whenEmpty?()
+        }
     }
 
     /// Lets every connection answer what it has read, and the writes of those that have ended come to an end;
     /// what takes too long is closed.
-    func drain(for time: Duration, _ room: WriteRoom) async {
-        let all = open.withLock { Array($0.values) }
+    func drain(
+        for time: Duration, _ room: WriteRoom, timedBy loop: any EventLoop
+    ) -> EventLoopFuture<Void> {
+        let all = state.withLock { Array($0.open.values) }
         for (handler, channel) in all { channel.eventLoop.execute { handler.drain() } }
-        let deadline = ContinuousClock.now + time
-        while count > 0 || !room.isEmpty, ContinuousClock.now < deadline {
-            try? await Task.sleep(for: .milliseconds(5))
+        let drained = loop.makePromise(of: Void.self)
+        let deadline = loop.scheduleTask(in: TimeAmount(time)) { drained.succeed() }
+        let whenEmpty = state.withLock { state in
+            state.whenEmpty = { room.whenEmpty { drained.succeed() } }
+            return state.takeWhenEmpty()
         }
-        for (_, channel) in all { channel.close(promise: nil) }
+        whenEmpty?()
+        return drained.futureResult.always { _ in
+            deadline.cancel()
+            for (_, channel) in all { channel.close(promise: nil) }
+        }
     }
 }

@@ -4,6 +4,7 @@ import JSONText
 import NIOCore
 import Objects
 import Operations
+import Runtime
 import WireProtocol
 
 /// A connection, as its event loop's desk sees it.

@@ -8,28 +8,34 @@ final class WriteRoom: Sendable {
     private let limit: Int
     private let used = Atomic(0)
     private let waiting = Mutex<[@Sendable () -> Void]>([])
+    private let waitingForEmpty = Mutex<[@Sendable () -> Void]>([])
 
     init(bytes: Int) { limit = bytes }
 
     var isOpen: Bool { used.load(ordering: .sequentiallyConsistent) < limit }
 
-    /// Whether no write is under way, not of a connection that has ended either.
-    var isEmpty: Bool { used.load(ordering: .sequentiallyConsistent) == 0 }
-
     func take(_ bytes: Int) { used.add(bytes, ordering: .sequentiallyConsistent) }
 
     func giveBack(_ bytes: Int) {
         let left = used.subtract(bytes, ordering: .sequentiallyConsistent).newValue
-        if left < limit, left + bytes >= limit { wake() }
+        if left < limit, left + bytes >= limit { Self.wake(waiting) }
+        if left == 0 { Self.wake(waitingForEmpty) }
     }
 
     /// Calls `body` once, when there is room: on some thread, or at once.
     func whenOpen(_ body: @escaping @Sendable () -> Void) {
         waiting.withLock { $0.append(body) }
-        if isOpen { wake() }  // it may have opened before anybody was seen to wait
+        if isOpen { Self.wake(waiting) }  // it may have opened before anybody was seen to wait
     }
 
-    private func wake() {
+    /// Calls `body` once, when no write is under way, not of a connection that has ended either: on some
+    /// thread, or at once.
+    func whenEmpty(_ body: @escaping @Sendable () -> Void) {
+        waitingForEmpty.withLock { $0.append(body) }
+        if used.load(ordering: .sequentiallyConsistent) == 0 { Self.wake(waitingForEmpty) }
+    }
+
+    private static func wake(_ waiting: borrowing Mutex<[@Sendable () -> Void]>) {
         let bodies = waiting.withLock { waiting in
             defer { waiting = [] }
             return waiting

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Objects
 import Operations
+import Runtime
 
 /// `geobucket token`: who may log in.
 struct TokenCommand: ParsableCommand {

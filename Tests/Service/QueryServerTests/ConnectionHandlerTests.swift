@@ -17,6 +17,7 @@ import Testing
         let workers = Workers(limits: Limits())
         let sent = try Self.sent(workers) { channel, handler in
             try channel.writeInbound(ByteBuffer(string: Self.ping))
+            Self.takeTurns(channel)
             #expect(handler.notify(Array("{}".utf8)))
             try channel.writeInbound(ByteBuffer(string: Self.ping + Self.ping))
         }

@@ -3,6 +3,7 @@ import EmbeddedBackend
 import InMemoryEngine
 import Logging
 import Objects
+import Runtime
 
 /// A back end that tests open and close.
 public protocol TestedBackend: Backend {
@@ -25,7 +26,7 @@ public struct BackendKind: Sendable, CustomStringConvertible {
         public var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         public var tuning = InMemoryEngine.Tuning()
         /// Milliseconds since 1970.
-        public var now: @Sendable () -> Int64 = systemMilliseconds
+        public var now: @Sendable () -> Int64 = wallMilliseconds
 
         public init(path: String) { self.path = path }
     }

@@ -7,6 +7,7 @@ import Logging
 import Objects
 import Operations
 import QueryServer
+import Runtime
 import Synchronization
 
 /// A service in this process, on a store of its own and a free port.
@@ -35,7 +36,7 @@ public struct TestService: Sendable {
         access: AccessControl? = nil,
         tls: (server: TLSIdentity, client: ClientTLS)? = nil, rateClock: TestClock? = nil,
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), log: LogLines = LogLines(),
-        now: @escaping @Sendable () -> Int64 = systemMilliseconds,
+        now: @escaping @Sendable () -> Int64 = wallMilliseconds,
         _ body: @escaping @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         try await withTemporaryFolder { folder in

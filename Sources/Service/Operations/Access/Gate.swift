@@ -1,4 +1,5 @@
 import Objects
+import Runtime
 import Synchronization
 
 /// What every request passes before anything is done for it: the rate, the login, the permission,

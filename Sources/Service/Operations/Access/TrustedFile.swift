@@ -1,4 +1,5 @@
 import Glibc
+import Runtime
 
 /// A file that the service goes by, such as its tokens, keys and settings, as it was when it was
 /// read.
