@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the README shows is what the program prints.
+/// What the README and the manuals show is what the program prints.
 @Suite struct ReadmeTests {
     /// One command of a console block and the output shown under it.
     private struct Example {
@@ -12,12 +12,17 @@ import Testing
         var output: [String] = []
     }
 
-    private static func examples() throws -> [Example] {
-        let readme = try String(contentsOfFile: Program.packageRoot + "/README.md", encoding: .utf8)
+    /// The documents whose console sessions are run, one after the other on one service.
+    private static let documents = ["README.md", "docs/command-line.md", "docs/protocol.md"]
+
+    /// The console sessions of a document; a command goes on behind a `\` at the end of its line.
+    private static func examples(_ document: String) throws -> [Example] {
+        let text = try String(
+            contentsOfFile: Program.packageRoot + "/" + document, encoding: .utf8)
         var examples: [Example] = []
         var isInside = false
         var isInput = false
-        for line in readme.components(separatedBy: "\n") {
+        for line in text.replacing("\\\n", with: "").components(separatedBy: "\n") {
             if line == "```console" {
                 isInside = true
             } else if line == "```" {
@@ -36,14 +41,14 @@ import Testing
         return examples
     }
 
-    /// Times are those of the day the README was written.
+    /// Times are those of the day the document was written.
     private static func withoutTimes(_ line: String) -> String {
         line.replacing(/"_(created|modified)":\d+/) { "\"_\($0.output.1)\":0" }
     }
 
-    @Test func `The README's console sessions print what they show`() async throws {
-        let examples = try Self.examples()
-        #expect(examples.count >= 5)
+    @Test func `The documents' console sessions print what they show`() async throws {
+        let examples = try Self.documents.map(Self.examples)
+        #expect(examples.allSatisfy { !$0.isEmpty })
         try await withTemporaryFolder { folder in
             try await TestService.with { service in
                 let server = "127.0.0.1:\(service.port)"
@@ -51,7 +56,7 @@ import Testing
                 let load = try await Program.run(
                     ["load", sample, "--bucket", "airports", "--server", server], folder: folder)
                 #expect(load.status == 0, "\(load.errors)")
-                for example in examples {
+                for example in examples.joined() {
                     try await Self.check(example, service, folder)
                 }
             }

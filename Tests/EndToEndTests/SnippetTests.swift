@@ -8,7 +8,7 @@ import Testing
     private static let tutorial =
         "Sources/Client/GeoBucketClient/GeoBucketClient.docc/BuildingAStoreFinder.md"
     private static let manuals = ["docs/client.md", "docs/kii.md", tutorial]
-    private static let documents = ["README.md", "docs/archives.md"] + manuals
+    private static let documents = ["docs/archives.md"] + manuals
 
     private static let sources = [
         "Examples/StoreFinder/StoreFinder.swift", "Tests/EndToEndTests/KiiExampleTests.swift",

@@ -2,17 +2,17 @@ import DequeModule
 import NIOCore
 import Wire
 
-/// Hands each line that arrives to whoever has waited longest. One that no longer waits keeps its
-/// place, since its answer will come.
+/// Gives each arriving line to the request that has waited longest. A request that no longer waits
+/// stays in the queue, because its answer will still come.
 ///
-/// `@unchecked Sendable`: every member is touched on the channel's event loop only.
+/// `@unchecked Sendable`: every member is used only on the channel's event loop.
 final class AnswerHandler: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
 
     private var waiting: Deque<EventLoopPromise<[UInt8]>> = []
     private var framer = LineFramer(limit: 1 << 30)
     private var isOver = false
-    /// How often anything has come.
+    /// Counts arrivals, whatever arrived.
     private(set) var arrivals = 0
 
     func expect(_ promise: EventLoopPromise<[UInt8]>) {

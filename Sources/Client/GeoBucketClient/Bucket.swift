@@ -1,7 +1,7 @@
 import PlainJSON
 import Wire
 
-/// A bucket of a service: made by the first object that is saved in it.
+/// A bucket of a service. Saving the first object creates it.
 ///
 ///     let shops = client.bucket("shops")
 ///     let notes = client.bucket("notes", in: .user("alice"))
@@ -38,7 +38,8 @@ public struct Bucket: Sendable {
         GeoObject(self, dataType: type)
     }
 
-    /// The object with an id, there or not: `refresh` reads it, `saveAllFields` writes it.
+    /// The object with an id, whether it exists or not: `refresh` reads it, `saveAllFields` writes
+    /// it.
     public func createObject(withID id: String) -> GeoObject { GeoObject(self, id: id) }
 
     /// The object with an id as it is now.
@@ -58,13 +59,13 @@ public struct Bucket: Sendable {
         return answer["objects"]?.array?.compactMap { $0["_id"]?.string } ?? []
     }
 
-    /// Deletes the bucket and all its objects; how many there were.
+    /// Deletes the bucket and all its objects, and returns how many there were.
     @discardableResult
     public func delete() async throws -> Int {
         try await write(.deleteBucket, []).member("deleted")
     }
 
-    /// Deletes every object that a clause selects; how many there were.
+    /// Deletes every object that a clause selects, and returns how many there were.
     @discardableResult
     public func deleteObjects(matching clause: Clause) async throws -> Int {
         try await write(
@@ -75,7 +76,7 @@ public struct Bucket: Sendable {
 
     // MARK: Questions
 
-    /// One page of the objects that match the query as it is now.
+    /// One page of the objects that match the query, as the query is at the call.
     public func execute(_ query: BucketQuery) async throws -> QueryResult {
         let query = query.copy()
         return try await read(.query, query.members) { answer in
@@ -87,7 +88,8 @@ public struct Bucket: Sendable {
         }
     }
 
-    /// Every object that matches the query as it is now, page by page as they are asked for.
+    /// Every object that matches the query, as the query is at the call. Pages are fetched on
+    /// demand.
     public func objects(matching query: BucketQuery = BucketQuery()) -> ObjectSequence {
         ObjectSequence(bucket: self, query: query.copy())
     }
@@ -118,14 +120,14 @@ public struct Bucket: Sendable {
 /// One page of an answer.
 public struct QueryResult: Sendable {
     public let objects: [GeoObject]
-    /// Asks for the next page; nil when there is none.
+    /// The query for the next page; nil if there is none.
     public let nextQuery: BucketQuery?
 }
 
-/// The objects of all pages; a page is asked for when the one before is used up.
+/// The objects of all pages. A page is fetched when the one before has been consumed.
 ///
-/// Objects that nobody changes meanwhile come exactly once, whatever else is written and also when
-/// the service is restarted between two pages.
+/// Objects that nobody changes meanwhile appear exactly once, whatever else is written, also when
+/// the service restarts between two pages.
 public struct ObjectSequence: AsyncSequence, Sendable {
     public typealias Element = GeoObject
 
@@ -155,12 +157,12 @@ public struct ObjectSequence: AsyncSequence, Sendable {
 }
 
 extension ServiceClient {
-    /// A bucket by its name, or by its full one: `users/alice/notes`.
+    /// A bucket by its name, or by its full name: `users/alice/notes`.
     public func bucket(_ name: String, in scope: Bucket.Scope = .application) -> Bucket {
         Bucket(client: self, name: scope.text.map { "\($0)/\(name)" } ?? name)
     }
 
-    /// Whether the service answers.
+    /// Succeeds if the service answers.
     public func ping() async throws { try await read(.ping, []) { _ in } }
 
     /// The buckets of a scope and how many objects each has.
@@ -172,7 +174,7 @@ extension ServiceClient {
         }
     }
 
-    /// A read of the bucket's; `body` makes something of the result while it is parsed.
+    /// Reads from the bucket; `body` converts the result while it is parsed.
     func read<Result>(
         _ method: MethodName, _ members: [JSONValue.Member], _ body: (JSONView) throws -> Result
     ) async throws -> Result {
@@ -182,7 +184,7 @@ extension ServiceClient {
         return try Self.reading(answer, body)
     }
 
-    /// A write, under a key of its own where the configuration says so.
+    /// Writes, under a new request key if the configuration says so.
     ///
     /// - Parameter object: the JSON text of a member `object`.
     func write<Result>(

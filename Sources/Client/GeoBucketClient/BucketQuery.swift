@@ -1,15 +1,15 @@
 import PlainJSON
 import Synchronization
 
-/// What is asked of a bucket: which objects, in which order, how many a page.
+/// A query of a bucket: which objects, in which order, and how many a page.
 ///
 ///     let query = BucketQuery(clause: .greaterThan("score", value: 70))
 ///     query.sort(byDesc: "score")
 ///     query.limit = 10
 ///
-/// Changed in place as Kii's `KiiQuery` is; safe to share between tasks.
+/// A reference that is changed in place, like Kii's `KiiQuery`; safe to share between tasks.
 public final class BucketQuery: Sendable {
-    /// A field, or `_calculated.` and the name a distance was put into.
+    /// A field, or `_calculated.` with the name of a distance.
     public struct SortKey: Sendable, Equatable {
         public var field: String
         public var isDescending: Bool
@@ -39,34 +39,34 @@ public final class BucketQuery: Sendable {
 
     public var clause: Clause { state.withLock { $0.clause } }
 
-    /// Sort keys, the first counting most; empty is the order of creation.
+    /// Sort keys, the first most significant; empty means the order of creation.
     public var order: [SortKey] {
         get { state.withLock { $0.order } }
         set { state.withLock { $0.order = newValue } }
     }
 
-    /// Objects of one page; 0 is the service's limit.
+    /// Objects of one page; 0 means the service's limit.
     public var limit: Int {
         get { state.withLock { $0.limit } }
         set { state.withLock { $0.limit = newValue } }
     }
 
-    /// First-level names to return besides `_id` and `_calculated`; nil is the whole object.
+    /// First-level names to return besides `_id` and `_calculated`; nil means the whole object.
     public var fields: [String]? {
         get { state.withLock { $0.fields } }
         set { state.withLock { $0.fields = newValue } }
     }
 
-    /// A query that asks the same and can be changed apart from this one.
+    /// A copy that can be changed independently.
     public func copy() -> BucketQuery { BucketQuery(state.withLock { $0 }) }
 
-    /// Sorts by one field, in the place of any earlier order.
+    /// Sorts by one field, replacing any earlier order.
     public func sort(byAsc field: String) { order = [SortKey(field)] }
     public func sort(byDesc field: String) { order = [SortKey(field, descending: true)] }
     public func sortByAsc(_ field: String) { sort(byAsc: field) }
     public func sortByDesc(_ field: String) { sort(byDesc: field) }
 
-    /// The same question, behind the page that ended with a key.
+    /// The same query, for the page after the one that ended with a key.
     func next(_ paginationKey: String) -> BucketQuery {
         var state = state.withLock { $0 }
         state.paginationKey = paginationKey

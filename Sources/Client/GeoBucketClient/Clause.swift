@@ -1,19 +1,19 @@
 import PlainJSON
 
-/// What an object has to satisfy: a clause of the query language.
+/// A condition on objects: a clause of the query language.
 ///
 ///     let clause = Clause.andClauses([
 ///         .geoDistance("location", center: here, radius: 3_000, putDistanceInto: "d"),
 ///         .equals("open", value: true),
 ///     ])
 ///
-/// The names are those of Kii's `KiiClause`. A clause is sent as it is; what is wrong with one, the
-/// service says, with the path of the member at fault.
+/// The names are those of Kii's `KiiClause`. A clause is sent without validation. The service
+/// reports what is wrong, with the path of the member at fault.
 public struct Clause: Sendable, Equatable {
     /// The clause as a document of the query language.
     public let json: JSONValue
 
-    /// A clause written out.
+    /// A clause given as JSON.
     public init(json: JSONValue) { self.json = json }
 
     private init(_ type: String, _ members: [JSONValue.Member]) {
@@ -32,7 +32,7 @@ public struct Clause: Sendable, Equatable {
         (try? value.jsonValue) ?? refused(value)
     }
 
-    /// In the place of a value that JSON cannot hold: an object, which the service refuses there.
+    /// Stands for a value that JSON cannot hold: an object, which the service refuses there.
     package static func refused(_ value: Any) -> JSONValue {
         .object(["invalid": .string("\(value)")])
     }
@@ -67,7 +67,7 @@ public struct Clause: Sendable, Equatable {
         Clause("range", field, [member("upperLimit", value)])
     }
 
-    /// Values between two limits, which belong to the range unless it is said that they do not.
+    /// Values between two limits, which are included unless stated otherwise.
     public static func range<Value: JSONConvertible>(
         _ field: String, from lower: Value, lowerIncluded: Bool = true, through upper: Value,
         upperIncluded: Bool = true
@@ -98,7 +98,7 @@ public struct Clause: Sendable, Equatable {
         Clause("hasField", field, type.map { [member("fieldType", $0.rawValue)] } ?? [])
     }
 
-    /// The types a field can be asked to have.
+    /// The field types that a clause can test for.
     public enum FieldType: String, Sendable, CaseIterable {
         case string = "STRING"
         /// A number with no fractional part.
@@ -125,12 +125,12 @@ public struct Clause: Sendable, Equatable {
         return Clause("geobox", field, [.init("box", corners)])
     }
 
-    /// Points within so many metres of a centre.
+    /// Points within a distance of a centre.
     ///
     /// - Parameters:
-    ///   - radius: metres; nil is everywhere.
+    ///   - radius: metres; nil means everywhere.
     ///   - putDistanceInto: the name under which each object reports its distance.
-    ///   - onEllipsoid: distances along geodesics on the WGS 84 ellipsoid, else on the sphere.
+    ///   - onEllipsoid: measure along geodesics on the WGS 84 ellipsoid instead of on the sphere.
     public static func geoDistance(
         _ field: String, center: GeoPoint, radius: Double? = nil, putDistanceInto: String? = nil,
         onEllipsoid: Bool = false
@@ -181,17 +181,17 @@ public struct Clause: Sendable, Equatable {
         Clause("not", [.init("clause", clause.json)])
     }
 
-    /// A chain is one clause, however long: `a && b && c` is `andClauses([a, b, c])`.
+    /// A chain becomes one clause, however long: `a && b && c` is `andClauses([a, b, c])`.
     public static func && (a: Clause, b: Clause) -> Clause {
         andClauses(a.parts(of: "and") + b.parts(of: "and"))
     }
 
-    /// A chain is one clause, however long.
+    /// A chain becomes one clause, however long.
     public static func || (a: Clause, b: Clause) -> Clause {
         orClauses(a.parts(of: "or") + b.parts(of: "or"))
     }
 
-    /// What a clause of this type joins; of another, the clause alone.
+    /// The clauses that a clause of this type joins; for another type, the clause itself.
     private func parts(of type: String) -> [Clause] {
         guard json["type"]?.string == type, let parts = json["clauses"]?.array, !parts.isEmpty,
             json.members.count == 2
@@ -203,7 +203,7 @@ public struct Clause: Sendable, Equatable {
 }
 
 extension GeoPoint {
-    /// The point's JSON, in range or not: in a clause it is the service that says what is wrong.
+    /// The point's JSON, in range or not: in a clause the service reports what is wrong.
     fileprivate var unchecked: JSONValue {
         .object([
             "_type": .string("point"), "lat": Self.degrees(latitude),
@@ -211,12 +211,12 @@ extension GeoPoint {
         ])
     }
 
-    /// The point as GeoJSON has it.
+    /// The point in the notation of GeoJSON.
     fileprivate var position: JSONValue {
         .array([Self.degrees(longitude), Self.degrees(latitude)])
     }
 
-    /// NaN and infinities, which JSON does not have, become strings: no number of degrees.
+    /// NaN and infinities, which JSON lacks, become strings, which are not valid degrees.
     private static func degrees(_ value: Double) -> JSONValue {
         (try? value.jsonValue) ?? .string("\(value)")
     }

@@ -1,26 +1,26 @@
 import Logging
 
-/// How a client behaves towards its service.
+/// How a client connects, retries and limits its calls.
 public struct ClientConfiguration: Sendable {
     /// How long one attempt to connect may take, TLS included.
     public var connectTimeout = Duration.seconds(10)
-    /// How long a call may take in all, reconnecting and waiting included.
+    /// How long a call may take in total, reconnecting and waiting included.
     public var requestTimeout = Duration.seconds(30)
-    /// How long a call is tried again after its first attempt failed; zero: never.
+    /// How long a call is retried after its first attempt failed; zero: never.
     public var retryTime = Duration.seconds(15)
     /// Pauses between attempts: the first up to this long, each next up to twice as long.
     public var firstPause = Duration.milliseconds(50)
     public var longestPause = Duration.seconds(2)
-    /// Whether the writes of objects and buckets carry a key under which the service knows a repeat
-    /// for 24 hours, so that they can be tried again like reads. `ServiceClient.call` adds none.
+    /// Whether writes of objects and buckets carry a request key, by which the service recognises a
+    /// repeat for 24 hours, so that they can be retried like reads. `ServiceClient.call` adds none.
     public var usesRequestKeys = false
-    /// How the connection is secured; nil: not at all.
+    /// How the connection is secured; nil means without TLS.
     public var tls: ClientTLS?
-    /// Presented to `auth.login` on every new connection.
+    /// The token for `auth.login` on every new connection.
     public var token: String?
     /// Bytes of an object's minified JSON; larger ones are refused before they are sent.
     public var objectBytes = 65_534
-    /// Says what happens to connections; tokens and documents never appear in it.
+    /// Logs what happens to connections; never tokens or documents.
     public var logger = Logger(label: "geobucket.client") { _ in SwiftLogNoOpLogHandler() }
 
     public init() {}

@@ -3,7 +3,7 @@ import Vocabulary
 /// Why a call had no result.
 public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case unreachable(host: String, port: Int, reason: String)
-    /// Something answers there, but TLS was not agreed on; nothing was sent.
+    /// Something answers there, but the TLS handshake failed; nothing was sent.
     case insecure(host: String, port: Int, reason: String)
     /// The connection ended before the answer came; a write may or may not have happened.
     case disconnected
@@ -11,11 +11,11 @@ public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case timedOut
     /// The client was closed before the call.
     case closed
-    /// What arrived is no answer of the protocol.
+    /// What arrived is not an answer of the protocol.
     case malformedAnswer(String)
     /// The service's own error.
     case refused(RemoteFailure)
-    /// What was to be sent is nothing the service would take; nothing was sent.
+    /// The service would not accept the request; nothing was sent.
     case invalid(String, path: String?)
 
     public var description: String {
@@ -34,7 +34,7 @@ public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// An error as the service told it.
+/// An error that the service reported.
 public struct RemoteFailure: Error, Sendable, Equatable, CustomStringConvertible {
     public var code: Int
     /// The service's name for the error, such as `INVALID_INPUT_DATA`.
@@ -42,7 +42,7 @@ public struct RemoteFailure: Error, Sendable, Equatable, CustomStringConvertible
     public var message: String
     /// The JSON path of the member at fault.
     public var path: String?
-    /// How long to wait before the next attempt, where the service says so.
+    /// How long to wait before the next attempt, if the service says so.
     public var retryAfterMilliseconds: Int?
 
     public init(
@@ -56,7 +56,7 @@ public struct RemoteFailure: Error, Sendable, Equatable, CustomStringConvertible
         self.retryAfterMilliseconds = retryAfterMilliseconds
     }
 
-    /// The error code as one of the service's vocabulary; nil for one this client does not know.
+    /// The error code as an enum case; nil for one that this client does not know.
     public var reason: ServiceFailure.Reason? { ServiceFailure.Reason(rawValue: errorCode) }
 
     public var description: String {

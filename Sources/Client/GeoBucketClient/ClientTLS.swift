@@ -2,11 +2,11 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// How a client makes sure with whom it speaks, and shows who it is: TLS 1.2 or later.
+/// How a client authenticates the service, and itself: TLS 1.2 or later.
 public struct ClientTLS: Sendable {
-    /// PEM file of the roots that the service's certificate may lead to; nil is the system's.
+    /// PEM file of the trusted roots; nil means the system's.
     public var certificateAuthority: String?
-    /// PEM files of the client's own certificate and key, where the service demands them.
+    /// PEM files of the client's own certificate and key, for a service that requires them.
     public var identity: (certificate: String, key: String)?
 
     public init(
@@ -16,12 +16,12 @@ public struct ClientTLS: Sendable {
         self.identity = identity
     }
 
-    /// Makes what stands first in the pipeline of one connection.
+    /// Makes the first handlers in the pipeline of a connection.
     public typealias Transport = @Sendable () throws -> [any ChannelHandler]
 
     /// Reads the files once, for many connections to a host.
     ///
-    /// - Parameter host: what the service's certificate has to name.
+    /// - Parameter host: the name that the service's certificate must have.
     /// - Throws: `ClientFailure.invalid` with the name of a file that cannot be used.
     public func transport(to host: String) throws -> Transport {
         var configuration = TLSConfiguration.makeClientConfiguration()
@@ -38,7 +38,7 @@ public struct ClientTLS: Sendable {
                 })
         }
         let context = try NIOSSLContext(configuration: configuration)
-        // An address is no name: it is compared with that of the connection.
+        // An address is not a name: it is compared with that of the connection.
         let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
         return {
             [try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)]
@@ -59,7 +59,7 @@ public struct ClientTLS: Sendable {
         }
     }
 
-    /// Why TLS will not be agreed on, however often it is tried; nil for what may pass.
+    /// Why the handshake will fail however often it is tried; nil for faults that may pass.
     static func refusal(for error: any Error, by host: String) -> String? {
         if error as? NIOSSLExtraError == .failedToValidateHostname {
             return "the service's certificate does not name \(host); connect by a name that it has"
@@ -79,7 +79,8 @@ public struct ClientTLS: Sendable {
         return known.first { text.contains($0.0) }?.1
     }
 
-    /// Why TLS was not agreed on this time, in words; the library's own name places in its source.
+    /// Why the handshake failed this time, in words; the library's own messages name lines of its
+    /// source.
     static func reason(for error: any Error) -> String {
         let text = "\(error)"
         return text.contains("eof") || text.contains("uncleanShutdown")
@@ -87,7 +88,7 @@ public struct ClientTLS: Sendable {
     }
 }
 
-/// Tells when TLS is agreed on, or why it is not.
+/// Reports when the handshake has succeeded, or why it has failed.
 final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,4 +1,4 @@
-// What documents are made of belongs to this library's face.
+// The types that documents are made of belong to this library's interface.
 @_exported import protocol PlainJSON.JSONConvertible
 @_exported import struct PlainJSON.JSONMismatch
 @_exported import enum PlainJSON.JSONNumber

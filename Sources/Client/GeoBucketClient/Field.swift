@@ -47,7 +47,7 @@ public struct Field<Value: JSONConvertible>: Sendable {
 }
 
 extension Field {
-    /// Arrays with an element that is equal.
+    /// Arrays with an equal element.
     public func contains<Element>(_ element: Element) -> Clause where Value == [Element] {
         .contains(path, value: element)
     }
@@ -57,7 +57,7 @@ extension Field {
         !.hasField(field.path) || .hasField(field.path, andType: .null)
     }
 
-    /// Objects that have the field, and not null.
+    /// Objects that have the field with a value other than null.
     public static func != (field: Field, nil: _OptionalNilComparisonType) -> Clause {
         .hasField(field.path) && !.hasField(field.path, andType: .null)
     }
@@ -72,12 +72,12 @@ extension Field {
 extension Field<String> {
     public func startsWith(_ prefix: String) -> Clause { .startsWith(path, value: prefix) }
 
-    /// Strings with this one somewhere in them.
+    /// Strings that contain this string.
     public func contains(_ part: String) -> Clause { .contains(path, value: part) }
 }
 
 extension Field<GeoPoint> {
-    /// Within so many metres of a centre.
+    /// Points within a distance in metres of a centre.
     public func isWithin(
         _ radius: Double, of center: GeoPoint, putDistanceInto name: String? = nil
     ) -> Clause {

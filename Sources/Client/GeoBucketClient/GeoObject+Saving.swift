@@ -2,7 +2,7 @@ import PlainJSON
 import Wire
 
 extension GeoObject {
-    /// Sends what was changed here since the last save; fields that others changed stay.
+    /// Sends what was changed here since the last save. Fields that others changed are kept.
     ///
     /// An object without an id is created. One with an id must exist: `saveAllFields` creates it.
     ///
@@ -10,10 +10,10 @@ extension GeoObject {
     ///   than the limit, before anything is sent.
     public func save() async throws { try await save(forced: true) }
 
-    /// As `save()`; not forced, only when nobody has changed the object since it was read here.
+    /// As `save()`; if not forced, only if nobody has changed the object since it was read here.
     ///
-    /// - Throws: `ClientFailure.refused` with `OBJECT_VERSION_IS_STALE`; `.invalid` when the version
-    ///   is not known, since the object was never read or saved here.
+    /// - Throws: `ClientFailure.refused` with `OBJECT_VERSION_IS_STALE`; `.invalid` if the version
+    ///   is not known because the object was never read or saved here.
     public func save(forced: Bool) async throws {
         let copy = try checkedCopy()
         guard let id = copy.id else { return try await create(copy) }
@@ -33,19 +33,19 @@ extension GeoObject {
                 where failure.reason == .invalidInputData
                 && changed.contains(where: { $0.1?.geoPoint != nil })
             {
-                // The service's copy may have another object where the point belongs.
+                // The service's copy may have another object in the place of the point.
             }
         }
         try await replaceFields(changed, id, forced ? nil : copy.version, copy)
     }
 
-    /// Replaces the whole object by what is here, `expires` included; creates it when it does not
+    /// Replaces the whole object by this one, `expires` included, or creates it if it does not
     /// exist.
     ///
-    /// - Parameter forced: false writes only over the version that was read here, or, where none
-    ///   was, only when no object has the id.
+    /// - Parameter forced: false writes only over the version that was read here, or, if none was
+    ///   read, only if no object has the id.
     /// - Throws: `ClientFailure.refused` with `OBJECT_VERSION_IS_STALE` or `OBJECT_ALREADY_EXISTS`;
-    ///   `.invalid` for an object that was read with some of its fields only.
+    ///   `.invalid` for an object that was read with only some of its fields.
     public func saveAllFields(forced: Bool = true) async throws {
         let copy = try checkedCopy()
         guard let id = copy.id else { return try await create(copy) }
@@ -61,20 +61,21 @@ extension GeoObject {
         try await put(copy.text, id, condition, expires: copy.expires, copy)
     }
 
-    /// Reads the object anew; changes that were not saved are lost.
+    /// Reads the object again; changes that were not saved are lost.
     ///
     /// - Throws: `ClientFailure.refused` with `OBJECT_NOT_FOUND`; `.invalid` for an object without
     ///   an id.
     public func refresh() async throws {
         var fresh = try await Self.read(try existingID(), in: bucket)
         state.withLock { state in
-            // Goes on, so that a save under way does not take later changes for its own.
+            // Keeps counting, so that a save in progress does not mistake later changes for its
+            // own.
             fresh.changeCount = state.changeCount
             state = fresh
         }
     }
 
-    /// Deletes the object from the bucket. What is here stays and can be saved as a new object.
+    /// Deletes the object from the bucket. The local fields stay and can be saved as a new object.
     public func delete() async throws {
         _ = try await bucket.write(.delete, [.init("id", .string(try existingID()))])
         state.withLock { state in
@@ -93,7 +94,7 @@ extension GeoObject {
         return id
     }
 
-    /// What is here now, if it is not too large to be sent.
+    /// The present document, if it is not too large to be sent.
     private func checkedCopy() throws -> State {
         let copy = state.withLock { $0 }
         let limit = bucket.client.configuration.objectBytes
@@ -120,7 +121,7 @@ extension GeoObject {
         finish(answer, copy)
     }
 
-    /// Writes a whole object; one put without an expiry stays.
+    /// Writes a whole object; one put without an expiry does not expire.
     private func put(
         _ object: [UInt8], _ id: String, _ condition: [JSONValue.Member], expires: Int64?,
         _ copy: State
@@ -140,8 +141,8 @@ extension GeoObject {
         .init("expiresAt", expires?.jsonValue ?? .null)
     }
 
-    /// Takes in what a write was answered with; what was changed here meanwhile stays to be saved.
-    /// Nothing is taken in when the object is another one by now, and no older version over a newer.
+    /// Applies the answer to a write; what was changed here meanwhile remains to be saved. Nothing
+    /// is applied if the object has become another one, and no older version over a newer.
     func finish(_ answer: State, _ copy: State) {
         state.withLock { state in
             guard state.id == copy.id else { return }
@@ -154,9 +155,9 @@ extension GeoObject {
         }
     }
 
-    /// Whether a merge patch sets exactly this value: it would merge objects, and take nulls for
-    /// removals. A GeoPoint over a GeoPoint merges into the new one; over any other object it makes
-    /// what the service refuses.
+    /// Whether a merge patch sets exactly this value: it would merge objects, and treat nulls as
+    /// removals. A GeoPoint over a GeoPoint merges into the new one; over any other object it gives
+    /// an object that the service refuses.
     private static func isPatchable(_ value: JSONValue) -> Bool {
         switch value {
         case .null: false
@@ -165,8 +166,8 @@ extension GeoObject {
         }
     }
 
-    /// Reads the object, sets the changed fields, and writes it back unless somebody was faster;
-    /// then, if that is allowed, again.
+    /// Reads the object, sets the changed fields and writes it back. If somebody else wrote in
+    /// between, it does so again if that is allowed.
     private func replaceFields(
         _ changed: [(String, JSONValue?)], _ id: String, _ version: Int64?, _ copy: State
     ) async throws {

@@ -11,7 +11,7 @@ extension GeoObject {
         var owner: String?
         var dataType: String?
         var expires: Int64?
-        /// Whether the next save has to say when the object expires.
+        /// Whether the next save has to send the expiry time.
         var expiryIsChanged = false
         var calculated: JSONValue?
         /// The app's own fields, in the order of the document.
@@ -19,14 +19,14 @@ extension GeoObject {
         /// Fields changed or removed since the last save or refresh, with the number of the change.
         var changes: [(name: String, number: Int)] = []
         var changeCount = 0
-        /// Whether the object was read with some of its fields only.
+        /// Whether the object was read with only some of its fields.
         var isPartial = false
     }
 
     struct Field {
         let name: String
         let value: JSONValue
-        /// The member as the service wrote it, until the app sets the field: what nobody touched
+        /// The member as the service wrote it, until the app sets the field: an untouched field
         /// goes back as it came.
         let text: [UInt8]?
     }
@@ -90,7 +90,7 @@ extension GeoObject.State {
         return writer.bytes
     }
 
-    /// What is known of the predefined fields, and the distances.
+    /// The known predefined fields, and the distances.
     private var predefined: [JSONValue.Member] {
         func member(_ field: PredefinedField, _ value: JSONValue?) -> JSONValue.Member? {
             value.map { JSONValue.Member(field.rawValue, $0) }
@@ -104,7 +104,7 @@ extension GeoObject.State {
         ].compactMap(\.self)
     }
 
-    /// The text of a field that is as it came.
+    /// The text of a field that has not been changed.
     func text(of name: String) -> [UInt8]? { index(name).flatMap { fields[$0].text } }
 
     private func index(_ name: String) -> Int? {
@@ -116,7 +116,7 @@ extension GeoObject.State {
         replace(name, with: value.map { .init(name: name, value: $0, text: nil) })
     }
 
-    /// Puts a field in the place of the one with a name, with its text if it has one.
+    /// Replaces the field of a name, with its text if it has one.
     mutating func replace(_ name: String, with field: GeoObject.Field?) {
         switch (index(name), field) {
         case (let index?, let field?): fields[index] = field

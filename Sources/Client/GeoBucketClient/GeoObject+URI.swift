@@ -10,9 +10,11 @@ extension GeoObject {
 
     private static let scheme = "geobucket"
 
-    /// The object that an `objectURI` names, there or not; nil for what is no such URI.
+    /// The object that an `objectURI` names, whether it exists or not; nil for a text that is not
+    /// such a URI.
     ///
-    /// URIs that old apps kept, `kiicloud://buckets/…`, name the object of the same bucket and id.
+    /// URIs that old apps stored, `kiicloud://buckets/…`, name the object of the same bucket and
+    /// id.
     public convenience init?(uri: String, client: ServiceClient) {
         guard
             let match = uri.wholeMatch(

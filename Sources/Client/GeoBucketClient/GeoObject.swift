@@ -7,7 +7,7 @@ import Synchronization
     import Foundation
 #endif
 
-/// An object of a bucket as this app holds it: read, changed, saved back.
+/// An object of a bucket, as this app has read and changed it.
 ///
 ///     let shop = bucket.createObject()
 ///     shop.setObject("Kiosk", forKey: "name")
@@ -15,28 +15,28 @@ import Synchronization
 ///     try await shop.save()
 ///     shop.uuid                                    // the id it was given
 ///
-/// A reference, as Kii's `KiiObject`; safe to share between tasks, though saves of one object that
-/// run at once take effect in any order, and two first ones make two objects. Field names compare as sequences
-/// of code points.
+/// A reference, like Kii's `KiiObject`; safe to share between tasks. Concurrent saves of one object
+/// take effect in any order, and two concurrent first saves make two objects. Field names compare
+/// as sequences of code points.
 public final class GeoObject: Sendable {
     public let bucket: Bucket
     let state: Mutex<State>
 
-    /// An object that is only here so far.
+    /// An object that has not been sent yet.
     ///
     /// - Parameter dataType: its `_dataType`, 1 to 200 bytes.
     public convenience init(_ bucket: Bucket, dataType: String? = nil) {
         self.init(bucket, state: State(dataType: dataType))
     }
 
-    /// An object that stands for the one with an id in the bucket; without an id, a new one.
+    /// The object with an id in the bucket, not read yet; without an id, a new one.
     public convenience init(_ bucket: Bucket, id: String?) {
         self.init(bucket, state: State(id: id))
     }
 
     /// - Parameters:
     ///   - document: an object as the service wrote it.
-    ///   - isPartial: whether it has some of the object's fields only.
+    ///   - isPartial: whether it has only some of the object's fields.
     convenience init(_ bucket: Bucket, document: JSONView, isPartial: Bool) throws {
         var state = try State(document)
         state.isPartial = isPartial
@@ -59,8 +59,8 @@ public final class GeoObject: Sendable {
     public var owner: String? { state.withLock { $0.owner } }
     public var objectType: String? { state.withLock { $0.dataType } }
 
-    /// From when on the object is gone; nil is never. A save tells the service what is set here: a
-    /// date beyond 2^53 - 1 milliseconds as that, one before 1970 as 1970.
+    /// When the object expires; nil means never. A save sends what is set here, limited to 1970 at
+    /// the earliest and to 2^53 - 1 milliseconds at the latest.
     public var expires: Date? {
         get { state.withLock { $0.expires }.map(Self.date) }
         set {
@@ -69,7 +69,7 @@ public final class GeoObject: Sendable {
         }
     }
 
-    /// A moment as the service takes it: 0 to 2^53 - 1 milliseconds since 1970.
+    /// A time that the service accepts: 0 to 2^53 - 1 milliseconds since 1970.
     private static func expiry(_ date: Date) -> Int64 {
         let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
         let latest: Int64 = (1 << 53) - 1
@@ -82,12 +82,12 @@ public final class GeoObject: Sendable {
 
     // MARK: Reading
 
-    /// The value of a field: nil when it is missing, `.null` when it is JSON's null.
+    /// The value of a field: nil if it is missing, `.null` if it is JSON's null.
     ///
-    /// Predefined fields and `_calculated` have their names on the wire.
+    /// Predefined fields and `_calculated` have the names of the protocol.
     public subscript(key: String) -> JSONValue? { state.withLock { $0[key] } }
 
-    /// A field's value as this type; nil when it is missing or anything else, never a crash.
+    /// A field's value as this type; nil if it is missing or of another type. Never crashes.
     public func string(forKey key: String) -> String? { self[key]?.string }
     public func int(forKey key: String) -> Int? { self[key]?.int }
     public func int64(forKey key: String) -> Int64? { self[key]?.int64 }
@@ -108,10 +108,10 @@ public final class GeoObject: Sendable {
         try JSONMismatch.inside(key) { try Value(jsonValue: self[key] ?? .null) }
     }
 
-    /// Whether the field is there, null or not.
+    /// Whether the field is present, null or not.
     public func hasObject(_ key: String) -> Bool { self[key] != nil }
 
-    /// The distance in metres that a clause put under a name.
+    /// The distance in metres that a clause reported under a name.
     public func distance(_ name: String) -> Double? { self["_calculated"]?[name]?.double }
 
     /// The document: predefined fields first, then the app's own.
@@ -119,9 +119,10 @@ public final class GeoObject: Sendable {
 
     // MARK: Writing
 
-    /// Sets a field here; `save` sends it.
+    /// Sets a field locally; `save` sends it.
     ///
-    /// - Throws: `ClientFailure.invalid` for names that begin with `_` and for what JSON cannot hold.
+    /// - Throws: `ClientFailure.invalid` for names that begin with `_` and for values that JSON
+    ///   cannot hold.
     public func set(_ value: some JSONConvertible, forKey key: String) throws {
         try Self.check(key)
         do {
@@ -132,22 +133,22 @@ public final class GeoObject: Sendable {
         }
     }
 
-    /// Sets a field here; `save` sends it.
+    /// Sets a field locally; `save` sends it.
     ///
-    /// - Returns: false, and nothing is changed, for names that begin with `_` and for what JSON
-    ///   cannot hold; `set(_:forKey:)` says why.
+    /// - Returns: false, without a change, for names that begin with `_` and for values that JSON
+    ///   cannot hold; `set(_:forKey:)` throws the reason.
     @discardableResult
     public func setObject(_ value: some JSONConvertible, forKey key: String) -> Bool {
         (try? set(value, forKey: key)) != nil
     }
 
-    /// Sets a field here; false for a point out of range.
+    /// Sets a field locally; returns false for a point out of range.
     @discardableResult
     public func setGeoPoint(_ point: GeoPoint, forKey key: String) -> Bool {
         setObject(point, forKey: key)
     }
 
-    /// Removes a field here; `save` removes it from the service's copy.
+    /// Removes a field locally; `save` removes it from the service's copy.
     public func remove(forKey key: String) {
         if (try? Self.check(key)) != nil { state.withLock { $0.set(nil, key) } }
     }
@@ -162,6 +163,6 @@ public final class GeoObject: Sendable {
 }
 
 extension String {
-    /// Whether a field of this name is the service's own: its first code point is `_`.
+    /// Whether the service reserves this name: its first code point is `_`.
     var isPredefinedName: Bool { utf8.first == UInt8(ascii: "_") }
 }

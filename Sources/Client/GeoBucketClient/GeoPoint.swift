@@ -1,11 +1,11 @@
 import PlainJSON
 
-/// A place on the earth, degrees, WGS 84: `{"_type":"point","lat":35.6586,"lon":139.7454}`.
+/// A position on the earth in degrees, WGS 84: `{"_type":"point","lat":35.6586,"lon":139.7454}`.
 public struct GeoPoint: Sendable, Hashable, Codable, CustomStringConvertible {
     public var latitude: Double
     public var longitude: Double
 
-    /// Any numbers; a point out of range is refused where it is set or saved.
+    /// Accepts any numbers; a point out of range is refused when it is set or saved.
     public init(latitude: Double, longitude: Double) {
         self.latitude = latitude
         self.longitude = longitude

@@ -58,7 +58,7 @@ extension Data: JSONConvertible {
 }
 
 extension Decimal: JSONConvertible {
-    /// The number that its digits say, which have to be no more than a `Decimal` has room for, 38.
+    /// The number with exactly its digits, at most the 38 that a `Decimal` has room for.
     public init(jsonValue: JSONValue) throws {
         guard let number = jsonValue.number else {
             throw JSONMismatch.expected("a number", found: jsonValue)
@@ -85,14 +85,14 @@ extension JSONValue {
         return false
     }
 
-    /// The value as these types; nil for a value of any other, never a crash.
+    /// The value as these types; nil for a value of any other type. Never crashes.
     public var int64: Int64? { try? decode() }
     public var decimal: Decimal? { try? decode() }
     public var geoPoint: GeoPoint? { try? decode() }
 
-    /// A moment given in milliseconds since 1970.
+    /// A time in milliseconds since 1970.
     public var date: Date? { try? decode() }
 
-    /// The members of an object by name; of duplicates the last.
+    /// The members of an object by name; the last of duplicates wins.
     public var dictionary: [String: JSONValue]? { try? decode() }
 }

@@ -6,8 +6,8 @@ import PlainJSON
     import Foundation
 #endif
 
-/// JSON inside models of any coder. Ours takes it as it is; others do not tell the order of an
-/// object's members, so that they come in the order of their names.
+/// JSON inside models of any coder. Our coders keep it as it is. Others do not keep the order of an
+/// object's members, so these come sorted by name.
 extension JSONValue: Codable {
     public init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: Name.self) {

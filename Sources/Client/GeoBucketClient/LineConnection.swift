@@ -30,7 +30,7 @@ public final class LineConnection: Sendable {
 
     /// Connects, runs `body` and closes, on every path.
     ///
-    /// - Parameter tls: nil for a connection without it.
+    /// - Parameter tls: nil for a connection without TLS.
     /// - Throws: `ClientFailure.unreachable`, `.insecure`, or what `body` throws.
     public static func with<Result: Sendable>(
         host: String, port: Int, tls: ClientTLS? = nil,
@@ -55,13 +55,14 @@ public final class LineConnection: Sendable {
         }
     }
 
-    /// Connects; fails with `ClientFailure.unreachable` or `.insecure`, or `.invalid` for files of TLS.
+    /// Connects; fails with `ClientFailure.unreachable` or `.insecure`, or with `.invalid` for
+    /// faulty TLS files.
     ///
     /// - Parameters:
     ///   - timeout: for the connection and TLS together.
-    ///   - tls: nil for a connection without it.
-    ///   - patience: how long nothing has to have come when a call times out for the other side to
-    ///     be taken for dead.
+    ///   - tls: nil for a connection without TLS.
+    ///   - patience: if a call times out and nothing has arrived for this long, the other side
+    ///     counts as dead.
     static func open(
         _ address: ServiceAddress, _ timeout: Duration, tls: ClientTLS?, patience: Duration = .zero
     ) -> EventLoopFuture<LineConnection> {
@@ -116,7 +117,7 @@ public final class LineConnection: Sendable {
             }
     }
 
-    /// The system's words for why no connection came about.
+    /// The system's message about why the connection failed.
     private static func reason(for error: any Error) -> String {
         if case .connectTimeout? = error as? ChannelError { return "the attempt took too long" }
         let failure = error as? NIOConnectionError
@@ -132,17 +133,18 @@ public final class LineConnection: Sendable {
 
     var isOpen: Bool { channel.isActive }
 
-    /// Succeeds when the connection has ended, whoever ended it.
+    /// Succeeds when the connection has ended, on whichever side.
     var ended: EventLoopFuture<Void> { channel.closeFuture }
 
-    /// Answers under way fail with `ClientFailure.disconnected`.
+    /// Pending answers fail with `ClientFailure.disconnected`.
     @discardableResult
     func close() -> EventLoopFuture<Void> { channel.close() }
 
     /// The id of the next request.
     func newID() -> Int { lastID.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    /// Sends one line, which has to be answered by one, and returns that without its line break.
+    /// Sends one line, which must get one line as its answer, and returns that without its line
+    /// break.
     public func send(_ line: [UInt8]) async throws -> [UInt8] {
         try await begin(line).value()
     }
@@ -154,7 +156,7 @@ public final class LineConnection: Sendable {
         begin(line, id: nil, deadline: deadline)
     }
 
-    /// - Parameter id: the request's, which its answer has to have.
+    /// - Parameter id: the id of the request, which its answer must have.
     func begin(_ line: [UInt8], id: Int?, deadline: NIODeadline?) -> PendingAnswer {
         let promise = channel.eventLoop.makePromise(of: [UInt8].self)
         channel.eventLoop.execute { [channel, handler, patience] in
@@ -168,8 +170,8 @@ public final class LineConnection: Sendable {
         return PendingAnswer(promise: promise, id: id, channel: channel)
     }
 
-    /// Fails an answer that does not come in time. When nothing at all has come since its line went
-    /// out, and that is long ago, the other side is taken for dead.
+    /// Fails an answer that does not come in time. If nothing at all has arrived since its line was
+    /// sent, and that is long ago, the other side counts as dead.
     private static func end(
         _ promise: EventLoopPromise<[UInt8]>, at deadline: NIODeadline, _ channel: any Channel,
         _ handler: AnswerHandler, _ patience: TimeAmount
@@ -184,7 +186,7 @@ public final class LineConnection: Sendable {
     }
 }
 
-/// The answer to a line that is on its way.
+/// The answer to a line that has been sent.
 public struct PendingAnswer: Sendable {
     fileprivate let promise: EventLoopPromise<[UInt8]>
     fileprivate let id: Int?
@@ -193,15 +195,15 @@ public struct PendingAnswer: Sendable {
     /// The answer line without its line break.
     ///
     /// - Throws: `ClientFailure.disconnected` or `.timedOut`; `CancellationError` as soon as the
-    ///   task is cancelled, though the service may still do what was asked.
+    ///   task is cancelled, although the service may still perform the request.
     public func value() async throws -> [UInt8] {
         try await promise.futureResult.cancellable(promise)
     }
 
     /// The result inside the answer, or the error inside it thrown.
     ///
-    /// - Throws: as `value()`, and `ClientFailure.refused` or `.malformedAnswer`. An answer with the
-    ///   id of another request ends the connection, on which nothing is certain then.
+    /// - Throws: as `value()`, and `ClientFailure.refused` or `.malformedAnswer`. An answer with
+    ///   the id of another request ends the connection, because its state is then uncertain.
     public func result() async throws -> [UInt8] { try read(try await value()) }
 
     /// `result()` as a future.
@@ -220,7 +222,7 @@ public struct PendingAnswer: Sendable {
 extension EventLoopFuture where Value: Sendable {
     /// The value, or `CancellationError` as soon as the task is cancelled.
     ///
-    /// - Parameter promise: the future's own, which is failed then.
+    /// - Parameter promise: the promise of the future, which fails then.
     fileprivate func cancellable(_ promise: EventLoopPromise<Value>) async throws -> Value {
         try await withTaskCancellationHandler {
             try await get()
@@ -229,8 +231,8 @@ extension EventLoopFuture where Value: Sendable {
         }
     }
 
-    /// The value of a future that others wait for too; only this wait ends by cancellation or at
-    /// the deadline, then with `ClientFailure.timedOut`.
+    /// The value of a future that others wait for too. Cancellation and the deadline
+    /// (`ClientFailure.timedOut`) end only this wait.
     func value(before deadline: NIODeadline? = nil) async throws -> Value {
         let promise = eventLoop.makePromise(of: Value.self)
         cascade(to: promise)

@@ -6,7 +6,7 @@ import PlainJSON
     import Foundation
 #endif
 
-// What `localizedDescription` says of errors: their own words, for want of translations.
+// The `localizedDescription` of errors is their own message, as there are no translations.
 
 extension ClientFailure: LocalizedError { public var errorDescription: String? { description } }
 extension RemoteFailure: LocalizedError { public var errorDescription: String? { description } }

@@ -1,10 +1,11 @@
 import PlainJSON
 
-/// Reads models out of documents, exactly: a boolean is never a number, an integer never cut off.
+/// Reads models from documents without loss: a boolean is never a number, and an integer is never
+/// truncated.
 ///
 ///     let shop = try ModelDecoder.decode(Shop.self, from: object.document)
 ///
-/// Names that the model does not know are passed over.
+/// Names that the model does not have are ignored.
 public enum ModelDecoder {
     /// - Throws: `JSONMismatch` with the key path; what the model's own `init(from:)` throws.
     public static func decode<Model: Decodable>(
@@ -44,7 +45,7 @@ private struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// A value of a type that JSON holds by itself, else what the type reads from its containers.
+    /// A value of a type that JSON can hold directly, else what the type reads from its containers.
     func decode<Model: Decodable>(_ type: Model.Type) throws -> Model {
         guard let convertible = type as? any JSONConvertible.Type else {
             return try Model(from: self)
@@ -131,7 +132,7 @@ private struct ListedValues: UnkeyedDecodingContainer {
         }
     }
 
-    /// Moves on when `body` has not thrown.
+    /// Advances if `body` has not thrown.
     private mutating func advance<Result>(
         _ body: (ValueDecoder) throws -> Result
     ) throws -> Result {
@@ -163,7 +164,7 @@ private struct ListedValues: UnkeyedDecodingContainer {
     mutating func superDecoder() throws -> any Decoder { try advance { $0 } }
 }
 
-/// The place of an element in a key path.
+/// The index of an element in a key path.
 struct IndexKey: CodingKey {
     let intValue: Int?
     var stringValue: String { "\(intValue ?? 0)" }
@@ -173,7 +174,7 @@ struct IndexKey: CodingKey {
     init?(stringValue: String) { return nil }
 }
 
-/// Where a superclass's part stands.
+/// The key of a superclass's part.
 struct SuperKey: CodingKey {
     var stringValue: String { "super" }
     var intValue: Int? { nil }

@@ -1,6 +1,7 @@
 import PlainJSON
 
-/// Writes models as documents, exactly: `true` stays `true`, whole numbers have no fraction.
+/// Writes models as documents without loss: `true` stays `true`, and whole numbers have no
+/// fraction.
 public enum ModelEncoder {
     /// - Throws: `JSONMismatch` with the key path for what JSON cannot hold; what the model's own
     ///   `encode(to:)` throws.
@@ -14,7 +15,7 @@ public enum ModelEncoder {
     }
 }
 
-/// Where one value is being written; filled in by the container that asks for it.
+/// The destination of one value, filled in by the container that asks for it.
 private final class Slot {
     private enum Content {
         case nothing
@@ -27,7 +28,7 @@ private final class Slot {
 
     func set(_ value: JSONValue) { content = .value(value) }
 
-    /// Makes it an object, if it is none yet.
+    /// Makes it an object, if it is not one yet.
     func openObject() {
         if case .members = content { return }
         content = .members([])
@@ -75,7 +76,7 @@ private struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// A value that JSON holds by itself, else what the model writes into its containers.
+    /// A value that JSON can hold directly, else what the model writes into its containers.
     static func encode(_ model: some Encodable, codingPath: [any CodingKey]) throws -> JSONValue {
         guard let convertible = model as? any JSONConvertible else {
             let slot = Slot()

@@ -13,14 +13,14 @@ public struct Property<Root> {
         self.init(name, keyPath, read: { try $0.jsonValue }, make: { try Value(jsonValue: $0) })
     }
 
-    /// A property that is a model of this kind itself.
+    /// A property that is itself such a model.
     public init<Value: KeyValueCoded>(_ name: String, _ keyPath: WritableKeyPath<Root, Value>) {
         self.name = name
         read = { try $0[keyPath: keyPath].jsonValue }
         write = { $0[keyPath: keyPath] = try $0[keyPath: keyPath].configured(with: $1) }
     }
 
-    /// A property of a type that JSON holds in a way of its own.
+    /// A property of a type with its own conversion to JSON.
     package init<Value>(
         _ name: String, _ keyPath: WritableKeyPath<Root, Value>,
         read: @escaping (Value) throws -> JSONValue, make: @escaping (JSONValue) throws -> Value
@@ -50,7 +50,7 @@ public protocol KeyValueCoded {
 extension KeyValueCoded {
     /// The properties as a document, in the order they are listed.
     ///
-    /// - Throws: `JSONMismatch` with the property's name for what JSON cannot hold.
+    /// - Throws: `JSONMismatch` with the property's name for a value that JSON cannot hold.
     public var jsonValue: JSONValue {
         get throws {
             .object(
@@ -67,10 +67,10 @@ extension KeyValueCoded {
         get throws { try jsonValue.dictionary ?? [:] }
     }
 
-    /// Sets the properties that a document has; names that are not listed are skipped.
+    /// Sets the properties that a document has; names that are not listed are ignored.
     ///
-    /// - Throws: `JSONMismatch` for a document that is no object, and with the path of what does not
-    ///   match. Nothing is set then if this is a value type.
+    /// - Throws: `JSONMismatch` for a document that is not an object, and with the path of a value
+    ///   that does not match. A value type is then unchanged.
     public mutating func configureValues(with document: JSONValue) throws {
         self = try configured(with: document)
     }

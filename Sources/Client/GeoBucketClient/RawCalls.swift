@@ -13,7 +13,7 @@ extension LineConnection {
         try await begin(method, params).result()
     }
 
-    /// One JSON-RPC call without waiting; the answer's `result()` has what it comes to.
+    /// Makes one JSON-RPC call without waiting; `result()` of the answer waits for its result.
     public func begin(
         _ method: String, _ params: [UInt8], deadline: NIODeadline? = nil
     ) -> PendingAnswer {
@@ -23,7 +23,7 @@ extension LineConnection {
         return begin(writer.bytes, id: id, deadline: deadline)
     }
 
-    /// Logs in for all that follows on this connection.
+    /// Logs in for all later requests of this connection.
     ///
     /// - Throws: `ClientFailure`.
     public func logIn(token: String) async throws {
@@ -39,7 +39,7 @@ extension LineConnection {
         try result(of: answer, id: nil)
     }
 
-    /// - Parameter id: what the answer's has to be; nil is any.
+    /// - Parameter id: the id that the answer must have; nil means any.
     static func result(of answer: [UInt8], id: Int?) throws -> [UInt8] {
         do {
             return try PlainJSONParser.reading(answer) { answer in
@@ -51,7 +51,7 @@ extension LineConnection {
         }
     }
 
-    /// An answer has the id of its request; an error about what could not be read has null.
+    /// An answer has the id of its request; an error about an unreadable request has null.
     private static func check(_ answer: JSONView, _ id: Int) throws {
         let isUnread = answer["id"]?.kind == .null && answer["error"] != nil
         guard isUnread || answer["id"]?.number?.exactInt == id else {

@@ -13,7 +13,7 @@ public struct ServiceAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Nil for what is no `HOST:PORT`.
+    /// Nil for a text that is not `HOST:PORT`.
     public init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"),
             let port = Int(text[text.index(after: colon)...]), (0...65_535).contains(port)

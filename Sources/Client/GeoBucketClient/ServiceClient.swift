@@ -13,7 +13,7 @@ import Wire
 ///         for try await shop in near { print(shop.string(forKey: "name") ?? "?") }
 ///     }
 ///
-/// - Throws: `ClientFailure.unreachable` when no service answers at the start; what `body` throws.
+/// - Throws: `ClientFailure.unreachable` if no service answers at the start; what `body` throws.
 nonisolated(nonsending) public func with<Result>(
     _ address: ServiceAddress = .standard, configuration: ClientConfiguration = .init(),
     _ body: nonisolated(nonsending) (ServiceClient) async throws -> Result
@@ -30,14 +30,14 @@ nonisolated(nonsending) public func with<Result>(
     }
 }
 
-/// A service, seen through one connection that is made anew when it is lost.
+/// A client of a service, with one connection that reconnects when it is lost.
 ///
 /// Any number of tasks may call at once: their requests share the connection and are pipelined.
-/// Reads that lose their connection are sent again, with growing pauses; writes only when they
-/// carry a request key (`ClientConfiguration.usesRequestKeys`), else they fail with
-/// `ClientFailure.disconnected`, since they may have happened. What has not been sent, since there
-/// was no connection, is tried again in any case. A call ends at its timeout, and at
-/// once when its task is cancelled.
+/// Reads that lose their connection are retried, with growing pauses. Writes are retried only if
+/// they carry a request key (`ClientConfiguration.usesRequestKeys`). Otherwise they fail with
+/// `ClientFailure.disconnected`, because they may have happened. A request that was not sent for
+/// lack of a connection is always retried. A call ends at its timeout, and at once when its task is
+/// cancelled.
 public final class ServiceClient: Sendable {
     public let address: ServiceAddress
     public let configuration: ClientConfiguration
@@ -50,7 +50,7 @@ public final class ServiceClient: Sendable {
         case closed
     }
 
-    /// A client that connects with its first call; `with` is the way to have it closed.
+    /// A client that connects with its first call; `with` also closes it.
     public init(
         _ address: ServiceAddress = .standard, configuration: ClientConfiguration = .init()
     ) {
@@ -62,8 +62,8 @@ public final class ServiceClient: Sendable {
         if case .open(let connection) = link.withLock({ $0 }) { connection.close() }
     }
 
-    /// Ends the connection; calls under way fail with `ClientFailure.disconnected`, later ones with
-    /// `.closed`.
+    /// Ends the connection. Calls in progress fail with `ClientFailure.disconnected`, later ones
+    /// with `.closed`.
     public func close() async {
         let last = link.withLock { link in
             defer { link = .closed }
@@ -76,12 +76,12 @@ public final class ServiceClient: Sendable {
         }
     }
 
-    /// Connects and logs in once, without trying again.
+    /// Connects and logs in once, without retrying.
     func connect() async throws { _ = try await connection(before: deadline()) }
 
     // MARK: Calls
 
-    /// One call of the protocol; a write is repeated only when its params have a `requestKey`.
+    /// Makes one call of the protocol; a write is retried only if its params have a `requestKey`.
     ///
     /// - Throws: `ClientFailure`, with `.invalid` for numbers that are not finite;
     ///   `CancellationError`.
@@ -94,7 +94,8 @@ public final class ServiceClient: Sendable {
         return try Self.reading(answer) { try JSONValue($0) }
     }
 
-    /// - Throws: `ClientFailure.malformedAnswer` for what is no JSON; what `body` throws.
+    /// - Throws: `ClientFailure.malformedAnswer` for an answer that is not JSON; what `body`
+    ///   throws.
     static func reading<Result>(
         _ answer: [UInt8], _ body: (JSONView) throws -> Result
     ) throws -> Result {
@@ -114,14 +115,15 @@ public final class ServiceClient: Sendable {
         }
     }
 
-    /// One call of the protocol, params and result as JSON text; writes are never repeated.
+    /// Makes one call of the protocol, with params and result as JSON text; writes are never
+    /// retried.
     ///
     /// - Throws: `ClientFailure`, `CancellationError`.
     public func callText(_ method: String, _ params: [UInt8]) async throws -> [UInt8] {
         try await callText(method, params, isRepeatable: Self.isRepeatable(method))
     }
 
-    /// - Parameter isRepeatable: whether doing it twice does no harm.
+    /// - Parameter isRepeatable: whether performing it twice does no harm.
     func callText(
         _ method: String, _ params: [UInt8], isRepeatable: Bool
     ) async throws -> [UInt8] {
@@ -163,13 +165,13 @@ public final class ServiceClient: Sendable {
 
     // MARK: The connection
 
-    /// Whether a connection stands that calls would use.
+    /// Whether there is an open connection that calls would use.
     var isConnected: Bool {
         guard case .open(let connection) = link.withLock({ $0 }) else { return false }
         return connection.isOpen
     }
 
-    /// The connection that is open, or being opened for all who wait.
+    /// The connection that is open, or being opened for all waiting calls.
     private func connection(before deadline: NIODeadline) async throws -> LineConnection {
         let way: Way = try link.withLock { link in
             switch link {
@@ -218,8 +220,8 @@ public final class ServiceClient: Sendable {
             .map { _ in connection }
     }
 
-    /// A connection that is lost before the login is answered has not come about: nothing else was
-    /// sent on it.
+    /// A connection that is lost before the login is answered counts as not connected: nothing else
+    /// was sent on it.
     private func failure(ofLogin error: any Error) -> any Error {
         switch error as? ClientFailure {
         case .disconnected?, .timedOut?:
@@ -264,7 +266,7 @@ extension ClientFailure {
         }
     }
 
-    /// How long the service asks to be left alone.
+    /// How long the service asks the client to wait.
     fileprivate var suggestedPause: Duration {
         guard case .refused(let failure) = self else { return .zero }
         return .milliseconds(failure.retryAfterMilliseconds ?? 0)

@@ -6,14 +6,14 @@ import PlainJSON
     import Foundation
 #endif
 
-/// A model as a bucket holds it: the model, and what the service knows of the object around it.
+/// A model as it is stored in a bucket: the model, and the object that holds it.
 ///
 ///     var shop = try await shops.save(Shop(name: "Kiosk", open: true))
 ///     shop.model.open = false
 ///     try await shops.save(&shop)                 // unless somebody else changed it meanwhile
 public struct Stored<Model: Codable & Sendable>: Sendable {
     public var model: Model
-    /// The object around the model, as it was last read or written.
+    /// The object that holds the model, as it was last read or written.
     public fileprivate(set) var object: GeoObject
 
     public var id: String { object.uuid ?? "" }
@@ -21,7 +21,7 @@ public struct Stored<Model: Codable & Sendable>: Sendable {
     public var created: Date { object.created ?? .distantPast }
     public var modified: Date { object.modified ?? .distantPast }
 
-    /// The distance in metres that a clause put under a name.
+    /// The distance in metres that a clause reported under a name.
     public func distance(_ name: String) -> Double? { object.distance(name) }
 
     /// The model as it was read or written.
@@ -35,7 +35,7 @@ public struct Stored<Model: Codable & Sendable>: Sendable {
     }
 }
 
-/// A model's document when it was read or written, and the object that it stood in then.
+/// A model's document when it was read or written, and the state of its object at that time.
 private struct Former: Sendable {
     var document = JSONValue.object([])
     var state = GeoObject.State()
@@ -48,7 +48,7 @@ public enum UnknownFields: Sendable {
 }
 
 extension Bucket {
-    /// Writes a model as a new object, or over whatever has the id.
+    /// Writes a model as a new object, or replaces the object with the id.
     @discardableResult
     public func save<Model: Codable & Sendable>(
         _ model: Model, withID id: String? = nil
@@ -60,11 +60,12 @@ extension Bucket {
         return try Stored(object)
     }
 
-    /// Writes a changed model back. What the app did not change keeps its place and its spelling.
+    /// Writes a changed model back. Fields that the app did not change keep their order and their
+    /// spelling.
     ///
     /// - Parameters:
     ///   - unknownFields: what becomes of fields of the object that the model does not have.
-    ///   - forced: false fails when somebody has changed the object since it was read.
+    ///   - forced: false fails if somebody has changed the object since it was read.
     /// - Throws: `ClientFailure.refused` with `OBJECT_VERSION_IS_STALE`; `.invalid` when the object
     ///   was read with some of its fields only. `stored` is as before then.
     public func save<Model>(
@@ -78,22 +79,23 @@ extension Bucket {
                 state.set(nil, field.name)
             }
         }
-        // An object of its own: copies of `stored` keep the version they were read with.
+        // A separate object: copies of `stored` keep the version they were read with.
         let object = GeoObject(stored.object.bucket, state: state)
         try await object.saveAllFields(forced: forced)
         (stored.object, stored.former) = (object, Former(document: document, state: state))
     }
 
-    /// The model that an object holds.
+    /// The model in an object.
     public func object<Model: Codable & Sendable>(
         of type: Model.Type, withID id: String
     ) async throws -> Stored<Model> {
         try Stored(try await object(withID: id))
     }
 
-    /// Every object that matches, as a model; page by page as they are asked for.
+    /// Every object that matches, as a model. Pages are fetched on demand.
     ///
-    /// - Throws: while iterating, `JSONMismatch` with the id and key path of what does not match.
+    /// - Throws: while iterating, `JSONMismatch` with the id and key path of the value that does
+    ///   not match.
     public func objects<Model: Codable & Sendable>(
         of type: Model.Type, matching query: BucketQuery = BucketQuery()
     ) -> AsyncThrowingMapSequence<ObjectSequence, Stored<Model>> {
@@ -112,8 +114,8 @@ extension Bucket {
 }
 
 extension GeoObject.State {
-    /// Sets the fields of a model's document and removes those it no longer has. One that is what
-    /// it was goes back as it was spelled; predefined ones are passed over.
+    /// Sets the fields of a model's document and removes those it no longer has. An unchanged field
+    /// keeps its spelling; predefined fields are ignored.
     fileprivate mutating func set(_ document: JSONValue, after former: Former) {
         for member in document.members where !member.name.isPredefinedName {
             // Compared by their text: equal strings may be spelled with other code points.

@@ -1,8 +1,8 @@
 import GeoBucketClient
 
-// The forms that return at once and call a block when they are done: on the actor that called
-// them, as on the main actor, or, where there is none, on a thread of the runtime's. So a block may
-// change what its caller owns.
+// The forms that return at once and call a block when they are done. The block runs on the actor of
+// the caller, for example the main actor, or without an actor on a thread of the runtime. So a
+// block may change what its caller owns.
 
 extension GeoObject {
     public typealias ObjectBlock = (KiiObject, (any Error)?) -> Void
@@ -79,7 +79,7 @@ extension Bucket {
     }
 }
 
-/// Runs `body`, then `done` on the actor of the caller; errors are as Kii's.
+/// Runs `body`, then `done` on the actor of the caller; errors are like Kii's.
 private func start<Value: Sendable>(
     _ isolation: isolated (any Actor)?, _ body: @escaping @Sendable () async throws -> Value,
     done: @escaping (Result<Value, any Error>) -> Void

@@ -2,12 +2,12 @@ import Foundation
 import GeoBucketClient
 
 extension JSONValue {
-    /// The JSON of a value as Foundation has it: NSString, NSNumber, NSNull, NSArray, NSDictionary,
-    /// or the Swift types they stand for, at any depth.
+    /// The JSON of a value of Foundation's types: NSString, NSNumber, NSNull, NSArray,
+    /// NSDictionary, or the corresponding Swift types, at any depth.
     ///
     /// An `NSNumber` that was made of a Bool is a boolean; one made of a number never is.
     ///
-    /// - Throws: `JSONMismatch` with the path of what JSON cannot hold.
+    /// - Throws: `JSONMismatch` with the path of a value that JSON cannot hold.
     public init(foundation value: Any) throws {
         switch value {
         case let value as NSDecimalNumber: self = try value.decimalValue.jsonValue
@@ -45,8 +45,8 @@ extension JSONValue {
         }
     }
 
-    /// The value as Foundation has it, to be cast: `NSString`, `NSNumber`, `NSArray`,
-    /// `NSDictionary` or `NSNull`, and a number with more digits than an `NSNumber` keeps an
+    /// The value as a type of Foundation, for casting: `NSString`, `NSNumber`, `NSArray`,
+    /// `NSDictionary` or `NSNull`; a number with more digits than an `NSNumber` keeps is an
     /// `NSDecimalNumber`.
     public var foundation: Any {
         switch self {
@@ -63,7 +63,7 @@ extension JSONValue {
         }
     }
 
-    /// Members by name, of duplicates the last.
+    /// Members by name; the last of duplicates wins.
     fileprivate static func foundation(_ members: [Member]) -> [String: Any] {
         .init(members.map { ($0.name, $0.value.foundation) }) { _, last in last }
     }
@@ -76,16 +76,16 @@ extension CGFloat: JSONConvertible {
 }
 
 extension GeoObject {
-    /// Every field by name, predefined ones included, as Foundation has it.
+    /// Every field by name, predefined ones included, as types of Foundation.
     public func dictionaryValue() -> [String: Any] { JSONValue.foundation(document.members) }
 
-    /// A field's value, to be cast: nil when it is missing, `NSNull` when it is JSON's null.
+    /// A field's value, for casting: nil if it is missing, `NSNull` if it is JSON's null.
     public func getForKey(_ key: String) -> Any? { self[key]?.foundation }
 
-    /// Sets a field here; `save` sends it.
+    /// Sets a field locally; `save` sends it.
     ///
-    /// - Returns: false, and nothing is changed, for nil, for names that begin with `_`, and for
-    ///   what JSON cannot hold.
+    /// - Returns: false, without a change, for nil, for names that begin with `_`, and for values
+    ///   that JSON cannot hold.
     @_disfavoredOverload
     @discardableResult
     public func setObject(_ object: Any?, forKey key: String) -> Bool {
@@ -130,7 +130,7 @@ extension Clause {
         `in`(key, value: value.map(operand))
     }
 
-    /// What JSON cannot hold is refused by the service, as in the clauses of one type.
+    /// The service refuses a value that JSON cannot hold, as in the typed clauses.
     private static func operand(_ value: Any) -> JSONValue {
         (try? JSONValue(foundation: value)) ?? refused(value)
     }

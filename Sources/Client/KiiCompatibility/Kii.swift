@@ -2,7 +2,7 @@ import Foundation
 import GeoBucketClient
 import Synchronization
 
-/// The way into the service for code that was written for Kii's SDK.
+/// The entry point for code that was written for Kii's SDK.
 ///
 ///     Kii.begin(ServiceAddress(host: "127.0.0.1", port: 4362))
 ///     let bucket = Kii.bucket(withName: "mydata")
@@ -14,14 +14,14 @@ public enum Kii {
 
     private static let session = Mutex<Session?>(nil)
 
-    /// Says which service all later calls go to; it is connected to when it is first asked. The
-    /// connection of an earlier `begin` is closed.
+    /// Sets the service for all later calls. The first call connects to it. The connection of an
+    /// earlier `begin` is closed.
     ///
     /// - Parameters:
-    ///   - userID: who `KiiUser.current()` is, and whose buckets its are. It logs nobody in and is no
-    ///     object's `_owner`: that is the principal of the token.
-    ///   - configuration: with `token`, which logs in. To own what they create and to reach their
-    ///     buckets, its principal has to be `userID`.
+    ///   - userID: the `KiiUser.current()`, and the owner of its buckets. It is not a login and not
+    ///     the `_owner` of objects: that is the principal of the token.
+    ///   - configuration: its `token` logs in. For users to own what they create and to access
+    ///     their buckets, the token's principal must be `userID`.
     public static func begin(
         _ address: ServiceAddress = .standard, userID: String? = nil,
         configuration: ClientConfiguration = .init()
@@ -31,10 +31,10 @@ public enum Kii {
         if let last = replace(session) { Task { await last.close() } }
     }
 
-    /// Closes the connection; `begin` has to be called before anything else is.
+    /// Closes the connection; call `begin` before anything else.
     public static func end() async { await replace(nil)?.close() }
 
-    /// The client of the session that ends thereby.
+    /// The client of the session that ends.
     private static func replace(_ new: Session?) -> ServiceClient? {
         session.withLock { session in
             defer { session = new }
@@ -42,7 +42,7 @@ public enum Kii {
         }
     }
 
-    /// The client that `begin` made; traps before it.
+    /// The client that `begin` made; traps before that.
     public static var service: ServiceClient {
         guard let client = session.withLock({ $0?.client }) else {
             preconditionFailure("Kii.begin has to be called first")
@@ -58,12 +58,12 @@ public enum Kii {
 
 /// A user, whose buckets are their own.
 public struct KiiUser: Sendable {
-    /// Never nil; optional, as code written for Kii unwraps it.
+    /// Never nil; optional because code written for Kii unwraps it.
     public let userID: String!
 
     public init(userID: String) { self.userID = userID }
 
-    /// The user that `Kii.begin` was told.
+    /// The user that `Kii.begin` set.
     public static func current() -> KiiUser? { Kii.user }
 
     public func bucket(withName name: String) -> KiiBucket {
@@ -88,6 +88,6 @@ extension GeoPoint {
 }
 
 extension GeoObject {
-    /// The object that a URI names; nil for what is none.
+    /// The object that a URI names; nil for a text that is not a URI.
     public convenience init?(uri: String) { self.init(uri: uri, client: Kii.service) }
 }

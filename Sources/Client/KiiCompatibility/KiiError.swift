@@ -2,7 +2,7 @@ import Foundation
 import GeoBucketClient
 import PlainJSON
 
-/// What the blocking calls throw and the blocks are given: an `NSError` as Kii's SDK made them.
+/// The errors of blocking calls and of completion blocks: `NSError`s like those of Kii's SDK.
 ///
 ///     do {
 ///         try object.saveSynchronous()
@@ -12,10 +12,10 @@ import PlainJSON
 ///         error.localizedDescription                 // OBJECT_NOT_FOUND at id: no such object …
 ///     }
 ///
-/// Its code is Kii's where Kii had one, else that of its undefined errors. Its `userInfo` has the
-/// service's `errorCode`, `message` and `path`, the whole as `description`, and under
-/// `NSUnderlyingErrorKey` the error of `GeoBucketClient`. Where there is no Objective-C, patterns of
-/// that catch it too: `catch ClientFailure.refused(let failure)`.
+/// The code is Kii's if Kii had one, else that of Kii's undefined errors. `userInfo` has the
+/// service's `errorCode`, `message` and `path`, all of it as `description`, and under
+/// `NSUnderlyingErrorKey` the error of `GeoBucketClient`. On systems without Objective-C, patterns
+/// for that error match too: `catch ClientFailure.refused(let failure)`.
 public enum KiiError {
     public static let domain = "KiiErrorDomain"
 
@@ -28,7 +28,7 @@ public enum KiiError {
     public static func codeDuplicateEntry() -> Int { 503 }
     public static func codeInvalidContainer() -> Int { 509 }
     public static func codeObjectNotFound() -> Int { 510 }
-    /// The object is older than the service's. Kii had the code, and no name for it.
+    /// The object is older than the service's. Kii had the code, but no name for it.
     public static func codeObjectIsOlder() -> Int { 512 }
     public static func codeIllegalStateObject() -> Int { 516 }
     public static func codeQueryNotSupported() -> Int { 604 }
@@ -100,14 +100,15 @@ extension NSError {
     /// The service's error code, such as `OBJECT_NOT_FOUND`.
     public func kiiErrorSummary() -> String? { userInfo["errorCode"] as? String }
 
-    /// The service's sentence about the error.
+    /// The service's message about the error.
     public func kiiErrorMessage() -> String? { userInfo["message"] as? String }
 }
 
 #if !canImport(ObjectiveC)
-    // An `NSError` that carries an error of `GeoBucketClient` can be cast to it, and the error to an
-    // `NSError`: without Objective-C `as NSError` fails at run time for every Swift error of another
-    // type, though the compiler takes it for certain. With it the language bridges errors itself.
+    // An `NSError` that carries an error of `GeoBucketClient` can be cast to it, and the error to
+    // an `NSError`: without Objective-C `as NSError` fails at run time for every Swift error of
+    // another type, although the compiler takes it for certain. With Objective-C the language
+    // bridges errors itself.
 
     extension ClientFailure: _ObjectiveCBridgeable { public typealias _ObjectiveCType = NSError }
     extension JSONMismatch: _ObjectiveCBridgeable { public typealias _ObjectiveCType = NSError }
@@ -118,7 +119,7 @@ extension NSError {
         public static func _conditionallyBridgeFromObjectiveC(
             _ source: NSError, result: inout Self?
         ) -> Bool {
-            // Taken out as `any Error`, whose cast to this type asks for no bridge.
+            // Extracted as `any Error`, whose cast to this type needs no bridge.
             result = (source.userInfo[NSUnderlyingErrorKey] as? any Error) as? Self
             return result != nil
         }

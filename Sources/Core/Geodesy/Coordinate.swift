@@ -1,4 +1,4 @@
-/// A place on the earth: latitude and longitude in degrees, WGS 84.
+/// A position on the earth: latitude and longitude in degrees, WGS 84.
 ///
 ///     let tower = Coordinate(latitude: 35.658603, longitude: 139.745433)
 ///     tower.antipode          // 35.658603 south, 40.254567 west
@@ -6,7 +6,7 @@
 /// Two coordinates are equal when they name the same latitude and the same meridian: longitude
 /// 180 equals -180, and -0.0 equals 0.0. The numbers themselves are kept as they were given.
 ///
-/// - Note: At a pole every longitude is the same place on the ground, yet the coordinates differ.
+/// - Note: At a pole every longitude is the same point on the ground, yet the coordinates differ.
 public struct Coordinate: Sendable, BitwiseCopyable {
     /// Degrees north of the equator, -90 through 90.
     public let latitude: Double
@@ -33,7 +33,7 @@ public struct Coordinate: Sendable, BitwiseCopyable {
     /// The longitude with one spelling for the meridian opposite Greenwich: 180 is read as -180.
     public var canonicalLongitude: Double { longitude == 180 ? -180 : longitude }
 
-    /// The place diametrically opposite, up to one rounding of the longitude.
+    /// The diametrically opposite point, up to one rounding of the longitude.
     public var antipode: Coordinate {
         Coordinate(
             latitude: -latitude, longitude: longitude <= 0 ? longitude + 180 : longitude - 180)

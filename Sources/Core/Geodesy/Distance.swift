@@ -3,13 +3,13 @@
 ///     Distance.meters(1.5).micrometers        // 1500000
 ///     Distance.kilometers(2) > .meters(1999)  // true
 ///
-/// Distances are rounded to the micrometre once, where they are computed. What is tested against
-/// a radius, sorted by and reported is this one value, so no two answers can disagree about it.
+/// Distances are rounded to the micrometre once, where they are computed. The same value is
+/// compared with a radius, sorted by and reported, so no two answers can disagree about it.
 public struct Distance: BitwiseCopyable, Sendable, Hashable {
     /// The length in micrometres.
     public let micrometers: Int64
 
-    /// A length of so many whole micrometres.
+    /// A length in whole micrometres.
     public init(micrometers: Int64) {
         self.micrometers = micrometers
     }
@@ -20,7 +20,7 @@ public struct Distance: BitwiseCopyable, Sendable, Hashable {
     /// The nearest whole number of micrometres; `meters` must be finite and below 9.2e12.
     public static func meters(_ meters: Double) -> Distance {
         let micrometers = meters * 1e6
-        // Where a half can be added without a rounding, that does what the call of a function would.
+        // If a half can be added without rounding, that avoids the call of a function.
         guard micrometers >= 0.5, micrometers < 0x1p52 else {
             return Distance(micrometers: Int64(micrometers.rounded()))
         }

@@ -1,4 +1,4 @@
-/// How the distance between two places is measured.
+/// How the distance between two points is measured.
 ///
 ///     DistanceModel.wgs84.distance(a, b)
 public enum DistanceModel: String, Sendable, Hashable, CaseIterable {
@@ -15,12 +15,12 @@ public enum DistanceModel: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// `distance(a, b).isWithin(radiusMeters:)`, most times without computing it.
+    /// `distance(a, b).isWithin(radiusMeters:)`, usually without computing the distance.
     public func isWithin(radiusMeters: Double, _ a: Coordinate, _ b: Coordinate) -> Bool {
         Origin(a, self).isWithin(radiusMeters: radiusMeters, of: b)
     }
 
-    /// The radius in metres of a circle on the sphere that holds all places of a circle.
+    /// The radius in metres of a circle on the sphere that contains all points of a circle.
     ///
     /// Inequality: `distance(a, b).isWithin(radiusMeters: r)` implies that
     /// `Sphere.distance(a, b).isWithin(radiusMeters: sphereRadius(containing: r))`.
@@ -31,8 +31,8 @@ public enum DistanceModel: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The radius in metres of a circle on the sphere that lies within a circle; negative when
-    /// there is none.
+    /// The radius in metres of a circle on the sphere that lies within a circle; negative if there
+    /// is none.
     ///
     /// Inequality: `Sphere.distance(a, b).isWithin(radiusMeters: sphereRadius(within: r))` implies
     /// that `distance(a, b).isWithin(radiusMeters: r)`.
@@ -48,7 +48,7 @@ public enum DistanceModel: String, Sendable, Hashable, CaseIterable {
 }
 
 extension DistanceModel {
-    /// One end of many distances: keeps what depends on it alone.
+    /// One end of many distances; caches what depends only on it.
     ///
     /// `Origin(a, model).distance(to: b)` is `model.distance(a, b)`, bit for bit.
     public struct Origin: Sendable, Hashable {
@@ -56,16 +56,16 @@ extension DistanceModel {
         public let model: DistanceModel
         private let sphere: Sphere.Origin
 
-        /// Prepares to measure from this place.
+        /// Prepares to measure from this point.
         public init(_ place: Coordinate, _ model: DistanceModel) {
             self.model = model
             sphere = Sphere.Origin(place)
         }
 
-        /// The place the distances are measured from.
+        /// The point that distances are measured from.
         public var place: Coordinate { sphere.place }
 
-        /// `distance(to: other).isWithin(radiusMeters:)`, most times without geodesics.
+        /// `distance(to: other).isWithin(radiusMeters:)`, usually without computing a geodesic.
         public func isWithin(radiusMeters: Double, of other: Coordinate) -> Bool {
             if model == .wgs84 {
                 let arc = sphere.meters(to: other)

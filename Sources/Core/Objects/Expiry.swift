@@ -1,12 +1,12 @@
-/// What a write says about the time from which on its objects are gone.
+/// What a write says about the expiry of its objects.
 public enum Expiry: Sendable, Equatable {
-    /// As it was; a new object stays.
+    /// Unchanged; a new object does not expire.
     case unchanged
     case never
-    /// Milliseconds since 1970-01-01T00:00:00Z; from that one on the object is not there any more.
+    /// Milliseconds since 1970-01-01T00:00:00Z; from that one on the object no longer exists.
     case at(Int64)
 
-    /// What becomes of an object's present time.
+    /// The expiry time of an object after the write.
     public func applied(to present: Int64?) -> Int64? {
         switch self {
         case .unchanged: present

@@ -1,3 +1,3 @@
-// Words that clients know too.
+// Names that clients use too.
 @_exported import enum Vocabulary.PredefinedField
 @_exported import struct Vocabulary.ServiceFailure

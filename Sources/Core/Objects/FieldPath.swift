@@ -1,8 +1,8 @@
 import JSONText
 
-/// Which field of an object: `score`, or nested `address.city`.
+/// The path of a field in an object: `score`, or nested `address.city`.
 ///
-/// A first-level field whose own name is the whole path wins over a nested one.
+/// A first-level field whose name is the whole path takes precedence over a nested one.
 public struct FieldPath: Sendable, Hashable {
     public let utf8: [UInt8]
 
@@ -12,7 +12,7 @@ public struct FieldPath: Sendable, Hashable {
 
     public var text: String { String(decoding: utf8, as: UTF8.self) }
 
-    /// The field's value in an object, or nil when the object lacks it.
+    /// The field's value in an object, or nil if the object lacks it.
     public func value(in object: JSONView) -> JSONView? {
         utf8.withUnsafeBufferPointer { path in
             if let whole = object.member(path) { return whole }

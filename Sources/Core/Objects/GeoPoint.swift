@@ -9,7 +9,7 @@ public enum GeoPoint {
         return type.elementsEqualBytes("point")
     }
 
-    /// The coordinate of a value that is a GeoPoint in a stored document, else nil.
+    /// The coordinate of a GeoPoint in a stored document, nil for any other value.
     public static func coordinate(of value: JSONView) -> Coordinate? {
         guard isClaimed(by: value), let latitude = value["lat"]?.number,
             let longitude = value["lon"]?.number
@@ -17,7 +17,7 @@ public enum GeoPoint {
         return Coordinate(validLatitude: latitude.double, longitude: longitude.double)
     }
 
-    /// The coordinate of a value that has to be a GeoPoint; says what is wrong, and where.
+    /// The coordinate of a value that must be a GeoPoint; throws what is wrong, and where.
     public static func validate(_ value: JSONView) throws(ServiceFailure) -> Coordinate {
         guard isClaimed(by: value) else {
             throw ServiceFailure(
@@ -48,7 +48,7 @@ public enum GeoPoint {
         return Coordinate(latitude: latitude, longitude: try member("lon", 180))
     }
 
-    /// A value that has to be a latitude (bound 90) or a longitude (bound 180).
+    /// A value that must be a latitude (bound 90) or a longitude (bound 180).
     public static func degrees(
         _ value: JSONView, _ bound: Double, at path: @autoclosure () -> String
     ) throws(ServiceFailure) -> Double {
@@ -68,7 +68,7 @@ public enum GeoPoint {
     }
 }
 
-/// A GeoPoint and the path it stands at in its object.
+/// A GeoPoint and its path in its object.
 public struct FieldPoint: Sendable, Hashable {
     public let field: FieldPath
     public let coordinate: Coordinate
@@ -78,12 +78,12 @@ public struct FieldPoint: Sendable, Hashable {
         self.coordinate = coordinate
     }
 
-    /// The GeoPoints that field paths can name in an object: at any depth, not inside arrays.
+    /// The GeoPoints of an object that a field path can name: at any depth, not inside arrays.
     ///
-    /// Where the last of nested duplicates, or a first-level name with dots, hides another value,
-    /// only the one that a query would see counts.
+    /// If the last of nested duplicates, or a first-level name with dots, hides another value, only
+    /// the one that a query would see counts.
     ///
-    /// - Parameter limit: after so many no others are looked for.
+    /// - Parameter limit: the search stops after this many.
     /// - Complexity: O(values), and the length of the path for each point.
     public static func all(in object: JSONView, atMost limit: Int = .max) -> [FieldPoint] {
         var search = Search(top: object, limit: limit)
@@ -96,7 +96,7 @@ public struct FieldPoint: Sendable, Hashable {
         let top: JSONView
         let limit: Int
         var found: [FieldPoint] = []
-        /// The names that lead to the object under way.
+        /// The names that lead to the present object.
         private var names: [UnsafeBufferPointer<UInt8>] = []
         /// First-level names with dots, which hide what lies deeper; nil until it matters.
         private var dottedNames: Set<[UInt8]>?

@@ -1,15 +1,15 @@
-/// A limit as it is set and told: by a flag and a variable of `geobucket serve`, in its configuration file,
-/// in `server.info` and in the manual.
+/// How a limit is set and documented: by a flag, an environment variable and a name in the
+/// configuration file of `geobucket serve`, in `server.info` and in the manual.
 public struct LimitSetting: Sendable {
     /// `lineBytes` in the file and on the wire, `--line-bytes`, `GEOBUCKET_LINE_BYTES`.
     public let name: String
     public let path: WritableKeyPath<Limits, Int> & Sendable
     public let range: ClosedRange<Int>
-    /// What it bounds, as Markdown.
+    /// What it limits, as Markdown.
     public let bounds: String
-    /// The default in words, where it is no constant.
+    /// The default in words, if it is not a constant.
     public let defaultText: String?
-    /// Whether clients have to know it.
+    /// Whether clients need to know it, so that `server.info` has it.
     public let isPublished: Bool
 
     private init(
@@ -25,7 +25,7 @@ public struct LimitSetting: Sendable {
         self.isPublished = isPublished
     }
 
-    /// Every limit, in the order in which they are told.
+    /// Every limit, in the order of the manual.
     public static let all: [LimitSetting] = [
         LimitSetting("lineBytes", \.lineBytes, 1_024...1 << 30, "bytes of one request line"),
         LimitSetting(
@@ -33,7 +33,8 @@ public struct LimitSetting: Sendable {
             "bytes of one answer to a query; a page ends early rather than pass it"),
         LimitSetting(
             "objectBytes", \.objectBytes, 2...1 << 28, "bytes of one object's minified JSON"),
-        // More could not be read by every reader of JSON: some stop at 512, an answer included.
+        // Not every JSON reader can read more: some stop at 512 levels, those of the answer
+        // included.
         LimitSetting(
             "objectDepth", \.objectDepth, 1...500,
             "levels of one object: arrays and objects inside each other"),

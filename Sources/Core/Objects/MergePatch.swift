@@ -5,11 +5,10 @@ import JSONText
 /// - Reference: RFC 7396.
 public enum MergePatch {
     /// The text of `target` with `patch` applied. Members of the target keep their order, new ones
-    /// follow; of duplicate names the last counts, and first-level names of the service's own are
-    /// left out.
+    /// follow; the last of duplicate names wins, and reserved first-level names are dropped.
     ///
     /// - Parameters:
-    ///   - target: a document as it is stored or read; nil stands for an empty one.
+    ///   - target: a document as it is stored or read; nil means an empty one.
     ///   - patch: a JSON object whose first-level names have been checked.
     public static func apply(_ patch: JSONView, to target: JSONView?) -> [UInt8] {
         var writer = JSONWriter(reserving: patch.text.count + (target?.text.count ?? 0))
@@ -17,7 +16,7 @@ public enum MergePatch {
         return writer.bytes
     }
 
-    /// Refuses what no patch may carry: anything but an object, reserved or duplicate names.
+    /// Refuses an invalid patch: anything but an object, and reserved or duplicate names.
     public static func check(_ patch: JSONView, at path: String) throws(ServiceFailure) {
         guard patch.kind == .object else {
             throw ServiceFailure(.invalidInputData, "expected a JSON object", at: path)

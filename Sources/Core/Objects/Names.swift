@@ -14,7 +14,7 @@ public struct ObjectID: Sendable, Hashable, Comparable {
         self.text = text
     }
 
-    /// Of an id that has been validated before: one read back from the store, or a new UUID.
+    /// An id that is known to be valid: one from the store, or a new UUID.
     public init(trusted text: String) { self.text = text }
 
     public static func < (a: ObjectID, b: ObjectID) -> Bool {
@@ -57,10 +57,10 @@ public struct BucketName: Sendable, Hashable, Comparable {
         self.text = text
     }
 
-    /// Of a name that has been validated before.
+    /// A name that is known to be valid.
     public init(trusted text: String) { self.text = text }
 
-    /// The scope before the last part; the application's own when there is none.
+    /// The scope before the last part; the application's own if there is none.
     public var scope: BucketScope {
         guard let slash = text.utf8.lastIndex(of: UInt8(ascii: "/")) else { return .application }
         return BucketScope(trusted: String(text.utf8[..<slash])!)
@@ -129,12 +129,12 @@ func isLetterOrDigit(_ unit: UInt8) -> Bool {
     }
 }
 
-/// A client's name inside a path of an error: cut when it is long.
+/// A client's name for the path of an error: cut if it is long.
 public func shortened(_ name: String, limit: Int = 200) -> String {
     name.utf8.count <= limit ? name : String(name.unicodeScalars.prefix(limit)) + "…"
 }
 
-/// A client's text for an error message: in quotes, and cut when it is long.
+/// A client's text for an error message: quoted, and cut if it is long.
 public func quoted(_ text: String, limit: Int = 60) -> String {
     var writer = JSONWriter()
     if text.utf8.count <= limit {

@@ -1,9 +1,9 @@
-/// A client's own name for one write: a repeat of that write under the same name is not done again,
-/// but answered as it was the first time.
+/// An idempotency key for one write. A repeat of that write under the same key is not performed
+/// again, but answered as the first was.
 public struct RequestKey: Sendable, Equatable {
     /// 1 to `Limits.requestKeyBytes` bytes.
     public let text: String
-    /// The method's name and its params as minified JSON: what makes a repeat the same request.
+    /// The method's name and its params as minified JSON, which identify a repeat.
     public let request: [UInt8]
 
     public init(text: String, request: [UInt8]) {
@@ -11,7 +11,7 @@ public struct RequestKey: Sendable, Equatable {
         self.request = request
     }
 
-    /// The same, a principal's own: what others name so is another request.
+    /// The same for one principal: the key of another principal is another key.
     public func owned(by principal: String?) -> RequestKey {
         guard let principal else { return self }
         return RequestKey(text: "\(principal)/\(text)", request: request)

@@ -11,7 +11,7 @@ public struct ObjectMetadata: Sendable, Hashable {
     public var version: Int64
     public var owner: String?
     public var dataType: String?
-    /// Milliseconds since 1970-01-01T00:00:00Z from which on the object is gone; nil: it stays.
+    /// Milliseconds since 1970-01-01T00:00:00Z at which the object expires; nil if it does not.
     public var expires: Int64?
 
     public init(
@@ -27,7 +27,7 @@ public struct ObjectMetadata: Sendable, Hashable {
         self.expires = expires
     }
 
-    /// The predefined fields of an object as clients read it; nil where one that all have is missing.
+    /// The predefined fields of an object as clients read it; nil if a mandatory one is missing.
     public init?(_ object: JSONView) {
         let number = { object[$0]?.number?.exactInt.map(Int64.init) }
         guard let id = object["_id"]?.string, let created = number("_created"),
@@ -39,7 +39,7 @@ public struct ObjectMetadata: Sendable, Hashable {
             expires: number("_expiresAt"))
     }
 
-    /// Appends id, times and version as members of an object: what a write is answered with.
+    /// Appends id, times and version as members of an object: the answer to a write.
     public func write(to writer: inout JSONWriter) {
         writer.key("_id")
         writer.string(id.text)
@@ -56,7 +56,7 @@ public struct ObjectMetadata: Sendable, Hashable {
     /// - Parameter text: the stored document, a minified JSON object.
     public func document(around text: [UInt8]) -> [UInt8] { written(around: text).bytes }
 
-    /// As `document`, where it has been written.
+    /// As `document`, but into a writer.
     public func written(around text: [UInt8]) -> JSONWriter {
         var writer = JSONWriter(reserving: text.count + 160)
         writer.byte(UInt8(ascii: "{"))

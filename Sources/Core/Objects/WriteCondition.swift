@@ -1,4 +1,4 @@
-/// What a put asks of the object it is to replace.
+/// The condition of a put on the object that it replaces.
 public enum WriteCondition: Sendable, Equatable {
     case none
     /// No object has the id.

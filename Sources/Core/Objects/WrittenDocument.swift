@@ -1,18 +1,18 @@
 import Geodesy
 import JSONText
 
-/// A document as a client wrote it, found valid: the text that will be stored and its GeoPoints.
+/// A client's document after validation: the text to store, and its GeoPoints.
 public struct WrittenDocument: Sendable {
     /// Minified JSON object without predefined fields, everything else spelled as it came.
     public let text: [UInt8]
-    /// One more than a bucket may have field paths of GeoPoints, at most.
+    /// At most one more than the field paths of GeoPoints that a bucket may have.
     public let points: [FieldPoint]
 
     /// Validates a document by the rules for objects.
     ///
     /// - Parameters:
     ///   - value: the document; must be a JSON object.
-    ///   - path: where it stands in the request, such as `object` or `objects[3]`.
+    ///   - path: its path in the request, such as `object` or `objects[3]`.
     /// - Throws: `INVALID_INPUT_DATA` with the path of the member at fault, `OBJECT_TOO_LARGE`.
     public init(
         _ value: JSONView, at path: String, limits: Limits
@@ -37,13 +37,13 @@ public struct WrittenDocument: Sendable {
         points = FieldPoint.all(in: value, atMost: limits.geoFields + 1)
     }
 
-    /// A document composed by the service out of validated parts.
+    /// A document that the service has composed of validated parts.
     public init(text: [UInt8], points: [FieldPoint]) {
         self.text = text
         self.points = points
     }
 
-    /// Of an object with more members names are looked up in a hash table.
+    /// With more members than this, names are looked up in a hash table.
     private static let fewMembers = 16
 
     /// Refuses reserved and duplicate first-level names.
@@ -78,8 +78,8 @@ public struct WrittenDocument: Sendable {
             .invalidInputData, message(quoted(text)), at: "\(path).\(shortened(text))")
     }
 
-    /// Refuses a member that makes its object too deep, whatever a later duplicate hides of it: all of it
-    /// is stored; then what `check` refuses.
+    /// Refuses a member that makes its object too deep, even one that a later duplicate hides,
+    /// because all of it is stored; then what `check` refuses.
     private static func check(_ member: JSONView, depth limit: Int) throws(ServiceFailure) {
         let depth = 1 + member.depth
         guard depth <= limit else {
@@ -93,7 +93,7 @@ public struct WrittenDocument: Sendable {
 
     /// Refuses numbers beyond binary64 and malformed GeoPoints, at any depth.
     ///
-    /// - Complexity: O(values): what a hidden member has done wrong costs no more than its look.
+    /// - Complexity: O(values), faults of hidden members included.
     private static func check(_ value: JSONView) throws(ServiceFailure) {
         switch value.kind {
         case .huge:
@@ -107,7 +107,7 @@ public struct WrittenDocument: Sendable {
                 do throws(ServiceFailure) {
                     try check(member.value)
                 } catch {
-                    // Of duplicates the last counts: what it hides may be anything.
+                    // The last of duplicates counts; what it hides may be anything.
                     if hidden == nil { hidden = value.hiddenMembers() }
                     guard hidden!.contains(place) else {
                         throw error.inside(
@@ -123,7 +123,7 @@ public struct WrittenDocument: Sendable {
         }
     }
 
-    /// The minified text of an object without the names that are dropped.
+    /// The minified text of an object without the dropped names.
     private static func userText(_ object: JSONView) -> [UInt8] {
         guard object.members.contains(where: { WrittenName($0.name) != .user }) else {
             return minifiedJSON(object.text)

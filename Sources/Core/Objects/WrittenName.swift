@@ -1,10 +1,10 @@
 import JSONText
 
-/// What a first-level name in a written document is.
+/// The kind of a first-level name in a written document.
 enum WrittenName {
     /// The client's own field.
     case user
-    /// Predefined, or `_calculated`: clients send back what they read, and it is dropped.
+    /// Predefined, or `_calculated`: dropped, because clients send back what they read.
     case dropped
     /// Any other name that begins with `_`.
     case refused

@@ -1,4 +1,4 @@
-/// A Swift value that JSON can hold, both ways and exactly.
+/// A Swift type that converts to and from JSON without loss.
 ///
 ///     true.jsonValue                               // true, never 1
 ///     try Int8(jsonValue: .int(300))               // throws: 300 does not fit Int8
@@ -9,7 +9,8 @@ public protocol JSONConvertible {
     /// - Throws: `JSONMismatch`.
     init(jsonValue: JSONValue) throws
 
-    /// - Throws: `JSONMismatch` for what JSON cannot hold, such as a number that is not finite.
+    /// - Throws: `JSONMismatch` for a value that JSON cannot hold, such as a number that is not
+    ///   finite.
     var jsonValue: JSONValue { get throws }
 }
 
@@ -31,7 +32,8 @@ public struct JSONMismatch: Error, Sendable, Equatable, CustomStringConvertible 
 
     public var description: String { path.isEmpty ? message : "\(path): \(message)" }
 
-    /// Runs `body`; what it throws is told as standing inside `component`: a name, `[index]`, a path.
+    /// Runs `body`, and prefixes the paths of its errors with `component`: a name, `[index]`, a
+    /// path.
     public static func inside<Result>(
         _ component: @autoclosure () -> String, _ body: () throws -> Result
     ) throws -> Result {

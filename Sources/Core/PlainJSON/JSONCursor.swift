@@ -1,5 +1,5 @@
-/// Where JSON text is being written, in memory that is known to have room for it: pieces follow one
-/// another without a look at the room for each.
+/// A write position in memory that is known to have enough room: pieces are written without a
+/// capacity check for each.
 ///
 ///     writer.write(atMost: 8 + JSONCursor.numberBytes) { cursor in
 ///         cursor.raw("{\"n\":")
@@ -7,7 +7,8 @@
 ///         cursor.byte(UInt8(ascii: "}"))
 ///     }
 ///
-/// Used by the thousand in one answer, it has to live in registers: all of it is inlined.
+/// One answer writes thousands of pieces, so the cursor must stay in registers: all of it is
+/// inlined.
 public struct JSONCursor {
     @usableFromInline var at: UnsafeMutablePointer<UInt8>
 

@@ -1,4 +1,4 @@
-/// A JSON value that owns itself, unlike the borrowed `JSONView`.
+/// A JSON value that owns its memory, unlike the borrowed `JSONView`.
 ///
 ///     let answer = try JSONValue(parsing: line)
 ///     answer["result"]?["count"]?.int        // 12
@@ -23,7 +23,7 @@ public indirect enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// - Throws: `JSONSyntaxError` for what is no JSON, and for a number beyond binary64.
+    /// - Throws: `JSONSyntaxError` for a text that is not JSON, and for a number beyond binary64.
     public init(parsing text: [UInt8]) throws {
         self = try PlainJSONParser.reading(text) { try JSONValue($0) }
     }
@@ -70,7 +70,7 @@ public indirect enum JSONValue: Sendable, Equatable {
         .object(["_type": .string("point"), "lat": .double(latitude), "lon": .double(longitude)])
     }
 
-    /// The member of an object; of duplicates the last. Names compare as code points.
+    /// The member of an object; the last of duplicates. Names compare as code points.
     public subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
@@ -99,7 +99,7 @@ public indirect enum JSONValue: Sendable, Equatable {
         return nil
     }
 
-    /// A number by value, of more digits the nearest binary64.
+    /// A number by value; with more digits, the nearest binary64.
     public var number: JSONNumber? {
         switch self {
         case .number(let number): number

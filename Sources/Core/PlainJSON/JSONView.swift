@@ -1,6 +1,6 @@
 import CJSONNodes
 
-/// What a JSON value is.
+/// The kind of a JSON value.
 public enum JSONKind: Sendable, Equatable {
     case null, bool, number, string, array, object
     /// A number whose nearest binary64 is infinite, such as `1e400`.
@@ -18,7 +18,7 @@ public struct JSONView {
 
     /// The value that a parser's list of nodes begins with.
     ///
-    /// - Parameter source: the text in which the nodes have their places.
+    /// - Parameter source: the text that the nodes refer to.
     package init(root nodes: UnsafePointer<gb_json_node>, source: UnsafePointer<UInt8>) {
         self.init(nodes: nodes, index: 0, source: source)
     }
@@ -49,14 +49,14 @@ public struct JSONView {
         return UnsafeBufferPointer(start: source + Int(node.start), count: Int(node.length))
     }
 
-    /// Where in the parsed text the value stands, in bytes.
+    /// The byte offset of the value in the parsed text.
     public var range: Range<Int> {
         let node = nodes[index]
         return Int(node.start)..<Int(node.start) + Int(node.length)
     }
 
-    /// How many values and names of members it is made of, itself included: what to look at it
-    /// costs; told without looking.
+    /// The number of values and member names in it, itself included, which is the cost of examining
+    /// it; computed in O(1).
     public var nodeCount: Int { Int(nodes[index].next) - index }
 
     public var bool: Bool? {
@@ -92,7 +92,7 @@ public struct JSONView {
         return node.kind == gb_json_array || node.kind == gb_json_object ? Int(node.count) : 0
     }
 
-    /// Levels of arrays and objects inside each other, its own included; 0 for anything else.
+    /// Levels of nested arrays and objects, itself included; 0 for anything else.
     public var depth: Int {
         switch kind {
         case .array: elements.reduce(1) { max($0, 1 + $1.depth) }
@@ -112,7 +112,7 @@ public struct JSONView {
         Members(view: self, remaining: nodes[index].kind == gb_json_object ? count : 0)
     }
 
-    /// The value of a member by its name's UTF-8; of duplicates the last.
+    /// The value of a member by its name's UTF-8; the last of duplicates.
     public func member(_ name: UnsafeBufferPointer<UInt8>) -> JSONView? {
         var found: JSONView?
         for member in members where member.name.elementsEqualBytes(name) { found = member.value }
@@ -123,7 +123,7 @@ public struct JSONView {
         member(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
     }
 
-    /// The places of those members that a later one of the same name hides.
+    /// The indices of members that a later one of the same name hides.
     ///
     /// - Complexity: O(members), whatever their names are.
     public func hiddenMembers() -> Set<Int> {
@@ -137,7 +137,7 @@ public struct JSONView {
         return hidden
     }
 
-    /// Whether both are the same place in the same parsed text.
+    /// Whether both are the same value of the same parsed text.
     public func isSameValue(as other: JSONView) -> Bool {
         nodes == other.nodes && index == other.index
     }

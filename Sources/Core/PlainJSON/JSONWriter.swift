@@ -4,19 +4,19 @@
     import Glibc
 #endif
 
-/// JSON text in the making: bytes appended to a buffer of its own.
+/// Writes JSON text by appending bytes to its own buffer.
 ///
 ///     writer.raw("{")
 ///     writer.key("n")
 ///     writer.integer(3)
 ///     writer.raw("}")                    // {"n":3}
 ///
-/// The caller sees to the grammar; the writer sees to escapes and the spelling of numbers.
+/// The caller is responsible for the grammar, the writer for escapes and the spelling of numbers.
 ///
 /// - Complexity: an append is a comparison and a copy; the buffer doubles when it is full and is
 ///   kept by `removeAll`.
 ///
-/// `@unchecked Sendable`: the buffer has this one owner, which cannot be copied.
+/// `@unchecked Sendable`: the buffer has only this owner, which cannot be copied.
 public struct JSONWriter: ~Copyable, @unchecked Sendable {
     @usableFromInline var base: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
@@ -50,7 +50,7 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
         return text
     }
 
-    /// Forgets everything, and gives back memory beyond `kept` bytes.
+    /// Removes everything, and frees memory beyond `kept` bytes.
     public mutating func removeAll(keeping kept: Int = .max) {
         used = 0
         guard capacity > kept else { return }
@@ -58,7 +58,7 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
         base = Self.allocated(base, capacity)
     }
 
-    /// Forgets everything behind the first `count` bytes.
+    /// Removes everything after the first `count` bytes.
     public mutating func truncate(to count: Int) {
         precondition((0...self.count).contains(count), "\(count) of \(self.count) bytes")
         used = count

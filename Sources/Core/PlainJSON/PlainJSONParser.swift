@@ -4,7 +4,7 @@ import CJSONNodes
 ///
 ///     try PlainJSONParser.reading(line) { view in view["result"]?["count"]?.number }
 ///
-/// It takes what `JSONParser` takes and makes the same view of it.
+/// It accepts the same texts as `JSONParser` and produces the same view.
 ///
 /// - Complexity: O(bytes); it does not recurse.
 public enum PlainJSONParser {

@@ -1,7 +1,7 @@
 import JSONText
 import Objects
 
-/// What an object has to satisfy: a tree of logic over leaves that each look at one field.
+/// A condition on objects: a tree of logic over leaves, each about one field.
 ///
 ///     Clause.and([.eq("kind", .string("shop")), .geo(GeoClause("location", .box(box)))])
 ///
@@ -22,7 +22,7 @@ public indirect enum Clause: Sendable, Hashable {
     case or([Clause])
     case not(Clause)
 
-    /// Every distance that a clause of the tree has reported, in the order of the document.
+    /// Every distance that clauses of the tree report, in the order of the document.
     public var reportedDistances: [ReportedDistance] {
         switch self {
         case .geo(let clause): clause.reports
@@ -32,7 +32,7 @@ public indirect enum Clause: Sendable, Hashable {
         }
     }
 
-    /// The fields that the tree looks at, each as often as it does.
+    /// The fields of the tree's leaves, with repetitions.
     public var fields: [FieldPath] {
         switch self {
         case .all: []
@@ -45,7 +45,7 @@ public indirect enum Clause: Sendable, Hashable {
         }
     }
 
-    /// The clauses that all have to be true for this one to be.
+    /// The clauses that must all be true for this one to be true.
     public var conjuncts: [Clause] {
         switch self {
         case .and(let clauses): clauses.flatMap(\.conjuncts)
@@ -72,7 +72,7 @@ public enum LiteralRange: Sendable, Hashable {
     }
 }
 
-/// `hasField`: the types a field can be asked to have.
+/// `hasField`: the field types that can be tested for.
 public enum FieldType: String, Sendable, Hashable, CaseIterable {
     case string = "STRING"
     /// A number with no fractional part, `1.0` included.

@@ -4,7 +4,7 @@ import JSONText
 import Objects
 
 extension Clause {
-    /// The clause on one object, as clients read it (predefined fields among the others).
+    /// Evaluates the clause on one object, as clients read it (with its predefined fields).
     ///
     /// - Complexity: for each leaf a look-up of its field among the object's members.
     public func evaluate(on object: JSONView) -> Truth {
@@ -32,7 +32,7 @@ extension Clause {
         }
     }
 
-    /// A leaf that is unknown where its field is missing.
+    /// A leaf that is unknown if its field is missing.
     private func leaf(on object: JSONView) -> Truth {
         switch self {
         case .eq(let field, let literal):
@@ -56,14 +56,14 @@ extension Clause {
 }
 
 extension FieldPath {
-    /// The GeoPoint it names in an object; nil when there is none.
+    /// The GeoPoint that it names in an object; nil if there is none.
     fileprivate func place(in object: JSONView) -> Coordinate? {
         value(in: object).flatMap(GeoPoint.coordinate)
     }
 }
 
 extension Literal {
-    /// Whether a present value is this one; unknown where the types cannot be compared.
+    /// Whether a present value equals this one; unknown if the types cannot be compared.
     func equals(_ value: JSONView) -> Truth {
         switch self {
         case .null: return Truth(value.kind == .null)
@@ -105,7 +105,7 @@ extension LiteralRange {
         }
     }
 
-    /// Whether a number lies within; none does within limits of strings.
+    /// Whether a number lies within the limits; false for limits that are strings.
     public func contains(number: JSONNumber) -> Bool {
         guard case .numbers(let lower, let upper) = self else { return false }
         if let lower, number < lower.value || !lower.included && number == lower.value {
@@ -117,7 +117,7 @@ extension LiteralRange {
         return true
     }
 
-    /// Whether a string, as UTF-8, lies within; none does within limits of numbers.
+    /// Whether a string, as UTF-8, lies within the limits; false for limits that are numbers.
     public func contains(string: UnsafeBufferPointer<UInt8>) -> Bool {
         guard case .strings(let lower, let upper) = self else { return false }
         if let lower {

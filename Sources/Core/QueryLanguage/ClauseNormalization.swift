@@ -1,6 +1,6 @@
 extension Clause {
-    /// The same clause with `not` at the leaves alone, `and` and `or` flattened, and without what
-    /// changes nothing: true, false and unknown for the same objects.
+    /// An equivalent clause with `not` only at the leaves, with `and` and `or` flattened, and
+    /// without redundant parts: it is true, false and unknown for the same objects.
     ///
     /// De Morgan's laws and the double negation hold in three-valued logic.
     public var normalized: Clause {

@@ -1,7 +1,7 @@
 import JSONText
 import Objects
 
-/// A clause document to a `Clause`, or the first fault in it with its path.
+/// Parses a clause document into a `Clause`, or throws its first fault with the path.
 struct ClauseParser {
     let limits: Limits
     private var nodes = 0

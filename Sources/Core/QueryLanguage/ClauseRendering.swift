@@ -3,7 +3,7 @@ import JSONText
 import Objects
 
 extension Clause {
-    /// The clause as a document of the query language: what parses back to the same clause.
+    /// The clause as a document of the query language, which parses back to the same clause.
     public func write(to writer: inout JSONWriter) {
         writer.raw("{\"type\":")
         switch self {

@@ -16,9 +16,9 @@
 /// or a bare word of letters, digits, `-_.:/` and anything outside ASCII. A field is a bare word,
 /// or any name in backquotes. In quotes and backquotes the backslash escapes as in JSON.
 ///
-/// - Note: `and`, `or`, `not` and `in` are keywords wherever they stand bare.
+/// - Note: `and`, `or`, `not` and `in` are keywords wherever they are not quoted.
 public struct FilterExpression {
-    /// Parentheses and `not`s inside each other, at most. The service's own bound is lower.
+    /// The most levels of nested parentheses and `not`s. The service's own limit is lower.
     static let maximumNesting = 200
 
     /// The clause that the text describes; a chain of `and`s or of `or`s is one clause.
@@ -30,7 +30,7 @@ public struct FilterExpression {
     }
 }
 
-/// Why a text is no filter expression, and where.
+/// Why a text is not a filter expression, and where.
 public struct FilterSyntaxError: Error, Sendable, Hashable {
     public let message: String
     /// The column of the character at fault, from 1; one behind the last at the end of the text.
@@ -43,16 +43,17 @@ public struct FilterSyntaxError: Error, Sendable, Hashable {
         let index = text.unicodeScalars.index(start, offsetBy: scalar)
         self.message = message
         self.text = text
-        // Counts whole characters before the place: a place inside one is that character.
+        // Counts the whole characters before the offset; an offset inside a character means that
+        // character.
         offset = text.indices.prefix { $0 < index && text.index(after: $0) <= index }.count + 1
     }
 }
 
 extension FilterSyntaxError: CustomStringConvertible {
-    /// The message with its column, the text, and a caret under the place.
+    /// The message with its column, the text, and a caret under the column.
     public var description: String {
         let shown = text.map { $0.isWhitespace ? " " : String($0) }.joined()
-        // Ideographs and kana take two columns of a terminal; the caret has to stand under them.
+        // Ideographs and kana take two columns of a terminal; the caret must be under them.
         let before = text.prefix(offset - 1).map { character in
             character.unicodeScalars.first!.value >= 0x2E80 ? "  " : " "
         }

@@ -2,7 +2,7 @@ import Geodesy
 import JSONText
 import Objects
 
-/// The tokens of a filter expression to a clause, by recursive descent.
+/// Parses the tokens of a filter expression into a clause, by recursive descent.
 struct FilterExpressionParser {
     private let tokens: [FilterExpressionToken]
     private let text: String
@@ -177,7 +177,7 @@ struct FilterExpressionParser {
         case "false": return .bool(false)
         default: break
         }
-        // Only numbers can still be JSON: quotes and brackets are no part of a word.
+        // Only numbers can be JSON here, because words contain no quotes and brackets.
         guard let view = try? numbers.parse(Array(word.utf8)) else { return .string(word) }
         if view.kind == .huge { throw fault("\(word) is outside the range of numbers") }
         return view.number.map { .number($0) } ?? .string(word)
@@ -208,7 +208,7 @@ struct FilterExpressionParser {
 
     // MARK: Tokens
 
-    /// The current token; behind the last one it stays the last.
+    /// The current token; after the last one it stays the last.
     private var token: FilterExpressionToken { tokens[min(at, tokens.count - 1)] }
 
     private var isKeyword: Bool { ["and", "or", "not", "in"].contains(token.keyword) }

@@ -1,7 +1,7 @@
-/// One token of a filter expression and where it stands, counted in Unicode scalars from 0.
+/// One token of a filter expression and its offset in Unicode scalars, from 0.
 struct FilterExpressionToken {
     enum Kind: Equatable {
-        /// A bare word: a field, a value or a keyword, as its place says.
+        /// A bare word: a field, a value or a keyword, depending on the context.
         case word(String)
         /// A string in quotes, escapes resolved.
         case string(String)
@@ -25,7 +25,7 @@ struct FilterExpressionToken {
         return tokens
     }
 
-    /// The word in lower case when it is bare, to be compared with keywords.
+    /// The word in lower case if it is bare, for comparison with keywords.
     var keyword: String? {
         if case .word(let word) = kind { return word.lowercased() }
         return nil
@@ -44,7 +44,7 @@ struct FilterExpressionToken {
     }
 }
 
-/// Cuts the text of a filter expression into tokens.
+/// Splits the text of a filter expression into tokens.
 struct FilterExpressionLexer {
     private let text: String
     private let scalars: [Unicode.Scalar]
@@ -182,7 +182,7 @@ struct FilterExpressionLexer {
         throw fault("half a surrogate pair is no character")
     }
 
-    /// Reads `\uXXXX` at `at` and goes behind it; nil and no move when something else stands there.
+    /// Reads `\uXXXX` at `at` and advances; returns nil and stays if there is something else.
     private mutating func hexUnit() -> UInt16? {
         guard at + 6 <= scalars.count, scalars[at] == "\\", scalars[at + 1] == "u" else {
             return nil

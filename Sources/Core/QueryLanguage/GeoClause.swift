@@ -1,9 +1,10 @@
 import Geodesy
 import Objects
 
-/// A clause on a place: whether a field's GeoPoint lies in a shape, and what objects report of it.
+/// A spatial clause: whether a field's GeoPoint lies in a shape, and which distances objects
+/// report.
 ///
-/// A class because it is handed on much and holds much: copies would count many references.
+/// A class because it is large and passed on often: copies would count many references.
 public final class GeoClause: Sendable {
     public let field: FieldPath
     public let shape: GeoShape
@@ -16,7 +17,7 @@ public final class GeoClause: Sendable {
         self.reports = reports
     }
 
-    /// The reported distance that is all of an order, nearest first.
+    /// The reported distance that is the only key of an order, nearest first.
     public func report(orderedBy order: [OrderKey]) -> ReportedDistance? {
         guard order.count == 1, !order[0].descending, case .distance(let name) = order[0].source
         else { return nil }

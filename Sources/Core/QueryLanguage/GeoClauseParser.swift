@@ -2,16 +2,16 @@ import Geodesy
 import JSONText
 import Objects
 
-/// The clauses on places, a type for each kind of shape: from what stands beside `type` and `field`
-/// to a `GeoClause`, or the first fault with its path.
+/// Parses spatial clauses, one type for each kind of shape: the members besides `type` and `field`
+/// into a `GeoClause`, or throws the first fault with its path.
 ///
-/// One parser reads all clauses of a query: no two may report under one name.
+/// One parser reads all clauses of a query, because no two may report under one name.
 struct GeoClauseParser {
     enum ClauseType: String, CaseIterable {
         case geobox, geodistance, geopolygon
     }
 
-    /// Which clauses report distances, for who looks for one.
+    /// The types of clauses that report distances, for error messages.
     static let reporting = "a \"geodistance\" does with \"putDistanceInto\""
 
     private var names: Set<String> = []

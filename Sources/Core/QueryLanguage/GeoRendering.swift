@@ -1,9 +1,9 @@
 import Geodesy
 import JSONText
 
-/// A clause on a place as a document of the query language; its shape in words.
+/// Renders a spatial clause as a document of the query language, and its shape in words.
 extension GeoClause {
-    /// Appends what stands behind `{"type":`.
+    /// Appends what follows `{"type":`.
     func write(to writer: inout JSONWriter) {
         switch shape {
         case .box(let box):
@@ -22,7 +22,7 @@ extension GeoClause {
         }
     }
 
-    /// Appends the clause in the manner of a WHERE clause.
+    /// Appends the clause in the style of an SQL WHERE clause.
     func describe(to text: inout JSONWriter) {
         text.raw(field.utf8)
         switch shape {

@@ -1,7 +1,7 @@
 import JSONText
 import Objects
 
-/// The members of one JSON object of a request, taken one by one; what is left over at the end is
+/// Reads the members of one JSON object of a request one by one; members that remain at the end are
 /// refused by name. The paths of its failures begin at the object: see `ServiceFailure.inside`.
 ///
 ///     var members = try MemberReader(view)
@@ -9,10 +9,10 @@ import Objects
 ///     try members.finish(as: "an \"eq\" clause")
 public struct MemberReader {
     private let object: JSONView?
-    /// The members that were asked for, a bit for each of the first 64.
+    /// The members that were read, a bit for each of the first 64.
     private var taken: UInt64 = 0
 
-    /// - Throws: for what is no JSON object.
+    /// - Throws: for a value that is not a JSON object.
     public init(_ view: JSONView) throws(ServiceFailure) {
         guard view.kind == .object else {
             throw ServiceFailure(.invalidInputData, "expected a JSON object")
@@ -20,7 +20,7 @@ public struct MemberReader {
         object = view
     }
 
-    /// The params of a request; nil stands for an empty object.
+    /// The params of a request; nil means an empty object.
     public init(params: JSONView?) { object = params }
 
     /// A failure of one of the members.
@@ -108,7 +108,7 @@ public struct MemberReader {
         return value
     }
 
-    /// Refuses the first member that nobody asked for; there are never 64 to ask for.
+    /// Refuses the first member that was not read; there are never 64 members to read.
     public func finish(as what: @autoclosure () -> String) throws(ServiceFailure) {
         guard let object, object.count > 64 || taken != (1 << object.count) &- 1 else { return }
         for (index, member) in zip(0..., object.members) where taken & 1 << index == 0 {

@@ -2,11 +2,11 @@ import Geodesy
 import JSONText
 import Objects
 
-/// A GeoJSON geometry of type Polygon or MultiPolygon (RFC 7946) to a `GeoPolygon`, or the first
-/// fault with its path.
+/// Parses a GeoJSON geometry of type Polygon or MultiPolygon (RFC 7946) into a `GeoPolygon`, or
+/// throws the first fault with its path.
 ///
-/// Of a position the first two numbers count, longitude and latitude; further ones, such as an
-/// altitude, have to be numbers and are left aside.
+/// The first two numbers of a position are longitude and latitude; further ones, such as an
+/// altitude, must be numbers and are ignored.
 struct PolygonParser {
     /// How many more positions the query may have.
     private var positions: Int

@@ -17,18 +17,18 @@ public struct OrderKey: Sendable, Hashable {
     }
 }
 
-/// What is asked of a bucket: which objects, in which order, how many, and how much of each.
+/// A query of a bucket: which objects, in which order, how many, and which of their fields.
 public struct Query: Sendable, Hashable {
     public var clause: Clause
     /// Empty: by creation.
     public var order: [OrderKey]
-    /// Objects of one page; nil is the service's limit.
+    /// Objects of one page; nil means the service's limit.
     public var limit: Int?
-    /// First-level names to return besides `_id` and `_calculated`; nil is the whole object.
+    /// First-level names to return besides `_id` and `_calculated`; nil means the whole object.
     public var fields: [[UInt8]]?
-    /// Names under which a COUNT is asked for; empty: the objects themselves are.
+    /// Names of the requested COUNTs; if empty, the objects themselves are returned.
     public var counts: [String]
-    /// The opaque key a page ended with.
+    /// The opaque key that a page ended with.
     public var paginationKey: String?
 
     public init(

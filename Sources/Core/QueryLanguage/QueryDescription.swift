@@ -2,7 +2,7 @@ import JSONText
 import Objects
 
 extension Query {
-    /// Appends the query in words, in the manner of a WHERE clause, as a JSON string.
+    /// Appends the query in words, in the style of an SQL WHERE clause, as a JSON string.
     public func writeDescription(to writer: inout JSONWriter) {
         var text = JSONWriter()
         text.raw("WHERE ")
@@ -42,7 +42,7 @@ extension OrderKey {
 }
 
 extension Clause {
-    /// The clause in the manner of a WHERE clause, for people to read.
+    /// The clause in the style of an SQL WHERE clause, for people to read.
     public var description: String {
         var text = JSONWriter()
         describe(to: &text)

@@ -1,7 +1,8 @@
 import JSONText
 import Objects
 
-/// The query document of a request's params to a `Query`, or the first fault with its path.
+/// Parses the query document of a request's params into a `Query`, or throws the first fault with
+/// its path.
 public struct QueryParser {
     private let limits: Limits
 
@@ -21,8 +22,8 @@ public struct QueryParser {
         return query
     }
 
-    /// Reads the clause of `bucketQuery` for those to whom an order and aggregations mean nothing,
-    /// whatever they are; absent, it selects everything.
+    /// Reads only the clause of `bucketQuery`, for methods that ignore order and aggregations;
+    /// absent, it selects everything.
     public func clause(from params: inout MemberReader) throws(ServiceFailure) -> Clause {
         guard let view = params.optional("bucketQuery") else { return .all }
         return try ServiceFailure.inside("bucketQuery", try clauseAlone(view))
@@ -44,7 +45,7 @@ public struct QueryParser {
         return try ServiceFailure.inside("clause", try parser.parse(view))
     }
 
-    /// Reads `bucketQuery` alone; absent, it selects everything.
+    /// Reads only `bucketQuery`; absent, it selects everything.
     public func bucketQuery(from params: inout MemberReader) throws(ServiceFailure) -> Query {
         guard let view = params.optional("bucketQuery") else { return Query() }
         return try ServiceFailure.inside("bucketQuery", try bucketQuery(view))
@@ -98,7 +99,7 @@ public struct QueryParser {
         var keys: [OrderKey] = []
         for (index, element) in zip(0..., view.elements) {
             let key = try ServiceFailure.inside("orderBy[\(index)]", try orderKey(element, names))
-            // A field that orders already has no ties left to break.
+            // A field that is already a key breaks no further ties.
             if !keys.contains(where: { $0.source == key.source }) { keys.append(key) }
         }
         return keys
@@ -123,7 +124,7 @@ public struct QueryParser {
             return OrderKey(.field(FieldPath(utf8: utf8)), descending: descending)
         }
         let name = String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
-        // By code point: the Kelvin sign is no K.
+        // Compared by code point: the Kelvin sign is not a K.
         guard names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
             throw ServiceFailure(
                 .invalidInputData, Self.unknownDistance(name, names), at: member)
@@ -132,8 +133,8 @@ public struct QueryParser {
     }
 
     /// - Parameters:
-    ///   - name: empty where `_calculated` stands alone.
-    ///   - known: the names that the clauses put distances into.
+    ///   - name: empty for `_calculated` alone.
+    ///   - known: the names under which clauses report distances.
     private static func unknownDistance(_ name: String, _ known: [String]) -> String {
         let fault =
             name.isEmpty

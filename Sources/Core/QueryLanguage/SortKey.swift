@@ -76,7 +76,7 @@ public struct SortKey: Sendable, Hashable, Comparable {
 
     // MARK: Back again
 
-    /// The values of a key of so many parts; nil for bytes that no such key has.
+    /// The values of a key with this many parts; nil for bytes that are not such a key.
     public func values(descending: [Bool]) -> [SortValue]? {
         var rest = bytes[...]
         var values: [SortValue] = []

@@ -2,11 +2,11 @@ import Geodesy
 import JSONText
 import Objects
 
-/// A value as orders see it: what a sort key spells in bytes.
+/// A value as a sort key encodes it.
 public enum SortValue: Sendable, Equatable {
     case null
     case bool(Bool)
-    /// As `JSONNumber.floored` has it.
+    /// As returned by `JSONNumber.floored`.
     case number(floor: Double, rest: UInt16)
     case string([UInt8])
     /// The longitude is canonical: 180 is -180.
@@ -15,7 +15,7 @@ public enum SortValue: Sendable, Equatable {
     case container
     /// Last in both directions.
     case missing
-    /// Of an order by distance; not to be compared with the numbers of a field.
+    /// For an order by distance; not comparable with the numbers of a field.
     case distance(Distance)
 
     public init(_ view: JSONView?) {

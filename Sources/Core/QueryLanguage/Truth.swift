@@ -1,4 +1,4 @@
-/// Kleene's three values, as SQL has them.
+/// Kleene's three truth values, as in SQL.
 public enum Truth: Int8, Sendable, Comparable {
     case no = 0
     case unknown = 1

@@ -6,7 +6,7 @@ extension PointIndex {
         Visit().answer(shape, of: self) { body($0.slot, $0.place) }
     }
 
-    /// Calls `body` with the points in the shape and how far they lie by a measure, up to sixteen at
+    /// Calls `body` with the points in the shape and their distances by a measure, up to sixteen at
     /// a time and in no particular order, until it returns false.
     public func visit(
         in shape: GeoShape, by measure: GeoMeasure,
@@ -16,8 +16,8 @@ extension PointIndex {
             .answer(shape, of: self, body)
     }
 
-    /// Appends the slots of the points in the shape, in no particular order: the exact rule is
-    /// asked only about points at the shape's edge.
+    /// Appends the slots of the points in the shape, in no particular order; only points at the
+    /// shape's edge take the exact test.
     public func append(in shape: GeoShape, to slots: inout [Slot]) {
         withUnsafeMutablePointer(to: &slots) { Append(slots: $0).answer(shape, of: self) }
     }
@@ -36,7 +36,7 @@ extension PointIndex {
     }
 
     /// A walk over the points within the radius by a measure, nearest first, that begins right
-    /// behind `after`.
+    /// after `after`.
     public func nearest(
         by measure: GeoMeasure, within radiusMeters: Double = .infinity,
         after: MeasuredPoint? = nil
@@ -44,8 +44,8 @@ extension PointIndex {
         nearest(by: measure, within: radiusMeters, after: after, atMost: nil)
     }
 
-    /// The same walk, which ends after so many points: of few, much less has to be looked at. It is
-    /// asked either with a selection every time or never.
+    /// The same walk, which ends after a number of points; for few points it examines much less. It
+    /// must be called either always with a selection or never.
     public func nearest(
         by measure: GeoMeasure, within radiusMeters: Double = .infinity,
         after: MeasuredPoint? = nil, atMost limit: Int?
@@ -57,7 +57,7 @@ extension PointIndex {
 }
 
 extension PointIndex {
-    /// Calls `body` with the point of each slot, nil where it has none, in their order.
+    /// Calls `body` with the point of each slot in order, nil for a slot without one.
     ///
     /// - Complexity: as `position(of:)` for each, but the processor waits for many at a time.
     public func forEachPosition(
@@ -95,7 +95,7 @@ private struct Visit: RegionQuery {
 
 private struct MeasuredVisit: RegionQuery {
     let measure: GeoMeasure
-    /// Where the distance tells whether a point is in the region, the greatest.
+    /// The greatest distance, if the distance decides whether a point is in the region.
     let radiusMeters: Double?
 
     func answer<R: Region>(
@@ -121,7 +121,7 @@ private struct MeasuredVisit: RegionQuery {
 
     /// Puts a leaf's points of a region into `points`.
     ///
-    /// Distances are taken eight at a time, those of points that nobody asks for among them.
+    /// Distances are computed eight at a time, including some that are not needed.
     ///
     /// - Returns: how many they are.
     @inline(__always)

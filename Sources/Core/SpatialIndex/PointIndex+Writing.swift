@@ -1,11 +1,11 @@
 import Geodesy
 
 extension PointIndex {
-    /// Puts the slot's point there, whether it had one or not.
+    /// Sets the slot's point, whether it had one or not.
     ///
     /// - Complexity: O(log n) amortised; one write in 256 builds a tree of at most some 4,096
-    ///   entries. Longer merges are left to `pendingMerge` until there are more than 32 tiers. A
-    ///   point that is there already is left alone.
+    ///   entries. Longer merges are left to `pendingMerge` until there are more than 32 tiers.
+    ///   Setting the same point again changes nothing.
     public mutating func set(_ coordinate: Coordinate, for slot: Slot) {
         let entry = Entry(slot: slot, stamp: epoch, coordinate: coordinate)
         if tiers.isEmpty {
@@ -29,7 +29,7 @@ extension PointIndex {
         if delta.count >= Int(deltaCapacity) { flush() }
     }
 
-    /// Takes the slot's point away, if it has one.
+    /// Removes the slot's point, if it has one.
     ///
     /// - Complexity: as for `set`.
     public mutating func remove(_ slot: Slot) {

@@ -1,6 +1,6 @@
 import Geodesy
 
-/// Points by place: which lie in this shape, and which are nearest.
+/// A spatial index of points: which lie in this shape, and which are nearest.
 ///
 ///     var index = PointIndex()
 ///     index.set(Coordinate(latitude: 59.91, longitude: 10.75), for: 17)
@@ -8,12 +8,12 @@ import Geodesy
 ///     var walk = index.nearest(by: circle.distance)
 ///     walk.next()                             // slot 17, 3.0 km
 ///
-/// A value: a copy is a snapshot, made in O(1), that later writes leave alone.
+/// A value: a copy is a snapshot, made in O(1), that later writes do not change.
 ///
 /// The latest writes are an unsorted `delta`; the rest are packed Hilbert R-trees in tiers, the
 /// oldest and largest first (Bentley and Saxe's logarithmic method). A full delta becomes a tier,
-/// small tiers merge on the spot; merges of large ones are handed out by `pendingMerge` so that no
-/// writer waits for them. Few points are a delta alone, in one allocation.
+/// small tiers merge immediately; `pendingMerge` returns merges of large ones as jobs, so that no
+/// writer waits for them. Few points are only a delta, in one allocation.
 ///
 /// Each filling of the delta is an *epoch*, and the epoch is the stamp of its entries. `stamps`
 /// holds the current stamp of every slot, 0 for none; an entry is live while its stamp is its
@@ -60,7 +60,7 @@ public struct PointIndex: PointSet {
 
     public static let defaultDeltaCapacity = 256
 
-    /// A packed index of these points; of several for one slot the last counts.
+    /// A packed index of these points; the last of several for one slot counts.
     ///
     /// - Complexity: O(n), some 0.3 microseconds a point, when slots ascend; 16 bytes a point of
     ///   scratch memory. Otherwise O(n log n).
@@ -87,7 +87,7 @@ public struct PointIndex: PointSet {
             .map { (slot: $0.key, coordinate: $0.value) }.sorted { $0.slot < $1.slot }
     }
 
-    /// The point of a slot, the very numbers that were set.
+    /// The point of a slot, with exactly the numbers that were set.
     ///
     /// - Complexity: O(1); O(points) in an index of fewer than 256 points.
     public func position(of slot: Slot) -> Coordinate? {
@@ -100,7 +100,7 @@ public struct PointIndex: PointSet {
         Int(slot) < stamps.count ? stamps[Int(slot)] : 0
     }
 
-    /// What the index occupies, in bytes, as if it shared nothing with its copies.
+    /// Bytes of the index, as if it shared nothing with its copies.
     public var memoryBytes: Int {
         MemoryLayout<Self>.size + (delta.capacity > 0 ? 48 : 0)
             + delta.capacity * MemoryLayout<Entry>.stride
@@ -124,7 +124,7 @@ public struct PointIndex: PointSet {
     static let maximumTiers = 32
 }
 
-/// A tier and what has become of its entries.
+/// A tier and the state of its entries.
 struct TierRecord: Sendable {
     let tier: Tier
 
@@ -136,6 +136,6 @@ struct TierRecord: Sendable {
 
     var live: Int { tier.count - dead }
 
-    /// Whether so many entries are dead that the tier should be rebuilt.
+    /// Whether enough entries are dead to rebuild the tier.
     var isStale: Bool { dead * 4 > tier.count }
 }

@@ -1,24 +1,25 @@
-/// A part of the earth that a tree can be searched for.
+/// A region of the earth that a tree can be searched for.
 protocol Region {
-    /// Judges the boxes of a group of nodes.
+    /// Classifies the boxes of a group of nodes.
     func nodes(_ group: UnsafeMutableRawPointer) -> Lanes
 
-    /// Judges the points of a leaf.
+    /// Classifies the points of a leaf.
     func points(_ leaf: UnsafeMutableRawPointer) -> Lanes
 
-    /// Whether the point lies in the region: the exact rule.
+    /// Whether the point lies in the region: the exact test.
     func contains(latitude: Double, longitude: Double) -> Bool
 
-    /// Judges a point outside the trees; `contains` decides what is touched but not inside.
+    /// Classifies a point outside the trees; `contains` decides for points that are touched but not
+    /// inside.
     func judge(_ entry: Entry) -> Lanes
 
     /// About how many points of an index lie in the region, 0 or more.
     func estimate(in index: PointIndex) -> Int
 }
 
-/// A region whose share of a node is cheap to tell.
+/// A region whose share of a node is cheap to estimate.
 protocol MeasurableRegion: Region {
-    /// About which part of each node's points lie in the region, 0…1, for nodes that are touched.
+    /// The estimated fraction of each touched node's points that lie in the region, 0…1.
     func shares(_ group: UnsafeMutableRawPointer) -> SIMD16<Float>
 }
 

@@ -1,10 +1,10 @@
 import Geodesy
 
-/// A question about the points of a region, compiled for each kind of region.
+/// A query of the points of a region, compiled for each kind of region.
 ///
-/// Asked about a shape, it is the one place where the kinds are told apart, once for a whole search.
+/// For a shape, this is the only place that distinguishes the kinds, once for a whole search.
 protocol RegionQuery {
-    /// What `body` is called with as it is found.
+    /// The argument of `body`, called as points are found.
     associatedtype Part
 
     associatedtype Answer

@@ -1,5 +1,5 @@
-/// Why the service did not do what was asked: one reason of a small vocabulary, a sentence, and
-/// the place in the request.
+/// Why the service refused a request: one reason of a small vocabulary, a message, and the path in
+/// the request.
 ///
 ///     throw ServiceFailure(.invalidInputData, "latitude 91 is outside -90...90",
 ///         at: "object.location.lat")
@@ -28,7 +28,7 @@ public struct ServiceFailure: Error, Sendable, Equatable {
     public let message: String
     /// The JSON path of the member at fault, such as `bucketQuery.clause.radius`.
     public let path: String?
-    /// When to try again, where that is known.
+    /// When to try again, if known.
     public let retryAfterMilliseconds: Int?
 
     public init(
@@ -41,8 +41,8 @@ public struct ServiceFailure: Error, Sendable, Equatable {
         self.retryAfterMilliseconds = retryAfterMilliseconds
     }
 
-    /// The value of a part of the request; of its failure the path is continued to the front, so
-    /// that paths are made only when something is wrong.
+    /// Runs `body` for a part of the request and prepends that part to the path of its failure, so
+    /// that paths are built only for failures.
     ///
     /// - Parameter outer: a member's name, or `[index]`.
     public static func inside<Value>(
@@ -56,7 +56,7 @@ public struct ServiceFailure: Error, Sendable, Equatable {
         }
     }
 
-    /// The same failure, its path continued to the front.
+    /// The same failure with a prefix to its path.
     package func inside(_ outer: String) -> ServiceFailure {
         let inner = path ?? ""
         return ServiceFailure(

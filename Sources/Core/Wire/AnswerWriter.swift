@@ -1,8 +1,8 @@
 import PlainJSON
 
-/// Answers as the wire has them.
+/// Writes answers in the form of the protocol.
 public enum AnswerWriter {
-    /// Appends a result: the envelope, and inside it what `body` writes; nothing when it throws.
+    /// Appends a result: the envelope, and inside it what `body` writes; nothing if it throws.
     ///
     /// - Parameter id: JSON.
     public static func result<Failure: Error>(
@@ -25,7 +25,7 @@ public enum AnswerWriter {
         return false
     }
 
-    /// What the envelope of a result takes besides the id.
+    /// Bytes of the envelope of a result, without the id.
     public static let envelopeBytes = #"{"jsonrpc":"2.0","id":,"result":}"#.utf8.count
 
     public static func failure(

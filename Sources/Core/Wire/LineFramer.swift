@@ -4,13 +4,13 @@
     import Glibc
 #endif
 
-/// Bytes in, lines out; a line that is too long is told once and skipped without being kept.
+/// Bytes in, lines out. A line that is too long is reported once, and skipped without being stored.
 ///
 ///     framer.append(bytes)
 ///     while let event = framer.next() { … framer.line … }
 ///
-/// A line ends in `\n`; a `\r` before it does not belong to it. Empty lines are passed over. What
-/// has no `\n` yet waits; at most `limit` + 2 bytes of it are kept.
+/// A line ends in `\n`; a `\r` before that does not belong to it. Empty lines are ignored. A line
+/// without its `\n` waits for more; at most `limit` + 2 bytes of it are kept.
 public struct LineFramer {
     public enum Event: Equatable {
         /// A line: these bytes of `buffer`, until the next call.
@@ -28,10 +28,10 @@ public struct LineFramer {
     /// - Parameter limit: the longest line, its line break not counted.
     public init(limit: Int) { self.limit = limit }
 
-    /// Bytes of the line under way.
+    /// Bytes of the unfinished line.
     public var pendingBytes: Int { buffer.count - start }
 
-    /// Whether bytes of a line have come, skipped ones too, and not its end.
+    /// Whether bytes of a line have come, skipped ones too, but not its end.
     public var isWithinLine: Bool { isSkipping || start < buffer.count }
 
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -45,7 +45,7 @@ public struct LineFramer {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next line or complaint, or nil when more bytes are needed.
+    /// The next line or refusal, or nil if more bytes are needed.
     public mutating func next() -> Event? {
         while true {
             guard let newline = firstNewline() else { return unfinished() }
@@ -62,7 +62,7 @@ public struct LineFramer {
         }
     }
 
-    /// Whether a whole line waits, or a complaint.
+    /// Whether a complete line or a refusal is waiting.
     private mutating func unfinished() -> Event? {
         scanned = buffer.count
         if isSkipping {

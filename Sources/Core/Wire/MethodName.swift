@@ -1,8 +1,8 @@
 import PlainJSON
 
-/// The methods of the protocol, as both sides know them; the raw value is a method's place among them.
+/// The methods of the protocol, as both sides know them; the raw value is a method's index.
 ///
-/// What a method needs, takes and does, the service alone knows: that is its `Method`, in Operations.
+/// Only the service knows what a method needs, takes and does: that is its `Method`, in Operations.
 public enum MethodName: Int, Sendable, CaseIterable {
     case info, ping, statistics, login
     case listBuckets, count, query, explain, export, deleteBucket, deleteWhere
@@ -12,8 +12,8 @@ public enum MethodName: Int, Sendable, CaseIterable {
     /// The name on the wire.
     public var text: StaticString { wire.text }
 
-    /// Whether a client that has lost the answer may just ask again, on another connection: the
-    /// method changes nothing, and does not go on where its connection left off.
+    /// Whether a client that has lost the answer may simply retry on another connection: the method
+    /// changes nothing, and does not depend on earlier calls of its connection.
     public var mayBeRepeated: Bool { wire.mayBeRepeated }
 
     private var wire: (text: StaticString, mayBeRepeated: Bool) {

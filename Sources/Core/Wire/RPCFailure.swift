@@ -1,16 +1,16 @@
 import PlainJSON
 import Vocabulary
 
-/// An error as the wire has it: JSON-RPC's number, the service's name for it, a sentence.
+/// An error of the protocol: JSON-RPC's number, the service's name for it, a message.
 public struct RPCFailure: Error, Sendable, Equatable {
     public var code: Int
     public var errorCode: String
     public var message: String
     /// The JSON path of the member at fault.
     public var path: String?
-    /// Where in the line the text ceases to be JSON, in bytes.
+    /// The byte offset in the line at which the text is no longer JSON.
     public var offset: Int?
-    /// Ties a fault of the service's own to its log line.
+    /// Links an internal error to its log line.
     public var requestID: String?
     public var retryAfterMilliseconds: Int?
 
@@ -21,7 +21,7 @@ public struct RPCFailure: Error, Sendable, Equatable {
         self.offset = offset
     }
 
-    /// - Parameter failure: not `.undefined`, whose message is for the log alone.
+    /// - Parameter failure: not `.undefined`, whose message is only for the log.
     public init(_ failure: ServiceFailure) {
         self.init(Self.code(of: failure.reason), failure.reason.rawValue, failure.message)
         path = failure.path
@@ -30,7 +30,7 @@ public struct RPCFailure: Error, Sendable, Equatable {
         }
     }
 
-    /// A fault of the service's own: the client learns the request id, the log the reason.
+    /// An internal error: the client gets the request id, the log has the reason.
     public init(internalErrorOf requestID: String) {
         self.init(
             -32603, ServiceFailure.Reason.undefined.rawValue,
@@ -68,7 +68,7 @@ public struct RPCFailure: Error, Sendable, Equatable {
 
     // MARK: JSON
 
-    /// The failure that an answer's `error` tells of; nil for what has no code and no message.
+    /// The failure in an answer's `error`; nil if it has no code and no message.
     public init?(_ error: JSONView) {
         guard let code = error["code"]?.number?.exactInt, let message = error["message"]?.string
         else { return nil }

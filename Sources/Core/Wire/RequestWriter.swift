@@ -1,6 +1,6 @@
 import PlainJSON
 
-/// Requests as the wire has them.
+/// Writes requests in the form of the protocol.
 public enum RequestWriter {
     /// - Parameter params: JSON text.
     public static func request(
@@ -15,7 +15,7 @@ public enum RequestWriter {
         writer.byte(UInt8(ascii: "}"))
     }
 
-    /// JSON text without its line breaks, which can only be white space there.
+    /// JSON text without its line breaks, which can only be white space.
     private static func oneLine(_ text: [UInt8]) -> [UInt8] {
         guard text.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return text }
         return text.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }

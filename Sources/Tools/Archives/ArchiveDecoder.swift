@@ -1,10 +1,10 @@
 import JSONText
 
-/// Follows the references of an archive from one value and writes out what they lead to.
+/// Decodes one value of an archive, following its references.
 ///
-/// Each archived object is decoded once and its value kept, so a shared object costs nothing again;
-/// how large a value grows where it is written out is counted and bounded. An object that leads
-/// back to itself is refused.
+/// Each archived object is decoded once and its value kept, so a shared object costs nothing again.
+/// The size of a value with all its references resolved is counted and limited. An object that
+/// contains itself is refused.
 struct ArchiveDecoder {
     /// A value, how many values it consists of when written out, and the levels of its containers.
     struct Sized {
@@ -28,7 +28,7 @@ struct ArchiveDecoder {
     private var path: [String]
     /// Whether a fault of an element of the outermost list leaves the other elements as they are.
     private let keepsOtherElements: Bool
-    /// What is wrong with elements of the outermost list, by their places; null stands for each.
+    /// The faults of elements of the outermost list, by index; null stands for each such element.
     private(set) var elementFailures: [Int: ArchiveFailure] = [:]
     /// Values under way, references included. `path` does not tell of keys, nor of the parts of a
     /// string or the like, and a file may make those out of containers that hold themselves.
@@ -53,7 +53,7 @@ struct ArchiveDecoder {
         ArchiveFailure(message, at: path.joined())
     }
 
-    /// The value at a place of the property list; nil for an archived nil.
+    /// The value at an index of the property list; nil for an archived nil.
     mutating func value(at index: Int) throws(ArchiveFailure) -> JSONValue? {
         try sized(at: index)?.value
     }
@@ -92,7 +92,7 @@ struct ArchiveDecoder {
         }
     }
 
-    /// Reads a value; a fault of the file is told with the path that led there.
+    /// Reads a value; a fault of the file is reported with the path that led there.
     mutating func read(_ index: Int) throws(ArchiveFailure) -> PropertyList.Value {
         do throws(ArchiveFailure) {
             return try reader.value(index)

@@ -1,4 +1,4 @@
-/// Why a file is no archive, or a value in it cannot be read: a sentence, and where.
+/// Why a file is not an archive, or why a value in it cannot be read: a message and a path.
 public struct ArchiveFailure: Error, Sendable, Equatable, CustomStringConvertible {
     public let message: String
     /// From the top of the archive, such as `root[3].location`; nil for the file as a whole.
@@ -13,15 +13,15 @@ public struct ArchiveFailure: Error, Sendable, Equatable, CustomStringConvertibl
     public var description: String { path.map { "\($0): \(message)" } ?? message }
 }
 
-/// Bounds on what an archive may cost; a file can name the same value billions of times. A string
-/// counts as one value and one more for each 64 bytes.
+/// Limits on what an archive may cost; a file can refer to the same value billions of times. A
+/// string counts as one value and one more for each 64 bytes.
 public struct ArchiveLimits: Sendable {
     /// Bytes of the file.
     public var fileBytes = 256 * 1_048_576
-    /// Containers inside each other.
+    /// Levels of nested containers.
     public var depth = 200
-    /// Values looked at, each counted as often as it is read from the file; and values of all the
-    /// objects together, when written out.
+    /// Values read, each counted as often as it is read from the file; and values of all objects
+    /// together with their references resolved.
     public var values = 10_000_000
     /// Values of one object, shared ones counted wherever they appear.
     public var objectValues = 100_000

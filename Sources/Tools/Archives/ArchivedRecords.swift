@@ -1,15 +1,15 @@
 import JSONText
 
-/// The objects of an archive as a bucket takes them.
+/// The objects of an archive as documents for a bucket.
 public struct ArchivedRecords: Sendable {
     public struct Options: Sendable {
-        /// Keys of the top whose values are taken; empty takes the root, or the only key.
+        /// Top-level keys to read; empty means the root, or the only key.
         public var keys: [String] = []
         public var geoPoints: [PointMapping] = []
-        /// Takes the underscores off that names of fields begin with, those of GeoPoints aside:
-        /// first-level names with one are the service's own.
+        /// Removes underscores at the beginning of field names, except in GeoPoints, because
+        /// first-level names with one are reserved.
         public var stripsUnderscores = false
-        /// The field that receives a value that is no object by itself; nil refuses it.
+        /// The field for a value that is not an object; nil refuses such values.
         public var valueField: String?
         /// The field whose string or whole number becomes the object's `_id`.
         public var idField: String?
@@ -36,7 +36,7 @@ public struct ArchivedRecords: Sendable {
     private let values: [(path: String, value: Result<JSONValue, ArchiveFailure>)]
     private let options: Options
 
-    /// Reads an archive: arrays and sets at the top are many objects, anything else is one.
+    /// Reads an archive: arrays and sets at the top become many objects, anything else one.
     ///
     /// - Throws: `ArchiveFailure` for the archive as a whole.
     public init(_ bytes: [UInt8], options: Options = Options()) throws(ArchiveFailure) {
@@ -67,8 +67,8 @@ public struct ArchivedRecords: Sendable {
 
     /// One object as a document to write.
     ///
-    /// - Throws: `ArchiveFailure` for what cannot be read, what is no object, and for points out of
-    ///   range.
+    /// - Throws: `ArchiveFailure` for a value that cannot be read or is not an object, and for
+    ///   points out of range.
     public func document(at index: Int) throws(ArchiveFailure) -> JSONValue {
         let path = values[index].path
         var document = try object(try values[index].value.get(), path)
@@ -106,7 +106,7 @@ extension ArchivedRecords {
     }
 }
 
-/// GeoPoints out of degrees.
+/// GeoPoints from fields of degrees.
 enum ArchivedPoint {
     static func value(_ latitude: Double, _ longitude: Double) throws(ArchiveFailure) -> JSONValue {
         guard abs(latitude) <= 90 else {
@@ -120,7 +120,7 @@ enum ArchivedPoint {
 }
 
 extension ArchivedRecords.PointMapping {
-    /// Puts the point in the place of the two fields; an object with neither stays as it is.
+    /// Replaces the two fields by the point; an object with neither stays as it is.
     ///
     /// - Throws: `ArchiveFailure` with the path inside the object.
     func apply(to document: inout JSONValue) throws(ArchiveFailure) {

@@ -2,8 +2,8 @@ import JSONText
 
 /// The binary form, `bplist00`: values found through a table of offsets, read when asked for.
 ///
-/// Every number in the file is taken for hostile: sizes, counts and offsets are checked against the
-/// bytes that are there before anything is allocated.
+/// No number in the file is trusted: sizes, counts and offsets are checked against the available
+/// bytes before anything is allocated.
 struct BinaryPropertyList: Sendable {
     static let magic = Array("bplist0".utf8)
 

@@ -7,7 +7,7 @@ import JSONText
 ///     try archive.value(forKey: "root").text    // [{"name":"Kiosk","open":true}]
 ///     try archive.value(forKey: "count").decode(Int16.self)
 ///
-/// What Foundation's own classes hold becomes the JSON value that means the same:
+/// Values of Foundation's classes become the JSON values with the same meaning:
 ///
 /// | archived | JSON |
 /// | --- | --- |
@@ -23,7 +23,7 @@ import JSONText
 /// | CLLocation | GeoPoint |
 /// | any other class | object with the encoded keys |
 ///
-/// - Complexity: what `ArchiveLimits` allows, whatever the file claims.
+/// - Complexity: limited by `ArchiveLimits`, whatever the file claims.
 public struct KeyedArchive: Sendable {
     /// How instances become JSON.
     public struct Options: Sendable {
@@ -41,7 +41,7 @@ public struct KeyedArchive: Sendable {
     private let top: [(key: String, value: Int)]
     private let options: Options
 
-    /// - Throws: `ArchiveFailure` for what is no keyed archive.
+    /// - Throws: `ArchiveFailure` for a file that is not a keyed archive.
     public init(_ bytes: [UInt8], options: Options = Options()) throws(ArchiveFailure) {
         guard bytes.count <= options.limits.fileBytes else {
             throw ArchiveFailure(
@@ -70,10 +70,10 @@ public struct KeyedArchive: Sendable {
         top = try reader.members(of: try member("$top"), what: "$top")
     }
 
-    /// The keys under which something was encoded at the top, sorted; one root object has `root`.
+    /// The top-level keys, sorted; a single root object has `root`.
     public var keys: [String] { top.map(\.key).sorted() }
 
-    /// What was encoded under a key of the top.
+    /// The value of a top-level key.
     ///
     /// - Throws: `ArchiveFailure` with the path: cycles, references to nowhere, values that JSON
     ///   cannot hold, more work than the limits allow.
@@ -82,9 +82,9 @@ public struct KeyedArchive: Sendable {
         return try decoder.value(at: try place(of: key), key: key)
     }
 
-    /// The same, but of an array or set at the top each element for itself; anything else is one.
+    /// The same, but each element of an array or set at the top separately; anything else is one.
     ///
-    /// - Throws: `ArchiveFailure` where no element can be read.
+    /// - Throws: `ArchiveFailure` if no element can be read.
     func elements(
         forKey key: String
     ) throws(ArchiveFailure) -> [(path: String, value: Result<JSONValue, ArchiveFailure>)] {

@@ -1,9 +1,9 @@
 import JSONText
 
-/// A property list as a table of values that name one another by index; nothing is expanded.
+/// A property list as a table of values that refer to each other by index; nothing is expanded.
 ///
-/// Foundation reads property lists too, but on Linux it shows the references of a keyed archive to
-/// nobody, and its recursion follows whatever nesting a file has.
+/// Foundation reads property lists too, but on Linux it hides the references of a keyed archive,
+/// and it recurses over any nesting of a file.
 struct PropertyList: Sendable {
     enum Value: Sendable {
         case null
@@ -13,7 +13,7 @@ struct PropertyList: Sendable {
         case date(Double)
         case data([UInt8])
         case string(String)
-        /// A reference of a keyed archive: a place in `$objects`.
+        /// A reference of a keyed archive: an index into `$objects`.
         case uid(Int)
         case array([Int])
         case dictionary([(key: Int, value: Int)])

@@ -1,13 +1,13 @@
 import JSONText
 
-/// The XML form, read in one pass without recursion: what property lists use of XML and no more.
-/// A document type with definitions of its own is refused, so there are no entities to expand.
+/// The XML form, read in one pass without recursion: only the XML that property lists use. A
+/// document type with definitions of its own is refused, so there are no entities to expand.
 struct XMLPropertyList {
     private var scanner: XMLScanner
     private var values: [PropertyList.Value] = []
     private var open: [Container] = []
 
-    /// A container under way: the places of its elements, or of its keys and values in turn.
+    /// An unfinished container: the indices of its elements, or of its keys and values alternately.
     private struct Container {
         let isDictionary: Bool
         var parts: [Int] = []

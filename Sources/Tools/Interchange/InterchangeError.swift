@@ -1,5 +1,5 @@
-/// Why a file, or a word of the command line, cannot be used: a sentence for the person who gave
-/// it. What is wrong with one record of a file is a `RecordError` and does not end the reading.
+/// Why a file, or an argument of the command line, cannot be used: a message for the user. A fault
+/// in one record of a file is a `RecordError` and does not end the reading.
 public struct InterchangeError: Error, Sendable, Hashable, CustomStringConvertible {
     public let message: String
 

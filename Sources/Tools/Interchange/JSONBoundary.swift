@@ -1,18 +1,18 @@
-/// Where JSON values end in a run of bytes, found without parsing them.
+/// Finds where JSON values end in a run of bytes, without parsing them.
 ///
-/// Strings and brackets are followed, nothing else is checked: whether a value is JSON is for the
-/// parser to say. Nil always means that the bytes end too early to tell.
+/// It tracks strings and brackets and checks nothing else; the parser decides whether a value is
+/// JSON. Nil always means that more bytes are needed.
 struct JSONBoundary {
     let bytes: UnsafeBufferPointer<UInt8>
 
-    /// The first place at or behind `start` that is no white space.
+    /// The first offset at or after `start` that is not white space.
     func skipSpace(from start: Int) -> Int? {
         var at = start
         while at < bytes.count, UnsafeBufferPointer.isSpace(bytes[at]) { at += 1 }
         return at < bytes.count ? at : nil
     }
 
-    /// The place behind the value that begins at `start`.
+    /// The offset after the value that begins at `start`.
     func end(of start: Int) -> Int? {
         switch bytes[start] {
         case UInt8(ascii: "\""): return endOfString(from: start + 1)
@@ -24,7 +24,7 @@ struct JSONBoundary {
         }
     }
 
-    /// The place behind the bracket that closes the container whose inside `start` is in.
+    /// The offset after the bracket that closes the container around `start`.
     func endOfContainer(from start: Int) -> Int? {
         var at = start
         var depth = 1
@@ -44,7 +44,7 @@ struct JSONBoundary {
         return nil
     }
 
-    /// The place behind the closing quote of a string whose text begins at `start`.
+    /// The offset after the closing quote of a string whose text begins at `start`.
     private func endOfString(from start: Int) -> Int? {
         var at = start
         while at < bytes.count {

@@ -1,20 +1,20 @@
 import JSONText
 
-/// Turns objects, one after the other, into a text of some format.
+/// Writes objects, one after the other, in some format.
 ///
 ///     var writer = OutputFormat.geojson.writer()
 ///     for object in page { try writer.write(object, to: &bytes) }   // bytes can be drained
 ///     try writer.finish(to: &bytes)
 ///
-/// The text is complete and valid only behind `finish`, also when no object was written.
+/// The text is complete and valid only after `finish`, also if no object was written.
 public protocol ObjectWriter {
-    /// Appends what one object adds to the text; a writer may hold it back until `finish`.
+    /// Appends the text of one object; a writer may delay it until `finish`.
     ///
     /// - Parameter object: the JSON text of an object.
-    /// - Throws: when that is no JSON object.
+    /// - Throws: if that is not a JSON object.
     mutating func write(_ object: [UInt8], to output: inout [UInt8]) throws(InterchangeError)
 
-    /// Appends the end of the text. Nothing may be written behind it.
+    /// Appends the end of the text. Nothing may be written after it.
     mutating func finish(to output: inout [UInt8]) throws(InterchangeError)
 }
 
@@ -42,7 +42,7 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// How objects are written, where the format leaves a choice.
+/// How objects are written, if the format leaves a choice.
 public struct WritingOptions: Sendable {
     /// Table and CSV: the columns, field paths each, in this order; nil takes them from the
     /// objects, all of which are then held until the end.

@@ -1,6 +1,6 @@
 import Geodesy
 
-/// A place as people type it: `35.68,139.76`, latitude first, degrees.
+/// A position as people type it: `35.68,139.76`, latitude first, degrees.
 public func parseCoordinate(_ text: String) throws(InterchangeError) -> Coordinate {
     let numbers = try parseNumbers(text, ["LAT", "LON"])
     let (latitude, longitude) = (numbers[0], numbers[1])

@@ -9,7 +9,7 @@ public struct ReadingOptions: Sendable {
     public var longitudeColumn: String?
     /// CSV column whose cells become `_id`.
     public var idColumn: String?
-    /// What the service would refuse is refused here first.
+    /// The service's limits, checked here first.
     public var limits = Limits()
     /// Bytes of one record's text in the file, white space included.
     public var recordBytes = 64 * 1_048_576

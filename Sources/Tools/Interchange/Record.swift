@@ -1,4 +1,4 @@
-/// One object out of a file, or why it is none.
+/// One object of a file, or why it is not one.
 public struct Record: Sendable {
     /// From 1: the physical line on which the record begins; in GeoJSON, the number of the feature.
     public let number: Int
@@ -26,10 +26,10 @@ public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { path.map { "\($0): \(message)" } ?? message }
 }
 
-/// A stream of records; a reader holds no more of its file than the record at hand needs.
+/// A stream of records; a reader keeps no more of its file than the current record needs.
 public protocol RecordReader {
     /// The next record, or nil at the end.
     ///
-    /// - Throws: when the file as a whole cannot be read on; faults of one record are in `Record`.
+    /// - Throws: if the rest of the file cannot be read; faults of one record are in `Record`.
     mutating func next() throws(InterchangeError) -> Record?
 }

@@ -3,7 +3,7 @@
 ///     let file = try RecordFile(path: "cities.csv.gz", format: nil, options: options)
 ///     while let record = try file.next() { … }
 ///
-/// - Complexity: memory for the record at hand and a buffer, never for the file.
+/// - Complexity: memory for the current record and a buffer, never for the file.
 public final class RecordFile: RecordSource {
     public var recordName: String {
         switch format {
@@ -18,8 +18,8 @@ public final class RecordFile: RecordSource {
 
     /// Opens a path, or standard input for `-`.
     ///
-    /// - Parameter format: nil takes it from the file's name.
-    /// - Throws: what cannot be opened, a format that is not known, a header that does not do.
+    /// - Parameter format: nil derives it from the file's name.
+    /// - Throws: for a file that cannot be opened, an unknown format, an unusable header.
     public init(
         path: String, format: InputFormat?, options: ReadingOptions = ReadingOptions()
     ) throws(InterchangeError) {

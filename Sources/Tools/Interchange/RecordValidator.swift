@@ -1,7 +1,7 @@
 import JSONText
 import Objects
 
-/// Finds what the service would refuse in an object, before it is sent.
+/// Finds in an object what the service would refuse, before it is sent.
 struct RecordValidator {
     private let parser = JSONParser()
     private let limits: Limits
@@ -30,7 +30,7 @@ struct RecordValidator {
         }
     }
 
-    /// - Parameter text: nil for an `_id` that is no string.
+    /// - Parameter text: nil for an `_id` that is not a string.
     static func checkID(_ text: String?) throws(RecordError) {
         guard let text else { throw RecordError("expected a string", path: "_id") }
         do throws(ServiceFailure) {
@@ -42,7 +42,7 @@ struct RecordValidator {
 
     private static let root = "object"
 
-    /// The path as the reader of a file knows it: without the object around it.
+    /// The path relative to the record, without the object's own path.
     private static func recordError(_ failure: ServiceFailure) -> RecordError {
         let path = failure.path.flatMap { path in
             path.hasPrefix(root + ".") ? String(path.dropFirst(root.count + 1)) : nil

@@ -1,12 +1,12 @@
-/// How wide the columns of a table are, so that its lines fit a terminal.
+/// The widths of a table's columns, so that its lines fit a terminal.
 ///
-/// The widest columns give way first; columns that still do not fit are left out from the right.
+/// The widest columns shrink first; columns that still do not fit are dropped from the right.
 struct TableLayout {
     /// Of the columns that are shown, in order.
     let widths: [Int]
 
     static let gap = 2
-    /// A column that had to give way keeps at least so many columns of the terminal.
+    /// A column that has shrunk keeps at least this many columns of the terminal.
     static let narrowest = 8
 
     /// - Parameters:

@@ -6,9 +6,9 @@ import Objects
 ///     _id   name       distance
 ///     RJTT  羽田空港    14.4 km
 ///
-/// Without a list of columns all fields are shown, but of the predefined ones only `_id`. What is
-/// in `_calculated` has columns of its own, as lengths. All objects are held until the end,
-/// because every one can widen a column.
+/// Without a list of columns all fields are shown, but of the predefined ones only `_id`. Members
+/// of `_calculated` have separate columns, as lengths. All objects are kept until the end, because
+/// every one can widen a column.
 struct TableWriter: ObjectWriter {
     private struct Column {
         /// A field path; `_calculated.d` for a distance.

@@ -2,13 +2,13 @@ import JSONText
 import NIOCore
 import NIOPosix
 
-/// Drives a service at fixed rates and measures how long its answers take.
+/// Sends requests to a service at fixed rates and measures how long its answers take.
 ///
 ///     let report = try await LoadDriver(target, settings, control).run { progress in … }
 ///     report.stages.last?.all.latency[99]      // microseconds
 ///
-/// - Note: One event loop, so one processor: some ten thousands of requests a second. The report
-///   says how busy it was and how late it sent.
+/// - Note: It uses one event loop, so one processor: tens of thousands of requests a second. The
+///   report says how busy it was and how late it sent.
 public struct LoadDriver: Sendable {
     private let target: Target
     private let settings: LoadSettings
@@ -20,7 +20,7 @@ public struct LoadDriver: Sendable {
         self.control = control
     }
 
-    /// Runs the whole plan. A cancelled task ends it early, with a report of what has been.
+    /// Runs the whole plan. Cancelling the task ends it early, with a report so far.
     ///
     /// - Parameters:
     ///   - date: of the report.

@@ -1,4 +1,4 @@
-/// How far a load test is.
+/// The progress of a load test.
 public struct LoadProgress: Sendable {
     /// Requests a second that are due.
     public var rate: Double

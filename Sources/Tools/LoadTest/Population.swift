@@ -1,7 +1,7 @@
 import JSONText
 import SyntheticData
 
-/// Objects of a bucket: what a load reads by id, moves, and searches around.
+/// A sample of a bucket's objects, which a load reads by id, moves, and searches around.
 public struct Population: Sendable {
     public struct Member: Sendable, Equatable {
         public var id: [UInt8]
@@ -13,17 +13,17 @@ public struct Population: Sendable {
         }
     }
 
-    /// Some of the objects that have the field, each as likely as any other.
+    /// A uniform sample of the objects that have the field.
     public internal(set) var objects: [Member] = []
     /// How many objects the bucket has.
     public internal(set) var total = 0
 
-    /// At most so many are drawn.
+    /// The largest sample.
     public static let most = 10_000
 
-    /// Draws from a bucket, which is read through once by `bucket.export`.
+    /// Samples a bucket, which is read once with `bucket.export`.
     ///
-    /// - Parameter call: has to use one connection.
+    /// - Parameter call: must use one connection.
     /// - Throws: `LoadFailure` when the bucket has no object with a GeoPoint in the field; what the
     ///   call throws.
     public static func drawn(
@@ -85,8 +85,8 @@ public struct Population: Sendable {
 
     // MARK: Making objects
 
-    /// Puts so many objects, four in five around cities, into a bucket; the same for the same seed,
-    /// replacing those with the same ids.
+    /// Puts a number of objects into a bucket, four in five around cities; the same for the same
+    /// seed, replacing those with the same ids.
     ///
     /// - Parameters:
     ///   - progress: is told how many are stored.

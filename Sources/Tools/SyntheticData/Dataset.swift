@@ -1,13 +1,13 @@
 import JSONText
 
-/// Objects with a place, a category, a rating and a name: the same for the same seed.
+/// Objects with a position, a category, a rating and a name: the same for the same seed.
 ///
 ///     let places = Dataset.clustered(objects: 1_000_000, seed: 1)
 ///     places.document(of: 17)      // {"_id":"o00000017","name":…}, about 200 bytes
 ///
 /// - Complexity: 10 bytes an object; documents are written when they are asked for.
 public struct Dataset: Sendable {
-    /// How the set is called in reports.
+    /// The name of the set in reports.
     public let name: String
     public private(set) var places: [MicroPoint] = []
     /// Numbers of `categoryNames`.

@@ -1,12 +1,13 @@
 import Geodesy
 
-/// A place in whole millionths of a degree: the same number in every peer's spelling of it.
+/// A position in whole millionths of a degree, so that it is the same number in every peer's
+/// format.
 public struct MicroPoint: Sendable, Hashable {
     public var latitude: Int32
     public var longitude: Int32
 
-    /// The nearest place to these degrees; latitudes beyond a pole and longitudes beyond the
-    /// antimeridian are brought back to it.
+    /// The nearest position to these degrees; latitudes beyond a pole and longitudes beyond the
+    /// antimeridian are clamped.
     public init(latitude: Double, longitude: Double) {
         self.latitude = Int32((min(85, max(-85, latitude)) * 1e6).rounded())
         self.longitude = Int32((min(180, max(-180, longitude)) * 1e6).rounded())

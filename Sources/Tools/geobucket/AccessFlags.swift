@@ -8,32 +8,33 @@ import QueryServer
 struct AccessFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The tokens file: clients have to log in. See `geobucket token`.", valueName: "path"))
+            "The tokens file; with it, clients have to log in. See `geobucket token`.",
+            valueName: "path"))
     var tokens: String?
 
     @Option(
         help: ArgumentHelp(
-            "A JSON Web Key Set: clients may log in by tokens (JWT) that one of its keys has signed.",
+            "A JSON Web Key Set; clients may log in with tokens (JWT) signed by one of its keys.",
             valueName: "path"))
     var jwtKeys: String?
 
     @Option(
         help: ArgumentHelp(
-            "What the audience of a signed token has to name, if it has one. (default: geobucket)",
+            "The audience that a signed token must name, if it names one. (default: geobucket)",
             valueName: "name"))
     var jwtAudience: String?
 
     @Flag(
         help:
-            "Accept signed tokens that do not say when they expire, and hold as long as their key.")
+            "Accept signed tokens without an expiry; they are valid as long as their key.")
     var jwtWithoutExpiry = false
 
-    @Flag(help: "Let everybody do everything, on an address that others can reach too.")
+    @Flag(help: "Let everybody do everything, even on an address that others can reach.")
     var insecure = false
 
     @Option(
         help: ArgumentHelp(
-            "The service's certificate and those that lead to its root: clients have to use TLS.",
+            "The service's certificate and those that lead to its root; with it, clients have to use TLS.",
             valueName: "path"))
     var tlsCertificate: String?
 
@@ -42,7 +43,7 @@ struct AccessFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Roots of the certificates that clients have to show.", valueName: "path"))
+            "Roots of the certificates that clients have to present.", valueName: "path"))
     var tlsClientCa: String?
 
     /// Nil when nobody has to log in.
@@ -68,7 +69,7 @@ struct AccessFlags: ParsableArguments {
             logger: logger)
     }
 
-    /// Nil when connections are without TLS.
+    /// Nil for connections without TLS.
     func tls(_ settings: Settings, _ limits: Limits) throws -> TLSIdentity? {
         let certificate = settings.string("tlsCertificate", flag: tlsCertificate)
         let key = settings.string("tlsKey", flag: tlsKey)
@@ -89,7 +90,7 @@ struct AccessFlags: ParsableArguments {
         }
     }
 
-    /// Refuses what would be open to a whole network.
+    /// Refuses to serve a whole network without logins.
     func check(_ address: Address, hasLogins: Bool, _ settings: Settings) throws {
         guard !address.isLoopback, !hasLogins else { return }
         guard try settings.bool("insecure", flag: insecure) else {

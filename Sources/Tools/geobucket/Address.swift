@@ -18,7 +18,7 @@ extension ServiceAddress: ExpressibleByArgument {
     }
 }
 
-/// Why an address cannot be listened at.
+/// Why the service cannot listen on an address.
 func reason(of error: any Error) -> String {
     switch error {
     case let error as IOError: String(cString: strerror(error.errnoCode))

@@ -2,16 +2,16 @@ import Glibc
 import Logging
 import NIOCore
 
-/// How much address space the process may have (`ulimit -v`): where it ends, no thread starts and
-/// nothing is allocated, and the process dies without a word.
+/// How much address space the process may have (`ulimit -v`). When it is used up, no thread starts
+/// and no allocation succeeds, and the process ends without a message.
 enum AddressSpace {
-    /// Of what the C library reserves for a thread that allocates, and for how many at most.
+    /// What the C library reserves for a thread that allocates, and for how many threads at most.
     private static let arenaBytes = 64 << 20
     private static let arenasPerProcessor = 8
-    /// For all else that a start takes.
+    /// For everything else that a start needs.
     private static let otherBytes = 192 << 20
 
-    /// Refuses a limit under which so many threads would not start.
+    /// Refuses a limit under which that many threads would not start.
     static func check(threads: Int = max(System.coreCount, 1)) throws {
         guard let limit else { return }
         let arenas = min(threads, max(System.coreCount, 1) * arenasPerProcessor)
@@ -26,7 +26,7 @@ enum AddressSpace {
         munmap(room, needed)
     }
 
-    /// Says that there is a limit, which what is stored may reach later.
+    /// Warns of a limit, which the stored data may reach later.
     static func warnOfLimit(_ logger: Logger) {
         guard let limit else { return }
         logger.warning(
@@ -41,7 +41,7 @@ enum AddressSpace {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// What a thread's stack takes.
+    /// Bytes of a thread's stack.
     private static var stackBytes: Int {
         var attributes = pthread_attr_t()
         guard pthread_attr_init(&attributes) == 0 else { return 8 << 20 }

@@ -5,16 +5,16 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// `geobucket query`: asks a bucket and prints what matches.
+/// `geobucket query`: queries a bucket and prints the objects that match.
 struct Ask: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
-        abstract: "Ask which objects match, nearest first where --near is given.",
+        abstract: "Print the objects that match, nearest first if --near is given.",
         discussion: """
-            A condition is `field OP value`, OP one of = != < <= > >= ^= (begins with) \
-            ~ (contains) in, joined by and, or, not and parentheses. \
-            With --near each object's distance in metres stands in _calculated.distance and orders \
-            the answer unless --order-by says otherwise.
+            A condition is `field OP value`; OP is one of = != < <= > >= ^= (begins with) \
+            ~ (contains) in. Conditions are joined by and, or, not and parentheses. \
+            With --near, _calculated.distance is each object's distance in metres, and the answer is \
+            ordered by it unless --order-by is given.
 
             Example: geobucket query --bucket airports --near 35.6812,139.7671 --within 100km \
             --where 'lighted = true and runway_m >= 2500' --fields name,city
@@ -25,25 +25,26 @@ struct Ask: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Order by these fields, each with :desc for the opposite.", valueName: "field[:desc],…")
+            "Order by these fields; :desc after a field reverses its order.",
+            valueName: "field[:desc],…")
     )
     var orderBy: String?
 
     @Option(
         parsing: .unconditional,
-        help: "How many objects, over as many pages as it takes. (default: one page)")
+        help: "How many objects to print, over as many pages as needed. (default: one page)")
     var limit: Int?
 
     @Option(help: ArgumentHelp("Only these fields of each object.", valueName: "a,b"))
     var fields: String?
 
-    @Flag(help: "Every match, page by page.")
+    @Flag(help: "Print every match, over all pages.")
     var all = false
 
     @Option(help: "table, json, ndjson, geojson or csv.")
     var format = OutputFormat.table
 
-    @Flag(help: "Say how the query runs instead of running it.")
+    @Flag(help: "Print how the query would run instead of running it.")
     var explain = false
 
     func validate() throws {
@@ -116,7 +117,7 @@ struct Ask: AsyncParsableCommand {
 
 extension OutputFormat: ExpressibleByArgument {}
 
-/// `geobucket count`: how many objects match.
+/// `geobucket count`: counts the objects that match.
 struct Count: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Count the objects that match.",

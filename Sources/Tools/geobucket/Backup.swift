@@ -6,19 +6,19 @@ import Glibc
 import JSONText
 import ObjectStore
 
-/// `geobucket backup`: a copy of a store, verified, while writes go on.
+/// `geobucket backup`: copies a store and verifies the copy, while writes go on.
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Copy a store, as it is at the beginning, into a file of its own, and verify it.",
+        abstract: "Copy a store, as it is at the beginning, into a new file, and verify the copy.",
         discussion: """
-            The copy holds every write that was answered before the beginning, whatever is written \
-            meanwhile. With --store it copies the file, which a service may be serving; with --server \
-            a running service sends it, from this machine or another. DESTINATION must not exist; it \
-            does when the copy is whole, on disk and checked. To restore, start a service on it \
-            (`geobucket serve --store DESTINATION`).
+            The copy contains every write that was answered before the beginning, whatever is written \
+            meanwhile. With --store it copies the file, which a service may be serving. With --server \
+            a running service sends its store, from this machine or another. DESTINATION must not \
+            exist. It is created when the copy is complete, on disk and verified. To restore, start a \
+            service on it (`geobucket serve --store DESTINATION`).
             """)
 
-    @Argument(help: "The file to make.")
+    @Argument(help: "The file to create.")
     var destination: String
 
     @Option(
@@ -103,7 +103,7 @@ struct Backup: AsyncParsableCommand {
         return report
     }
 
-    /// Gives the copy its name, unless somebody has taken it meanwhile.
+    /// Gives the copy its name, unless a file of that name exists by now.
     private func publish(_ partial: String) throws {
         guard link(partial, destination) == 0 else { throw Self.failure(destination) }
         let slash = destination.lastIndex(of: "/")

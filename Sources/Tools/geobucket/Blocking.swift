@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Runs what takes its time without waiting in Swift's way on another thread: Swift's own are as few
-/// as the machine's processors, and are needed meanwhile, by health over HTTP for example.
+/// Runs a blocking call on a separate thread. Swift's own threads are as few as the machine's
+/// processors, and others need them meanwhile, for example health over HTTP.
 func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
 ) async throws -> Value {

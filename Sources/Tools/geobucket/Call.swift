@@ -2,7 +2,7 @@ import ArgumentParser
 import GeoBucketClient
 import JSONText
 
-/// `geobucket call`: one raw JSON-RPC call.
+/// `geobucket call`: makes one raw JSON-RPC call.
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make one JSON-RPC call and print its result.",

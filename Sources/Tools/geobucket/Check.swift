@@ -3,14 +3,14 @@ import Backend
 import EmbeddedBackend
 import JSONText
 
-/// `geobucket check`: says where a store and what is derived from it disagree.
+/// `geobucket check`: reports where a store and the data derived from it disagree.
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check a store: every disagreement between its documents and its index.",
+        abstract: "Check a store: report every disagreement between its documents and its index.",
         discussion: """
-            Prints a sentence for each disagreement and exits with 1 when there is one. \
-            With --store it reads the whole file at one state and changes nothing; a service may be \
-            running on it. With --server a running service compares what it has in memory.
+            Prints a sentence for each disagreement, and exits with 1 if there is one. With --store it \
+            reads the whole file at one state and changes nothing; a service may be running on it. \
+            With --server a running service compares its store with what it has in memory.
             """)
 
     @Option(

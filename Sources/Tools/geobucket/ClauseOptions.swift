@@ -5,33 +5,33 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// The flags of `query` and `count` that say which objects.
+/// The flags of `query` and `count` that select objects.
 struct ClauseOptions: ParsableArguments {
-    @Option(help: "The bucket to ask.")
+    @Option(help: "The bucket to query.")
     var bucket: String
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Measure from here.", valueName: "lat,lon"))
+        help: ArgumentHelp("Measure distances from this position.", valueName: "lat,lon"))
     var near: String?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "With --near: at most so far away (m, km, mi, nmi, ft).", valueName: "length"))
+            "With --near: the greatest distance (m, km, mi, nmi, ft).", valueName: "length"))
     var within: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("In this rectangle.", valueName: "south,west,north,east"))
+        help: ArgumentHelp("Only objects in this rectangle.", valueName: "south,west,north,east"))
     var box: String?
 
-    @Option(help: "The GeoPoint field that --near and --box look at. (default: location)")
+    @Option(help: "The GeoPoint field for --near and --box. (default: location)")
     var field: String?
 
     private var path: FieldPath { FieldPath(field ?? "location") }
 
-    /// The field of the geometry in GeoJSON; nil where no field is asked about.
+    /// The field of the geometry in GeoJSON; nil if no flag refers to a field.
     var geometryField: String? {
         field ?? (near == nil && box == nil ? nil : path.text)
     }
@@ -45,15 +45,15 @@ struct ClauseOptions: ParsableArguments {
 
     @Option(
         name: .customLong("clause"),
-        help: ArgumentHelp("A clause of the query language as it is.", valueName: "json"))
+        help: ArgumentHelp("A clause of the query language, as JSON.", valueName: "json"))
     var clauses: [String] = []
 
-    /// The name that the distance from --near is put into.
+    /// The name of the distance from --near.
     static let distanceName = "distance"
 
     func validate() throws { try usage("--bucket") { _ = try BucketName(bucket) } }
 
-    /// The clause all flags together make.
+    /// The clause of all flags together.
     func clause() throws -> Clause {
         var parts: [Clause] = []
         if let near = try nearby() { parts.append(.geo(near)) }

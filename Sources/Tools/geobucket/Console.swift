@@ -1,6 +1,6 @@
 import Glibc
 
-/// Standard output for results, standard error for all else.
+/// Standard output for results, standard error for everything else.
 enum Console {
     /// Writes a line to standard error.
     static func error(_ message: String, prefix: String = "geobucket: ") {
@@ -34,7 +34,7 @@ enum Console {
     /// Whether standard output takes bold and colour.
     static var takesStyle: Bool { outputIsTerminal && getenv("NO_COLOR") == nil }
 
-    /// Columns of the terminal; nil when standard output is none.
+    /// Columns of the terminal; nil if standard output is not one.
     static var columns: Int? {
         guard outputIsTerminal else { return nil }
         var size = winsize()

@@ -4,16 +4,16 @@ import Interchange
 import JSONText
 import Objects
 
-/// `geobucket export`: a whole bucket to standard output.
+/// `geobucket export`: writes a whole bucket to standard output.
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write a whole bucket to standard output, in the order of creation.",
         discussion: """
-            What is written is one state of the bucket, the one at the beginning, whatever is \
-            written to it meanwhile.
+            The output is the state of the bucket at the beginning of the export, whatever is written \
+            to it meanwhile.
             """)
 
-    @Option(help: "The bucket to write out.")
+    @Option(help: "The bucket to export.")
     var bucket: String
 
     @OptionGroup var server: ServerOption

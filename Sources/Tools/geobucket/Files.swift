@@ -1,12 +1,12 @@
 import Glibc
 import Operations
 
-/// What the surroundings hold: small files and the environment.
+/// Access to small files and to the environment.
 enum Files {
-    /// What a command reads at most of a file that somebody names.
+    /// The most that a command reads of a file given by the user.
     private static let maximumBytes = 1 << 30
 
-    /// What a file holds, or what comes through a pipe until its end.
+    /// The contents of a file, or of a pipe until its end.
     static func contents(of path: String) throws -> [UInt8] {
         guard let file = fopen(path, "re") else { throw failure(path, "cannot be read") }
         defer { fclose(file) }
@@ -24,7 +24,7 @@ enum Files {
         return bytes
     }
 
-    /// A file that the service goes by.
+    /// A file that configures the service.
     static func trusted(_ path: String, maximumBytes: Int) throws -> TrustedFile {
         do {
             return try TrustedFile(path: path, maximumBytes: maximumBytes)
@@ -33,8 +33,8 @@ enum Files {
         }
     }
 
-    /// Replaces a file whole, durably, and leaves it its owner and its mode; where there is none, its
-    /// maker alone may read it. A link stays a link.
+    /// Replaces a file as a whole, durably, and keeps its owner and mode. A new file is readable
+    /// only by its creator. A link stays a link.
     static func replace(_ path: String, with bytes: [UInt8]) throws {
         let path = resolved(path)
         let next = path + ".new"
@@ -55,7 +55,7 @@ enum Files {
         try syncFolder(of: path)
     }
 
-    /// Gives what takes the place of a file the file's owner, group and mode.
+    /// Gives the replacement of a file the file's owner, group and mode.
     private static func keepOwnerAndMode(of path: String, for file: Int32) throws {
         var (old, new) = (stat(), stat())
         guard stat(path, &old) == 0 else { return }
@@ -72,7 +72,7 @@ enum Files {
         }
     }
 
-    /// The file that a path leads to through links; the path itself when there is none yet.
+    /// The file that a path leads to through links; the path itself if there is no file yet.
     private static func resolved(_ path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
@@ -87,7 +87,7 @@ enum Files {
         guard fsync(folder) == 0 else { throw failure(path, "cannot be written") }
     }
 
-    /// Replaces what a file holds, or makes it.
+    /// Replaces the contents of a file, or creates it.
     static func write(_ bytes: [UInt8], to path: String) throws {
         let file = fopen(path, "w")
         let isWritten = file.map { fwrite(bytes, 1, bytes.count, $0) == bytes.count } ?? false
@@ -99,7 +99,7 @@ enum Files {
         CommandFailure("\(path) \(what): \(String(cString: strerror(errno)))")
     }
 
-    /// A variable of the environment; nil when it is missing or empty.
+    /// An environment variable; nil if it is missing or empty.
     static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)

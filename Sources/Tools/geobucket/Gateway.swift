@@ -6,20 +6,19 @@ import Operations
 import ServiceLifecycle
 import Synchronization
 
-/// Health and metrics over HTTP beside the service, from before its store is open until it has
-/// stopped.
+/// Health and metrics over HTTP, from before the store is open until the service has stopped.
 final class Gateway: Sendable {
     let health = Health()
     private let registry = PrometheusRegistry()
     private let observed = Mutex<Operations.Service?>(nil)
 
-    /// From here on metrics are recorded. To be made once, before whatever records them.
+    /// Starts recording metrics. Create it once, before anything that records them.
     init() { MetricsSystem.bootstrap(registry) }
 
-    /// Shows the gauges of a service as well.
+    /// Also shows the gauges of a service.
     func observe(_ service: Operations.Service) { observed.withLock { $0 = service } }
 
-    /// Runs `body` while an address answers.
+    /// Runs `body` while the gateway answers on an address.
     func serving(
         at address: Address, _ limits: Limits, _ logger: Logger, _ body: () async throws -> Void
     ) async throws {

@@ -1,18 +1,19 @@
 import ArgumentParser
 import Operations
 
-/// The program: one subcommand for each thing it does.
+/// The program and its subcommands.
 @main
 struct GeoBucket: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "geobucket",
-        abstract: "A service for JSON objects with positions: what is near here that also matches?",
+        abstract:
+            "A database service for JSON objects with positions: what is near here and also matches?",
         discussion: """
             Objects live in buckets. `geobucket serve` runs the service; the other commands are \
-            clients of it, except `check` and `backup`, which can also read a store by themselves, \
-            and `token`.
+            clients of it, except `check` and `backup`, which can also read a store without a \
+            service, and `token`.
 
-            Exit status: 0 done, 1 the work failed, 2 wrong usage.
+            Exit status: 0 success, 1 the work failed, 2 wrong usage.
             """,
         version: Operations.Service.version,
         subcommands: [

@@ -2,16 +2,16 @@ import Archives
 import ArgumentParser
 import Interchange
 
-/// `geobucket import-archive`: objects out of an NSKeyedArchiver file into a bucket.
+/// `geobucket import-archive`: loads objects from an NSKeyedArchiver file into a bucket.
 struct ImportArchive: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import-archive",
         abstract: "Load objects from a file that NSKeyedArchiver wrote.",
         discussion: """
-            The classes of the archived objects are not needed. An array or set at the top is many \
-            objects, anything else one; what is no object by itself, such as a string, becomes one \
-            with --value. Dates become milliseconds since 1970, data base64, a \
-            CLLocation a GeoPoint, instances of other classes objects with the keys they encoded.
+            The classes of the archived objects are not needed. An array or set at the top becomes many \
+            objects, anything else one. With --value, a value that is not an object, such as a \
+            string, becomes one. Dates become milliseconds since 1970, data base64, and a CLLocation \
+            a GeoPoint. Instances of other classes become objects with the keys that they encoded.
 
             Example: geobucket import-archive shops.plist --bucket shops --id number \
             --geopoint lat,lon=location --map MYShop=kind
@@ -24,13 +24,13 @@ struct ImportArchive: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A key of the archive's top to read; repeatable. (default: root, or the only one)",
+            "A top-level key of the archive to read; repeatable. (default: root, or the only key)",
             valueName: "name"))
     var key: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Puts the archived class's name into a field of its objects; repeatable.",
+            "Put the name of an archived class into a field of its objects; repeatable.",
             valueName: "class=field"))
     var map: [ClassMapping] = []
 
@@ -45,13 +45,13 @@ struct ImportArchive: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The field for what is no object by itself: strings, numbers, lists in lists.",
+            "The field for values that are not objects: strings, numbers, lists in lists.",
             valueName: "field"))
     var value: String?
 
     @Flag(
         help:
-            "Takes the underscores off that names of fields begin with: _name becomes name, _id id."
+            "Remove underscores at the beginning of field names: _name becomes name, _id becomes id."
     )
     var stripUnderscores = false
 
@@ -61,11 +61,13 @@ struct ImportArchive: AsyncParsableCommand {
     struct Limits: ParsableArguments {
         @Option(help: "Bytes of the file, uncompressed. (default: 268435456)")
         var fileBytes: Int?
-        @Option(help: "Containers inside each other; at most 900. (default: 200)")
+        @Option(help: "Levels of nested containers; at most 900. (default: 200)")
         var depth: Int?
-        @Option(help: "Values read, each as often as it is read. (default: 10000000)")
+        @Option(help: "Values read, counted each time they are read. (default: 10000000)")
         var values: Int?
-        @Option(help: "Values of one object, shared ones wherever they appear. (default: 100000)")
+        @Option(
+            help:
+                "Values of one object, shared ones counted wherever they appear. (default: 100000)")
         var objectValues: Int?
 
         var limits: ArchiveLimits {
@@ -125,7 +127,7 @@ extension ArchivedRecords.PointMapping: ExpressibleByArgument {
     }
 }
 
-/// The two sides of the only separator; nil when one is empty.
+/// The two sides of the only separator; nil if one is empty.
 private func halves(_ text: String, at separator: Character) -> (String, String)? {
     let parts = text.split(separator: separator, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }

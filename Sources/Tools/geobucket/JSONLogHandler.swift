@@ -5,7 +5,7 @@ import Logging
 /// Log lines as JSON objects on standard error, one a line:
 /// `{"time":"2026-03-01T12:00:00.123Z","level":"info","logger":"geobucket","message":"…",…}`.
 ///
-/// Metadata are members of their own, as strings.
+/// Metadata are further members, as strings.
 struct JSONLogHandler: LogHandler {
     let label: String
     var logLevel = Logger.Level.info

@@ -4,7 +4,7 @@ import Objects
 
 /// The flags of `serve` that set limits, one for each of `LimitSetting.all`.
 struct LimitFlags: ParsableArguments, CustomReflectable {
-    /// What the flags say, in the order of `LimitSetting.all`.
+    /// The values of the flags, in the order of `LimitSetting.all`.
     private let values: [Int?]
 
     init() { values = [] }
@@ -16,7 +16,7 @@ struct LimitFlags: ParsableArguments, CustomReflectable {
         }
     }
 
-    /// The flags as the parser finds them, which looks for properties.
+    /// The flags in the form that the argument parser expects, as properties.
     var customMirror: Mirror {
         Mirror(self, children: LimitSetting.all.map { ($0.name, Option<Int?>(help: $0.help)) })
     }

@@ -1,17 +1,18 @@
 import ArgumentParser
 import Interchange
 
-/// `geobucket load`: objects out of a file into a bucket.
+/// `geobucket load`: loads objects from a file into a bucket.
 struct Load: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Load objects from NDJSON, GeoJSON, a JSON array or CSV, plain or gzipped.",
         discussion: """
-            The format is told by the file's name (.ndjson .jsonl .json .geojson .csv .tsv, each \
-            with .gz too; .json also by its beginning) or by --format; - reads standard input. An object with an _id replaces \
-            the one that has it. Objects are sent in groups, each stored whole or not at all.
+            The file's name determines the format (.ndjson .jsonl .json .geojson .csv .tsv, each also \
+            with .gz; for .json the beginning of the file counts too), unless --format is given. \
+            - reads standard input. An object with an _id replaces the one that has it. Objects are \
+            sent in groups, and each group is stored whole or not at all.
 
             CSV: numbers and true/false are recognised, empty cells are missing. --latitude and \
-            --longitude name the columns that become the GeoPoint. GeoJSON: Points become the \
+            --longitude name the columns that become the GeoPoint. GeoJSON: a Point becomes the \
             field --point.
             """)
 
@@ -20,10 +21,10 @@ struct Load: AsyncParsableCommand {
 
     @OptionGroup var loading: LoadingOptions
 
-    @Option(help: "ndjson, json (an array), geojson, csv or tsv; else by the file's name.")
+    @Option(help: "ndjson, json (an array), geojson, csv or tsv. (default: by the file's name)")
     var format: InputFormat?
 
-    @Option(help: "Field that becomes the GeoPoint (CSV, GeoJSON).")
+    @Option(help: "The field for the GeoPoint (CSV, GeoJSON).")
     var point = "location"
 
     @Option(help: ArgumentHelp("CSV column of the latitude.", valueName: "column"))

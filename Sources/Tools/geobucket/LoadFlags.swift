@@ -2,22 +2,23 @@ import ArgumentParser
 import LoadTest
 import SyntheticData
 
-/// The flags of `loadtest` that say how much is sent, and for how long.
+/// The flags of `loadtest` for rates and durations.
 struct LoadFlags: ParsableArguments {
     @Option(help: "Requests a second. (default: 1000)")
     var rate: Double?
 
-    @Option(help: ArgumentHelp("Try rates one after the other.", valueName: "from:to:step"))
+    @Option(
+        help: ArgumentHelp("Try several rates, one after the other.", valueName: "from:to:step"))
     var ramp: String?
 
     @Option(
         help: ArgumentHelp(
-            "Look for the highest rate that holds the objective.", valueName: "from:to"))
+            "Search for the highest rate that holds the objective.", valueName: "from:to"))
     var search: String?
 
     @Option(
         help: ArgumentHelp(
-            "A latency that so many percent of the requests have to keep, such as p99=5ms.",
+            "A percentile and the latency it must not exceed, such as p99=5ms.",
             valueName: "p=latency"))
     var objective: String?
 
@@ -25,13 +26,13 @@ struct LoadFlags: ParsableArguments {
         help: "Connections, 1 to \(LoadSettings.mostConnections), each with one request at a time.")
     var connections = 50
 
-    @Option(help: "Seconds that each rate is held.")
+    @Option(help: "How many seconds to hold each rate.")
     var seconds = 30.0
 
-    @Option(help: "Seconds of warm-up, which does not count.")
+    @Option(help: "Seconds of warm-up, which are not counted.")
     var warmUp = 5.0
 
-    @Option(help: "Seconds that answers are waited for when a rate is over.")
+    @Option(help: "How many seconds to wait for answers after each rate.")
     var patience = 10.0
 
     /// - Throws: `ValidationError` that names the flag at fault.

@@ -7,47 +7,47 @@ import Objects
 import QueryLanguage
 import SyntheticData
 
-/// The flags of `loadtest` that say what is sent.
+/// The flags of `loadtest` for the requests to send.
 struct LoadRequestFlags: ParsableArguments {
-    @Option(help: "The bucket that is loaded.")
+    @Option(help: "The bucket to send requests to.")
     var bucket = "loadtest"
 
     @Option(
         help: ArgumentHelp(
-            "Put so many objects into the bucket first, four in five around cities.",
+            "Put this many objects into the bucket first, four in five around cities.",
             valueName: "objects"))
     var prepare: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Kinds of requests and how often each is sent.", valueName: "kind=weight,…"))
+            "Kinds of requests with their weights.", valueName: "kind=weight,…"))
     var mix = "radius=60,nearest=25,box=15"
 
-    @Option(help: "The GeoPoint field that is searched and moved.")
+    @Option(help: "The GeoPoint field to search and to move.")
     var field = "location"
 
-    @Option(help: "Of circles, and half the side of boxes.")
+    @Option(help: "Radius of circles, and half the side of boxes.")
     var radius = "5km"
 
-    @Option(help: "How far an object goes in one move.")
+    @Option(help: "How far one move takes an object.")
     var step = "100m"
 
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "The condition of filter. (default: rating >= 50)", valueName: "expr"))
+            "The condition of the kind filter. (default: rating >= 50)", valueName: "expr"))
     var condition: String?
 
     @Option(
         help: ArgumentHelp(
-            "Places that requests go to, about: one LATITUDE,LONGITUDE a line.",
+            "A file of search centres: one LATITUDE,LONGITUDE a line.",
             valueName: "file"))
     var centers: String?
 
-    @Option(help: "Of places, kinds and objects: the same seed, the same requests.")
+    @Option(help: "Seed of positions, kinds and objects: the same seed makes the same requests.")
     var seed: UInt64 = 1
 
-    /// The most objects that are made.
+    /// The most objects that --prepare creates.
     private static let mostObjects = 100_000_000
 
     /// - Throws: `ValidationError` that names the flag at fault.
@@ -82,7 +82,7 @@ struct LoadRequestFlags: ParsableArguments {
         return meters
     }
 
-    /// The places in the file of --centers; none without it.
+    /// The positions in the file of --centers; empty without it.
     func places() throws -> [MicroPoint] {
         guard let centers else { return [] }
         let text = try Files.contents(of: centers)

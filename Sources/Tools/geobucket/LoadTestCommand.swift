@@ -7,16 +7,16 @@ import Objects
 import QueryLanguage
 import UnixSignals
 
-/// `geobucket loadtest`: drives a service at a fixed rate and reports latencies.
+/// `geobucket loadtest`: sends requests at a fixed rate and reports latencies.
 struct LoadTestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "loadtest",
-        abstract: "Drive a service at a fixed rate and report latencies.",
+        abstract: "Send requests to a service at a fixed rate and report latencies.",
         discussion: """
-            Requests are due at even distances whether or not earlier ones have been answered; \
-            latencies count from when they were due. Kinds of --mix, each with its weight: \
+            Requests are due at even intervals, whether or not earlier ones have been answered; \
+            latencies count from the time they were due. Kinds of --mix, each with its weight: \
             \(RequestKind.allCases.map(\.rawValue).joined(separator: " ")). The last three \
-            write into the bucket. Searches go where the bucket's objects are, or to --centers.
+            write into the bucket. Searches are near the bucket's objects, or near --centers.
 
             Example: geobucket loadtest --prepare 100000 --mix radius=60,nearest=20,box=10,move=8,create=2 \
             --search 1000:50000 --objective p99=5ms --report load.html
@@ -28,7 +28,7 @@ struct LoadTestCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Requests") var requests: LoadRequestFlags
 
-    @Option(help: ArgumentHelp("Write the report as a page.", valueName: "file.html"))
+    @Option(help: ArgumentHelp("Write the report as an HTML page.", valueName: "file.html"))
     var report: String?
 
     @Option(help: ArgumentHelp("Write the report as JSON.", valueName: "file"))
@@ -37,7 +37,8 @@ struct LoadTestCommand: AsyncParsableCommand {
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Compare two reports that --json wrote instead of running.", valueName: "a.json b.json")
+            "Instead of running, compare two reports that --json wrote.", valueName: "a.json b.json"
+        )
     )
     var compare: [String] = []
 
@@ -115,7 +116,7 @@ struct LoadTestCommand: AsyncParsableCommand {
                     for await _ in signals { return nil }
                     return nil
                 }
-                // Whichever comes first ends the other; a test that is cancelled still reports.
+                // Whichever finishes first cancels the other; a cancelled test still reports.
                 let first = try await group.next() ?? nil
                 group.cancelAll()
                 let second = try await group.next() ?? nil
@@ -140,7 +141,7 @@ struct LoadTestCommand: AsyncParsableCommand {
     }
 }
 
-/// One line of standard error that says how a load test goes, on a terminal only.
+/// One line of standard error with the progress of a load test, on a terminal only.
 private struct LoadProgressLine: Sendable {
     private let isShown = Console.errorIsTerminal
 

@@ -3,7 +3,7 @@ import GeoBucketClient
 import Interchange
 import JSONText
 
-/// What of the service's limits a loader has to know.
+/// The service's limits that a loader needs.
 struct ServerLimits: Sendable {
     var lineBytes: Int
     var objectBytes: Int
@@ -23,9 +23,9 @@ struct ServerLimits: Sendable {
     }
 }
 
-/// Sends records in groups through `object.putMany`, several groups under way at once.
+/// Sends records in groups through `object.putMany`, several groups at a time.
 ///
-/// A group that the service refuses has changed nothing; the record it names is reported, and with
+/// A refused group has changed nothing. The record that the refusal names is reported, and with
 /// `skipsErrors` the rest of the group is sent again.
 struct Loader {
     private let connection: LineConnection
@@ -39,7 +39,7 @@ struct Loader {
     private var progress: ProgressLine
     private var recordName = ""
     private var lastSent = 0
-    /// Of groups that failed as a whole.
+    /// Records of groups that failed as a whole.
     private var failures: [(records: String, reason: String)] = []
     private(set) var summary = Summary()
 
@@ -100,7 +100,7 @@ struct Loader {
         summary.seconds = (ContinuousClock.now - start) / .seconds(1)
     }
 
-    /// What cannot be read any further ends the loading, whatever bad records do.
+    /// A file that cannot be read further ends the loading, whatever --on-error says.
     private mutating func next(of file: some RecordSource) -> Record? {
         do throws(InterchangeError) {
             return try file.next()
@@ -143,8 +143,8 @@ struct Loader {
         return connection.begin("object.putMany", params.bytes)
     }
 
-    /// Waits for the oldest group's answer. One that failed for no record's sake, or of which nobody knows
-    /// what became, ends the loading, whatever bad records do.
+    /// Waits for the oldest group's answer. A group that failed for a reason not in a record, or
+    /// whose outcome is unknown, ends the loading, whatever --on-error says.
     private mutating func settle() async {
         guard var (group, answer) = underWay.popFirst() else { return }
         while true {

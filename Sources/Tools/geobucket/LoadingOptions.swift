@@ -3,14 +3,14 @@ import GeoBucketClient
 import Interchange
 import Objects
 
-/// What commands that write records into a bucket have in common.
+/// The options of commands that write records into a bucket.
 struct LoadingOptions: ParsableArguments {
     @Option(help: "The bucket to load into.")
     var bucket: String
 
     @OptionGroup var server: ServerOption
 
-    @Option(help: "What a bad record does: stop or skip.")
+    @Option(help: "What to do at a bad record: stop or skip.")
     var onError = OnError.stop
 
     enum OnError: String, ExpressibleByArgument, CaseIterable { case stop, skip }
@@ -19,11 +19,11 @@ struct LoadingOptions: ParsableArguments {
         try usage("--bucket") { _ = try BucketName(bucket) }
     }
 
-    /// Sends every record and prints what came of it.
+    /// Sends every record and prints the outcome.
     ///
     /// - Parameters:
     ///   - name: the file, for messages.
-    ///   - records: opens it, now that the service's limits are known.
+    ///   - records: opens the file; called when the service's limits are known.
     func load(
         named name: String, _ records: (ServerLimits) throws(InterchangeError) -> some RecordSource
     ) async throws {

@@ -4,10 +4,10 @@ import Objects
 
 /// How many files and sockets the process may have open.
 enum OpenFiles {
-    /// What the program needs besides connections: the store, its readers, refused connections.
+    /// Descriptors needed besides connections: the store, its readers, refused connections.
     private static let others = 1_500
 
-    /// Raises the process's limit to what the limit of connections needs, as far as it may.
+    /// Raises the process's limit to what the limit of connections needs, as far as permitted.
     static func raiseLimit(for limits: Limits, _ logger: Logger) {
         let wanted = limits.connections + limits.httpConnections + others
         let allowed = raiseLimit(to: wanted)
@@ -17,7 +17,7 @@ enum OpenFiles {
             metadata: ["allowed": "\(allowed)", "needed": "\(wanted)"])
     }
 
-    /// Raises the process's limit to so many, as far as it may.
+    /// Raises the process's limit to a number, as far as permitted.
     ///
     /// - Returns: how many may be open from then on.
     static func raiseLimit(to wanted: Int) -> Int {

@@ -32,7 +32,7 @@ struct PageRequest: Sendable {
 
     /// Fetches page after page and writes each object to standard output through `format`.
     ///
-    /// - Parameter wanted: how many objects; nil is one page.
+    /// - Parameter wanted: how many objects; nil means one page.
     /// - Returns: whether more objects match.
     func pages(
         _ connection: LineConnection, upTo wanted: Int?,

@@ -1,11 +1,11 @@
-/// One line of standard error that is written over and over, on a terminal only.
+/// One line of standard error that is rewritten in place, on a terminal only.
 struct ProgressLine {
     private let isShown = Console.errorIsTerminal
     private var lastShown = ContinuousClock.now
     private var isVisible = false
     private var calls = 0
 
-    /// Shows how far the work is, a few times a second.
+    /// Shows the progress, a few times a second.
     mutating func show(_ objects: Int, _ bytes: @autoclosure () -> Int, _ total: Int?) {
         guard isShown else { return }
         calls += 1

@@ -4,15 +4,15 @@ import QueryServer
 import ServiceLifecycle
 import UnixSignals
 
-/// Takes up what changes beside a running service: tokens and the keys of signed ones when their
-/// files do, certificates at SIGHUP.
+/// Reloads files of a running service: tokens and signing keys when their files change,
+/// certificates at SIGHUP.
 struct Reloading: ServiceLifecycle.Service {
     let access: WatchedAccess?
     let tls: TLSIdentity?
     let logger: Logger
 
     private static let interval = Duration.milliseconds(200)
-    /// Where certificates are read, one reading after the other: a stop does not wait for it.
+    /// The queue on which certificates are read one at a time; a stop does not wait for it.
     private static let queue = DispatchQueue(label: "geobucket.certificates")
 
     func run() async throws {

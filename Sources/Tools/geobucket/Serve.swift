@@ -13,11 +13,11 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the service.",
         discussion: """
-            When it can answer it prints `geobucket ready on HOST:PORT` on standard output. SIGTERM \
-            or SIGINT: it takes no more connections, answers what it has read, and exits with 0.
+            When the service can answer, it prints `geobucket ready on HOST:PORT` to standard output. On \
+            SIGTERM or SIGINT it accepts no more connections, answers what it has read, and exits with 0.
 
-            Every flag can also come from the environment (--line-bytes is GEOBUCKET_LINE_BYTES) or \
-            from a JSON file given with --config (\"lineBytes\": 65536), in that order.
+            Every flag can also be set in the environment (--line-bytes is GEOBUCKET_LINE_BYTES) or in \
+            a JSON file given with --config (\"lineBytes\": 65536), in this order of precedence.
             """)
 
     @Option(
@@ -28,13 +28,13 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Address of health and metrics over HTTP, usually port 4363; without it there are none.",
+            "Address for health and metrics over HTTP, usually port 4363; without it they are not served.",
             valueName: "host:port"))
     var http: String?
 
     @Option(
         help: ArgumentHelp(
-            "The store's file, made when it is missing. (default: ./geobucket.sqlite)",
+            "The store's file, created when missing. (default: ./geobucket.sqlite)",
             valueName: "path"))
     var store: String?
 
@@ -53,11 +53,11 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Whether answered writes survive loss of power (full) or of the process. (default: full)",
+            "What an answered write survives: loss of power (full), or only a crash of the process (normal). (default: full)",
             valueName: "full|normal"))
     var durability: String?
 
-    @Option(help: "Seconds a stop waits for answers under way. (default: 8)")
+    @Option(help: "Seconds that a stop waits for pending answers. (default: 8)")
     var drainSeconds: Int?
 
     @OptionGroup(title: "Access") var accessFlags: AccessFlags

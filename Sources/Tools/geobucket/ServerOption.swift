@@ -1,7 +1,7 @@
 import ArgumentParser
 import GeoBucketClient
 
-/// Which service a client command talks to.
+/// The service that a client command connects to.
 struct ServerOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -9,7 +9,7 @@ struct ServerOption: ParsableArguments {
             valueName: "host:port"))
     var server: Address?
 
-    @Flag(help: "Use TLS; the other --tls flags do too.")
+    @Flag(help: "Use TLS; the other --tls flags imply it.")
     var tls = false
 
     @Option(
@@ -30,14 +30,14 @@ struct ServerOption: ParsableArguments {
             valueName: "path"))
     var tokenFile: String?
 
-    /// Refuses a store's path beside a service's address: one of both is asked.
+    /// Refuses a store's path together with a service's address.
     func refuse(with store: String?) throws {
         if server != nil, store != nil {
             throw ValidationError("--server and --store exclude each other")
         }
     }
 
-    /// Runs `body` on a connection; failures become sentences.
+    /// Runs `body` on a connection; failures become messages.
     func connect<Result: Sendable>(
         _ body: (LineConnection) async throws -> Result
     ) async throws -> Result {
@@ -56,7 +56,7 @@ struct ServerOption: ParsableArguments {
         }
     }
 
-    /// The flag's address, else the environment's, else the standard one.
+    /// The address of the flag, else of the environment, else the standard one.
     func address() throws -> Address { try server ?? fromEnvironment() ?? .standard }
 
     func token() throws -> String? {

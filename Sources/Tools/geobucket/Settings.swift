@@ -43,7 +43,7 @@ struct Settings {
         flag ?? environment.string(forKey: ConfigKey(name)) ?? file?.string(forKey: ConfigKey(name))
     }
 
-    /// A whole number; what is not one is refused with its place.
+    /// A whole number; anything else is refused, with where it was set.
     func int(_ name: String, flag: Int?) throws -> Int? {
         if let flag { return flag }
         if let text = environment.string(forKey: ConfigKey(name)) {
@@ -56,7 +56,7 @@ struct Settings {
         return file?.int(forKey: ConfigKey(name))
     }
 
-    /// A switch that is on or off.
+    /// A setting that is on or off.
     func bool(_ name: String, flag: Bool) throws -> Bool {
         if flag { return true }
         if let text = environment.string(forKey: ConfigKey(name)) {
@@ -74,7 +74,7 @@ struct Settings {
         "GEOBUCKET_" + name.map { $0.isUppercase ? "_\($0)" : $0.uppercased() }.joined()
     }
 
-    /// Refuses a file with unknown names, values of the wrong type, or a name that stands twice.
+    /// Refuses a file with unknown names, values of the wrong type, or a name that occurs twice.
     private static func check(file path: String) throws {
         let text: [UInt8]
         do {

@@ -10,8 +10,8 @@ struct TokenCommand: ParsableCommand {
         commandName: "token",
         abstract: "Make, list and revoke the tokens that clients log in with.",
         discussion: """
-            The tokens file holds no token, only digests. A running service takes up a change by \
-            itself, for connections that are logged in too.
+            The tokens file contains only digests, no tokens. A running service applies changes by \
+            itself, also to connections that are logged in.
             """,
         subcommands: [Create.self, List.self, Revoke.self])
 
@@ -30,31 +30,31 @@ struct TokenCommand: ParsableCommand {
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a token and print it, once: it is kept nowhere.",
+            abstract: "Make a token and print it once; it is stored nowhere.",
             discussion: """
-                users/NAME/… is open to the principal NAME, groups/NAME/… to members of that group, \
-                both to administrators, all other buckets to everybody; --bucket narrows that.
+                users/NAME/… is open to the principal NAME, groups/NAME/… to members of that group, both \
+                to administrators, and all other buckets to everybody; --bucket narrows this.
                 """)
 
         @Option(
-            help: "As whom its bearer acts; the _owner of what is created.")
+            help: "The principal that the token stands for; the _owner of the objects it creates.")
         var principal: String
         @Option(
             help:
-                "read: look. write: change too. admin: everybody's buckets, statistics, check, backup."
+                "read: only read. write: also change. admin: everybody's buckets, statistics, check, backup."
         )
         var role: Grant.Role = .write
         @Option(
             name: .customLong("group"),
-            help: "A group of which the principal is a member; repeatable.")
+            help: "A group of the principal; repeatable.")
         var groups: [String] = []
         @Option(
             name: .customLong("bucket"),
             help:
-                "A bucket, or a scope such as users/alice, it holds for; repeatable. (default: all)"
+                "A bucket, or a scope such as users/alice, for which it is valid; repeatable. (default: all)"
         )
         var buckets: [String] = []
-        @Option(help: "Days after which it is void. (default: never)")
+        @Option(help: "Days after which it expires. (default: never)")
         var days: Int?
         @OptionGroup var file: FileOption
 
@@ -111,7 +111,7 @@ struct TokenCommand: ParsableCommand {
     }
 
     struct Revoke: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Take a token out of the file.")
+        static let configuration = CommandConfiguration(abstract: "Remove a token from the file.")
 
         @Argument(help: "Its id, as `token list` prints it.")
         var id: String

@@ -1,11 +1,11 @@
 import Glibc
 import Operations
 
-/// The tokens file on disk: read whole, replaced whole, one change at a time.
+/// The tokens file on disk: read and replaced as a whole, one change at a time.
 struct TokenStore: Sendable {
     let path: String
 
-    /// A service may be set to read less.
+    /// A service may be configured to read less.
     private static let maximumBytes = 1 << 30
 
     func load() throws -> TokenFile {
@@ -21,7 +21,7 @@ struct TokenStore: Sendable {
         }
     }
 
-    /// Changes the file, made when it is missing; a service that uses it sees the old or the new.
+    /// Changes the file, or creates it; a service that reads it sees either the old or the new one.
     func change<Result>(_ body: (inout TokenFile) throws -> Result) throws -> Result {
         let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
@@ -29,7 +29,8 @@ struct TokenStore: Sendable {
                 "\(path).lock cannot be locked: \(String(cString: strerror(errno)))")
         }
         defer { close(lock) }
-        // Whoever may change the file may take the lock; what fails here is told at the next change.
+        // Whoever may change the file may take the lock; a failure here is reported at the next
+        // change.
         var status = stat()
         if stat(path, &status) == 0 { _ = fchown(lock, status.st_uid, status.st_gid) }
         var tokens = access(path, F_OK) == 0 ? try load() : TokenFile()

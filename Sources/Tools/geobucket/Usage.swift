@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONText
 import Objects
 
-/// Runs `body`; what it throws becomes wrong usage of a flag.
+/// Runs `body`; its errors become usage errors of a flag.
 func usage<Value>(_ flag: String, _ body: () throws -> Value) throws -> Value {
     do {
         return try body()

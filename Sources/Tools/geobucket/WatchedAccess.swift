@@ -3,9 +3,9 @@ import Logging
 import Operations
 import Synchronization
 
-/// Who may log in to a running service, as its tokens file and its key set are now.
+/// Who may log in to a running service, by the present tokens file and key set.
 struct WatchedAccess: Sendable {
-    /// Where the two are, and how signed tokens are judged.
+    /// Where the two files are, and how signed tokens are validated.
     struct Sources: Sendable {
         var tokens: String?
         var keys: String?
@@ -19,7 +19,7 @@ struct WatchedAccess: Sendable {
     private let rules: SigningKeys.Rules
     private let logger: Logger
 
-    /// - Throws: `CommandFailure` for a file that cannot be gone by.
+    /// - Throws: `CommandFailure` for a file that cannot be used.
     init(_ sources: Sources, logger: Logger) async throws {
         func open(_ path: String?, _ name: String) throws -> (TrustedFile, WatchedFile)? {
             guard let path else { return nil }
@@ -51,7 +51,7 @@ struct WatchedAccess: Sendable {
         if let signingKeys { warnWithout(signingKeys) }
     }
 
-    /// Has what has changed since it was last looked at taken up.
+    /// Applies what has changed since the last check.
     func renew() {
         tokens?.look { [control] in try Self.take($0, control) }
         keys?.look(takeKeys)
@@ -75,7 +75,7 @@ struct WatchedAccess: Sendable {
     }
 }
 
-/// Waits for something asynchronous; for a thread that has nothing else to do.
+/// Blocks until an asynchronous call is done; for a thread that has nothing else to do.
 private func waiting<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
 ) throws -> Value {

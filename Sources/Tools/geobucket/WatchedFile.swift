@@ -3,43 +3,42 @@ import Logging
 import Operations
 import Synchronization
 
-/// A file that a running service goes by and that may change at any time.
+/// A file that configures a running service and may change at any time.
 ///
-/// It is looked at again and again, and taken up when it is another than the one that was taken up
-/// last; where that fails, at the next look. Looks are made one after the other, so an older file never
-/// takes the place of a newer one, and on a thread of their own: a file system that does not answer
-/// holds up nothing else.
+/// The file is checked repeatedly, and applied if it differs from the one applied last. If that
+/// fails, the next check tries again. Checks never overlap, so an older file never replaces a newer
+/// one. They run on a separate thread, so a file system that does not respond blocks nothing else.
 final class WatchedFile: Sendable {
-    /// Takes up what the file holds, and tells of how many entries when they are others than before.
+    /// Applies the contents of the file, and returns the number of entries if they have changed.
     typealias Take = @Sendable ([UInt8]) throws -> Int?
 
     private struct State {
-        /// The file as it was read last; nil where the next look has to read it whatever it is like.
+        /// The file as it was read last; nil if the next check must read it in any case.
         var seen: FileStamp?
-        /// When the look under way began.
+        /// When the check in progress began.
         var begun: ContinuousClock.Instant?
-        /// Why the file as it was read last has not been taken up.
+        /// Why the file as it was read last was not applied.
         var fault: String?
-        /// What was complained of last, until all is well again.
+        /// The last logged complaint, until the file is valid again.
         var complaint: (reason: String, at: ContinuousClock.Instant)?
     }
 
     private let path: String
-    /// What the log calls it.
+    /// The name of the file in the log.
     private let name: String
     private let maximumBytes: Int
     private let logger: Logger
     private let queue: DispatchQueue
     private let state: Mutex<State>
 
-    /// A look that takes longer is complained of.
+    /// A check that takes longer is logged.
     private static let longLook = Duration.seconds(5)
-    /// So long somebody waits for a look: an event loop, so only when a file system hangs, and once.
+    /// How long an event loop waits for a check: only if a file system hangs, and once.
     private static let patienceMilliseconds = 2_000
-    /// A complaint is repeated after so long.
+    /// The interval after which a complaint is repeated.
     private static let complaintInterval = Duration.seconds(60)
 
-    /// - Parameter seen: the file as it was taken up at the start.
+    /// - Parameter seen: the file as it was applied at the start.
     init(
         _ path: String, named name: String, maximumBytes: Int, seen: FileStamp?, logger: Logger
     ) {
@@ -51,7 +50,7 @@ final class WatchedFile: Sendable {
         state = Mutex(State(seen: seen))
     }
 
-    /// Has the file looked at soon, unless that is under way.
+    /// Schedules a check, unless one is in progress.
     func look(_ take: @escaping Take) {
         guard let begun = state.withLock({ $0.begun }) else {
             return queue.async { self.takeUp(take) }
@@ -61,7 +60,7 @@ final class WatchedFile: Sendable {
         }
     }
 
-    /// Looks at the file and waits for that, though not for a file system that does not answer.
+    /// Checks the file and waits for that, but not for a file system that does not respond.
     func lookNow(_ take: @escaping Take) {
         let begun = state.withLock { $0.begun } ?? .now
         guard ContinuousClock.now - begun < .milliseconds(Self.patienceMilliseconds) else { return }
@@ -113,7 +112,7 @@ final class WatchedFile: Sendable {
         complain("\(fault)")
     }
 
-    /// What could not be taken up cannot be now either.
+    /// What could not be applied cannot be applied now either.
     private func noteSame() {
         let fault = state.withLock { state in
             if state.fault == nil { state.complaint = nil }

@@ -1,7 +1,7 @@
 /// When the requests of a stage are due: evenly, whether or not earlier ones have been answered.
 ///
-/// That is an open loop: the service's users do not wait for each other. What cannot be sent on
-/// time keeps its due time, from which its latency counts.
+/// This is an open loop: the service's users do not wait for each other. A request that cannot be
+/// sent on time keeps its due time, from which its latency counts.
 ///
 /// Times are nanoseconds of a clock that only goes forward.
 struct ArrivalSchedule {
@@ -20,7 +20,7 @@ struct ArrivalSchedule {
 
     /// When a request is due, by its number from 0.
     ///
-    /// Each is computed from the beginning, so nothing adds up.
+    /// Each is computed from the beginning, so rounding errors do not add up.
     func due(_ number: Int) -> UInt64 { begin + UInt64(Double(number) * 1e9 / rate) }
 
     /// When the next is due; nil when all have been taken.
@@ -33,7 +33,7 @@ struct ArrivalSchedule {
         return due
     }
 
-    /// Leaves out what is not due by a time.
+    /// Drops what is not due by a time.
     mutating func end(at now: UInt64) { count = taken + waiting(at: now) }
 
     /// How many are due at a time and not taken.

@@ -6,8 +6,8 @@ import NIOPosix
 /// The load generator: one event loop with all connections, which sends what is due on whichever
 /// connection has been free longest.
 ///
-/// What is due while no connection is free waits, its clock running; so a service that stalls is
-/// not spared the requests that its users would have sent meanwhile.
+/// A request that is due while no connection is free waits, and its latency includes the wait. So a
+/// service that stalls still gets the requests that its users would have sent meanwhile.
 ///
 /// Everything happens on the event loop.
 final class Generator: LoadConnection.Owner {
@@ -98,7 +98,7 @@ final class Generator: LoadConnection.Owner {
 
     // MARK: A stage
 
-    /// Sends requests at a rate for so long; the future succeeds when the last has ended, at the
+    /// Sends requests at a rate for a time; the future succeeds when the last has ended, at the
     /// latest `patience` seconds after it was due.
     func run(
         rate: Double, seconds: Double, patience: Double, isWarmUp: Bool
@@ -123,7 +123,7 @@ final class Generator: LoadConnection.Owner {
         cut = loop.assumeIsolated().scheduleTask(deadline: deadline) { self.giveUp() }
     }
 
-    /// Ends the stage under way early: what is not due yet is not sent.
+    /// Ends the current stage early: requests that are not due yet are not sent.
     func stop() {
         guard schedule != nil else { return }
         let now = Clocks.monotonic
@@ -132,7 +132,7 @@ final class Generator: LoadConnection.Owner {
         pump()
     }
 
-    /// How far the stage under way is; nil between stages.
+    /// The progress of the current stage; nil between stages.
     var progress: LoadProgress? {
         let now = Clocks.monotonic
         guard let schedule, let last = timeline.complete(at: now), now > schedule.begin else {
@@ -143,7 +143,7 @@ final class Generator: LoadConnection.Owner {
             last: LoadReport.Interval(last), backlog: schedule.waiting(at: now))
     }
 
-    /// Sends what is due, as far as connections are free.
+    /// Sends due requests, as far as connections are free.
     private func pump() {
         guard schedule != nil else { return }
         while hasFree, let due = schedule!.take(at: Clocks.monotonic) {
@@ -174,7 +174,7 @@ final class Generator: LoadConnection.Owner {
         let kind = maker.pickKind()
         maker.write(kind)
         let now = Clocks.monotonic
-        // What kept it was the lack of a connection up to here, the generator itself from here on.
+        // The delay up to here was the lack of a connection, from here on the generator itself.
         record.lags.record(now - max(due, min(now, connection.freeSince)))
         if connection.freeSince > due { record.waits += 1 }
         underWay += 1
@@ -209,7 +209,7 @@ final class Generator: LoadConnection.Owner {
         pump()
     }
 
-    /// Counts what has not ended as failed.
+    /// Counts requests that have not ended as failed.
     private func giveUp() {
         while let due = schedule?.take(at: .max) {
             note(maker.pickKind(), due: due, error: OwnError.notSent)
@@ -238,7 +238,7 @@ struct StageRecord: Sendable {
     var begin: UInt64 = 0
     var end: UInt64 = 0
     var tallies: [RequestKind: Tally] = [:]
-    /// Nanoseconds by which requests went out late for which a connection was free.
+    /// Nanoseconds by which requests were sent late although a connection was free.
     var lags = Histogram<UInt32>(numberOfSignificantValueDigits: .three)
     /// How many had to wait for a connection to become free.
     var waits = 0

@@ -1,20 +1,20 @@
 import JSONText
 import NIOCore
 
-/// A connection with at most one request under way.
+/// A connection with at most one request in progress.
 ///
-/// Answers are not read but for what tells an error from a result.
+/// Of an answer only the part that distinguishes an error from a result is read.
 final class LoadConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// The request under way.
+    /// The request in progress.
     struct Request {
         var kind: RequestKind
         /// When it should have been sent, in nanoseconds.
         var due: UInt64
     }
 
-    /// Whom a connection tells what happens to it.
+    /// The observer of a connection.
     protocol Owner: AnyObject {
         func answered(_ connection: LoadConnection, error: String?)
         func ended(_ connection: LoadConnection)
@@ -23,7 +23,7 @@ final class LoadConnection: ChannelInboundHandler {
     var request: Request?
     /// When the answer before came, in nanoseconds.
     var freeSince: UInt64 = 0
-    /// Held until the connection has ended, of which it is told.
+    /// Kept until it has been told that the connection ended.
     private let owner: any Owner
     private(set) var isOpen = true
     private var context: ChannelHandlerContext?
@@ -104,7 +104,7 @@ final class LoadConnection: ChannelInboundHandler {
     }
 }
 
-/// What of an answer line is looked at.
+/// The examined part of an answer line.
 enum Answer {
     private static let head = #"{"jsonrpc":"2.0","id":1,""#.utf8.count
     private static let resultStart = UInt8(ascii: "r")

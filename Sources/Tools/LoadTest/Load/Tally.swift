@@ -1,9 +1,9 @@
 import Histogram
 
-/// How requests ended: how long each took from when it was due, and which failed.
+/// The outcome of requests: how long each took since it was due, and which failed.
 ///
-/// Every request that was due is in it once, however it ended; one that was given up counts with
-/// the time it had waited by then.
+/// Every due request is counted once, however it ended; an abandoned one counts with the time it
+/// had waited by then.
 struct Tally: Sendable {
     /// Nanoseconds to three significant digits.
     private(set) var latencies = Histogram<UInt32>(numberOfSignificantValueDigits: .three)
@@ -34,14 +34,14 @@ struct Tally: Sendable {
     }
 }
 
-/// Failures that the service did not tell.
+/// Failures that the service did not report.
 enum OwnError {
     /// The connection ended before the answer came.
     static let connectionLost = "CONNECTION_LOST"
-    /// No answer came within the patience behind the stage's end.
+    /// No answer came within the waiting time after the stage's end.
     static let noAnswer = "NO_ANSWER"
-    /// No connection was free for it within the patience behind the stage's end.
+    /// No connection was free for it within the waiting time after the stage's end.
     static let notSent = "NOT_SENT"
-    /// What came is no answer of the protocol.
+    /// What came is not an answer of the protocol.
     static let malformed = "MALFORMED_ANSWER"
 }

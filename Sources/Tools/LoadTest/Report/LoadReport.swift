@@ -1,4 +1,4 @@
-/// What a load test saw: everything that its reports show.
+/// The results of a load test: everything that its reports show.
 ///
 /// As JSON it has these members under these names; times of latencies are microseconds.
 public struct LoadReport: Codable, Sendable, Equatable {
@@ -68,11 +68,11 @@ public struct LoadReport: Codable, Sendable, Equatable {
         public var failures: Int { errors.values.reduce(0, +) }
     }
 
-    /// What the load generator itself did in a stage.
+    /// The cost of the load generator itself in a stage.
     public struct GeneratorCost: Codable, Sendable, Equatable {
         /// Processor time of the event loop that sends and receives.
         public var cpuSeconds: Double
-        /// By how much requests went out late for which a connection was free.
+        /// How late requests were sent although a connection was free.
         public var lag: Distribution
         /// Requests that had to wait until a connection was free.
         public var waits: Int

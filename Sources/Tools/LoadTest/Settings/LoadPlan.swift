@@ -1,10 +1,10 @@
 import Glibc
 
-/// Which rates are tried.
+/// The rates to try.
 public enum LoadPlan: Sendable, Equatable {
     /// One rate, in requests a second.
     case rate(Double)
-    /// Rates from the first up to the last, so far apart.
+    /// Rates from the first up to the last, at equal steps.
     case ramp(from: Double, to: Double, step: Double)
     /// The highest rate between two that holds an objective.
     case search(from: Double, to: Double)
@@ -52,7 +52,7 @@ public enum LoadPlan: Sendable, Equatable {
         return rates.compactMap { $0 }
     }
 
-    /// How many rates are tried at most.
+    /// The most rates that may be tried.
     var mostStages: Int {
         switch self {
         case .rate: 1
@@ -64,7 +64,7 @@ public enum LoadPlan: Sendable, Equatable {
     }
 }
 
-/// The rates of a plan, one after the other; a search goes by how the last one went.
+/// The rates of a plan, one after the other; a search depends on the outcome of the last one.
 ///
 /// A search doubles the rate until one does not hold the objective, then halves the gap between the
 /// highest that did and the lowest that did not until it is within 5 % of the former.
@@ -78,12 +78,12 @@ struct RateWalk {
 
     init(_ plan: LoadPlan) { self.plan = plan }
 
-    /// Takes in how a rate went.
+    /// Notes the outcome of a rate.
     mutating func note(_ rate: Double, held: Bool) {
         if !held {
             lowestFailed = min(rate, lowestFailed ?? .infinity)
         } else if rate < lowestFailed ?? .infinity {
-            // Above a rate that failed none is held, even if it was lucky.
+            // Above a rate that failed none counts as held, even if it was lucky.
             highestHeld = rate
         }
     }

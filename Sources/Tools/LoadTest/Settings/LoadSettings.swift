@@ -1,6 +1,6 @@
 import SyntheticData
 
-/// What a load test does.
+/// The settings of a load test.
 public struct LoadSettings: Sendable {
     public var plan: LoadPlan
     public var requests: RequestSettings
@@ -10,9 +10,9 @@ public struct LoadSettings: Sendable {
     public var stageSeconds = 30.0
     /// How long the first rate is sent before anything counts.
     public var warmUpSeconds = 5.0
-    /// How long behind a stage's end its answers are waited for.
+    /// How long to wait for answers after a stage's end.
     public var patienceSeconds = 10.0
-    /// Where requests go to, about; empty: where the bucket's objects are.
+    /// Search centres; empty means near the bucket's objects.
     public var centers: [MicroPoint] = []
 
     public static let mostConnections = 10_000

@@ -1,6 +1,6 @@
 import SyntheticData
 
-/// What one request of the load does.
+/// The kind of a request.
 public enum RequestKind: String, CaseIterable, Codable, Sendable {
     /// Up to 100 ids and distances within the radius.
     case radius
@@ -18,7 +18,7 @@ public enum RequestKind: String, CaseIterable, Codable, Sendable {
     case create
     /// An object replaced whole.
     case put
-    /// An object that has gone on some way: a patch of its position.
+    /// An object moved by some distance: a patch of its position.
     case move
 }
 

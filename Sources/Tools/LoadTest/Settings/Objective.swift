@@ -1,4 +1,4 @@
-/// A latency that so many of a hundred requests have to stay within.
+/// A percentile of latency, and the latency that it must not exceed.
 ///
 ///     try Objective("p99=5ms")        // 99 of 100 requests answered within 5 ms
 public struct Objective: Sendable, Equatable, CustomStringConvertible {

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// The service that is loaded.
+/// The service under load.
 public struct Target: Sendable {
     public var host: String
     public var port: Int
-    /// Presented to `auth.login` on each connection; nil: nobody logs in.
+    /// The token for `auth.login` on each connection; nil means no login.
     public var token: String?
     /// Makes what stands before the load's own handler on each connection: TLS. Writes have to be
     /// kept until the handlers can pass them on.

@@ -1,0 +1,124 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the documents name is there: modules, suites, files, and the targets of links.
+@Suite struct RepositoryTests {
+    /// The paths of all files whose names end so, relative to the checkout, hidden ones aside.
+    private static func files(_ endings: String...) throws -> [String] {
+        let root = Checkout.root.path(percentEncoded: false)
+        let files = try #require(
+            FileManager.default.enumerator(
+                at: Checkout.root, includingPropertiesForKeys: nil, options: .skipsHiddenFiles))
+        return files.compactMap { ($0 as? URL)?.path(percentEncoded: false) }
+            .filter { path in endings.contains { path.hasSuffix($0) } }
+            .map { String($0.dropFirst(root.hasSuffix("/") ? root.count : root.count + 1)) }
+            .filter { !$0.contains("/results/") }.sorted()
+    }
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: Checkout.root.appending(path: path), encoding: .utf8)
+    }
+
+    private static func folders(in path: String) throws -> [String] {
+        let folder = Checkout.root.appending(path: path)
+        return try FileManager.default.contentsOfDirectory(
+            at: folder, includingPropertiesForKeys: nil, options: .skipsHiddenFiles
+        ).filter(\.hasDirectoryPath).map(\.lastPathComponent)
+    }
+
+    private static func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(
+            atPath: Checkout.root.appending(path: path).path(percentEncoded: false))
+    }
+
+    private static func folder(of path: String) -> String {
+        path.contains("/") ? String(path[...path.lastIndex(of: "/")!]) : ""
+    }
+
+    /// The history names what was there at the time.
+    private static func documents() throws -> [String] {
+        try files(".md").filter { $0 != "CHANGELOG.md" }
+    }
+
+    @Test func `The table of modules has every module in its layer and no other`() throws {
+        let rows = try Self.text("docs/architecture.md")
+            .matches(of: /(?m)^\| ([A-Z][a-z]+) \| ([^|]+) \|/)
+        let documented = rows.flatMap { row in
+            row.output.2.matches(of: /`(\w+)`/).map { "\(row.output.1)/\($0.output.1)" }
+        }
+        let modules = try Self.folders(in: "Sources").flatMap { layer in
+            try Self.folders(in: "Sources/" + layer).map { "\(layer)/\($0)" }
+        }
+        #expect(modules.count > 20)
+        #expect(documented.sorted() == modules.sorted())
+    }
+
+    @Test func `Every suite that a document names exists`() throws {
+        let suites = try Self.files(".swift").filter { $0.hasPrefix("Tests/") }
+            .flatMap { path in
+                try Self.text(path).matches(of: /(?:struct|class|enum) (\w+(?:Tests|Rules))\b/)
+                    .map { String($0.output.1) }
+            }
+        let places = try ["Sources", "Tests"].flatMap { root in
+            try Self.folders(in: root).flatMap { try Self.folders(in: "\(root)/\($0)") }
+        }
+        let known = Set(suites + places + (try Self.folders(in: "Tests")))
+        for document in try Self.documents() {
+            for name in try Self.text(document).matches(of: /\b[A-Z]\w*[a-z](?:Tests|Rules)\b/) {
+                #expect(known.contains(String(name.output)), "\(document): \(name.output)")
+            }
+        }
+    }
+
+    @Test func `Every relative link leads to a file and a heading that are there`() throws {
+        for document in try Self.documents() {
+            for link in try Self.text(document).matches(of: /\]\(([^)#\s]*)(?:#([^)\s]+))?\)/) {
+                let (path, heading) = (String(link.output.1), link.output.2.map(String.init))
+                guard !path.contains("://") else { continue }
+                let target = path.isEmpty ? document : Self.folder(of: document) + path
+                #expect(Self.exists(target), "\(document): \(link.output.0)")
+                guard let heading, Self.exists(target) else { continue }
+                #expect(
+                    try Self.anchors(of: target).contains(heading),
+                    "\(document): \(link.output.0)")
+            }
+        }
+    }
+
+    /// The anchors of a document's headings, as GitHub makes them.
+    private static func anchors(of document: String) throws -> Set<String> {
+        Set(
+            try text(document).matches(of: /(?m)^#+ (.+)$/).map { heading in
+                heading.output.1.lowercased().replacing(" ", with: "-")
+                    .filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
+            })
+    }
+
+    @Test func `Every file of the repository that a document names exists`() throws {
+        let path =
+            /(?:\.ci|scripts|deploy|docs|Data|Examples|Fuzzing|Benchmarks|Sources|Tests)\/[\w.\/+-]*/
+        for document in try Self.documents() where !document.hasPrefix("docs/measured/") {
+            for code in try Self.text(document).matches(of: /`([^`\n]+)`/) {
+                let words = code.output.1.split(separator: " ")
+                for path in words.compactMap({ $0.prefixMatch(of: path)?.output }) {
+                    let isThere =
+                        Self.exists(String(path)) || Self.exists(Self.folder(of: document) + path)
+                    #expect(isThere, "\(document): \(path)")
+                }
+            }
+        }
+    }
+
+    @Test func `Every document that code or a script names exists`() throws {
+        let sources = try Self.files(".swift", ".sh", ".py", ".yaml", "Dockerfile", ".service")
+        var count = 0
+        for source in sources {
+            for path in try Self.text(source).matches(of: /\bdocs\/[\w.\/-]*\w/) {
+                count += 1
+                #expect(Self.exists(String(path.output)), "\(source): \(path.output)")
+            }
+        }
+        #expect(count > 5)
+    }
+}
