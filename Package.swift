@@ -14,8 +14,8 @@ let package = Package(
         .library(
             name: "GeoBucketEngine",
             targets: [
-                "Geodesy", "SpatialIndex", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "EmbeddedBackend", "SyntheticData",
+                "Geodesy", "PersistentStructures", "SpatialIndex", "JSONText", "Objects",
+                "QueryLanguage", "Backend", "EmbeddedBackend", "SyntheticData",
             ]),
         // What the package in Fuzzing/ feeds.
         .library(name: "GeoBucketFuzzTargets", targets: ["FuzzTargets"]),
@@ -50,7 +50,9 @@ let package = Package(
             name: "CSimdjson", dependencies: ["CJSONNodes"],
             linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib"]),
-        .target(name: "SpatialIndex", dependencies: ["CGlibc", "Geodesy"]),
+        .target(name: "PersistentStructures", dependencies: ["CGlibc"]),
+        .target(
+            name: "SpatialIndex", dependencies: ["CGlibc", "Geodesy", "PersistentStructures"]),
         .target(name: "PlainJSON", dependencies: ["CJSONNodes"]),
         .target(name: "JSONText", dependencies: ["CSimdjson", "PlainJSON"]),
         .target(name: "Vocabulary"),
@@ -73,13 +75,17 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(
+            name: "Columns",
+            dependencies: [
+                "Geodesy", "JSONText", "Objects", "PersistentStructures", "QueryLanguage",
+            ]),
+        .target(
             name: "InMemoryEngine",
             dependencies: [
-                "CGlibc", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Runtime",
-                "SpatialIndex", "Backend",
+                "CGlibc", "Geodesy", "JSONText", "Objects", "PersistentStructures",
+                "QueryLanguage", "Runtime", "SpatialIndex", "Backend", "Columns",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HashTreeCollections", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
         .target(
@@ -191,7 +197,12 @@ let package = Package(
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
         .testTarget(name: "GeodesyTests", dependencies: ["Geodesy", "TestSupport"]),
         .testTarget(
-            name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex", "TestSupport"]),
+            name: "PersistentStructuresTests",
+            dependencies: ["PersistentStructures", "TestSupport"]
+        ),
+        .testTarget(
+            name: "SpatialIndexTests",
+            dependencies: ["Geodesy", "PersistentStructures", "SpatialIndex", "TestSupport"]),
         .testTarget(
             name: "JSONTextTests", dependencies: ["FuzzTargets", "JSONText", "TestSupport"]),
         .testTarget(name: "RuntimeTests", dependencies: ["Runtime"]),
@@ -236,10 +247,16 @@ let package = Package(
             name: "InterchangeTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "Interchange", "CZlib"]),
         .testTarget(
+            name: "ColumnsTests",
+            dependencies: [
+                "Columns", "JSONText", "Objects", "PersistentStructures", "QueryLanguage",
+                "TestSupport",
+            ]),
+        .testTarget(
             name: "InMemoryEngineTests",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "SpatialIndex", "Backend",
-                "InMemoryEngine", "TestSupport",
+                "Geodesy", "JSONText", "Objects", "PersistentStructures", "QueryLanguage",
+                "SpatialIndex", "Backend", "InMemoryEngine", "TestSupport",
             ]),
         .testTarget(
             name: "LoadTestTests",
@@ -280,12 +297,12 @@ let storeys = [
     ],
     "Core": [
         "Geodesy", "GeodesyTests", "JSONText", "JSONTextTests", "Objects", "ObjectsTests",
-        "PlainJSON", "QueryLanguage", "QueryLanguageTests", "SpatialIndex", "SpatialIndexTests",
-        "Vocabulary", "Wire",
+        "PersistentStructures", "PersistentStructuresTests", "PlainJSON", "QueryLanguage",
+        "QueryLanguageTests", "SpatialIndex", "SpatialIndexTests", "Vocabulary", "Wire",
     ],
     "Engine": [
-        "Backend", "BackendContractTests", "EmbeddedBackend", "InMemoryEngine",
-        "InMemoryEngineTests", "ObjectStore", "WriteRules", "WriteRulesTests",
+        "Backend", "BackendContractTests", "Columns", "ColumnsTests", "EmbeddedBackend",
+        "InMemoryEngine", "InMemoryEngineTests", "ObjectStore", "WriteRules", "WriteRulesTests",
     ],
     "Service": [
         "HTTPGateway", "HTTPGatewayTests", "Listeners", "Operations", "OperationsTests",

@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 
 extension PointIndex {
     /// Puts the slot's point there, whether it had one or not.

@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 
 /// Points by place: which lie in this shape, and which are nearest.
 ///

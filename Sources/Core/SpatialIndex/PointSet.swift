@@ -1,7 +1,5 @@
 import Geodesy
-
-/// The dense number a bucket gives to a version of an object.
-public typealias Slot = UInt32
+import PersistentStructures
 
 /// A point and its distance by some measure. In a nearest-first walk it is a place as well:
 /// everything at or before this pair has been seen.
