@@ -14,8 +14,8 @@ let package = Package(
         .library(
             name: "GeoBucketEngine",
             targets: [
-                "Geodesy", "SpatialIndex", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "EmbeddedBackend", "SyntheticData",
+                "Geodesy", "PersistentStructures", "SpatialIndex", "JSONText", "Objects",
+                "QueryLanguage", "Backend", "EmbeddedBackend", "SyntheticData",
             ]),
         // What the package in Fuzzing/ feeds.
         .library(name: "GeoBucketFuzzTargets", targets: ["FuzzTargets"]),
@@ -50,7 +50,9 @@ let package = Package(
             name: "CSimdjson", dependencies: ["CJSONNodes"],
             linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib"]),
-        .target(name: "SpatialIndex", dependencies: ["CGlibc", "Geodesy"]),
+        .target(name: "PersistentStructures", dependencies: ["CGlibc"]),
+        .target(
+            name: "SpatialIndex", dependencies: ["CGlibc", "Geodesy", "PersistentStructures"]),
         .target(name: "PlainJSON", dependencies: ["CJSONNodes"]),
         .target(name: "JSONText", dependencies: ["CSimdjson", "PlainJSON"]),
         .target(name: "Vocabulary"),
@@ -73,13 +75,17 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(
+            name: "Columns",
+            dependencies: [
+                "Geodesy", "JSONText", "Objects", "PersistentStructures", "QueryLanguage",
+            ]),
+        .target(
             name: "InMemoryEngine",
             dependencies: [
-                "CGlibc", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Runtime",
-                "SpatialIndex", "Backend",
+                "CGlibc", "Geodesy", "JSONText", "Objects", "PersistentStructures",
+                "QueryLanguage", "Runtime", "SpatialIndex", "Backend", "Columns",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HashTreeCollections", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
         .target(
@@ -192,7 +198,12 @@ let package = Package(
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
         .testTarget(name: "GeodesyTests", dependencies: ["Geodesy", "TestSupport"]),
         .testTarget(
-            name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex", "TestSupport"]),
+            name: "PersistentStructuresTests",
+            dependencies: ["PersistentStructures", "TestSupport"]
+        ),
+        .testTarget(
+            name: "SpatialIndexTests",
+            dependencies: ["Geodesy", "PersistentStructures", "SpatialIndex", "TestSupport"]),
         .testTarget(
             name: "JSONTextTests", dependencies: ["FuzzTargets", "JSONText", "TestSupport"]),
         .testTarget(name: "RuntimeTests", dependencies: ["Runtime"]),
@@ -237,10 +248,16 @@ let package = Package(
             name: "InterchangeTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "Interchange", "CZlib"]),
         .testTarget(
+            name: "ColumnsTests",
+            dependencies: [
+                "Columns", "JSONText", "Objects", "PersistentStructures", "QueryLanguage",
+                "TestSupport",
+            ]),
+        .testTarget(
             name: "InMemoryEngineTests",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "SpatialIndex", "Backend",
-                "InMemoryEngine", "TestSupport",
+                "Geodesy", "JSONText", "Objects", "PersistentStructures", "QueryLanguage",
+                "SpatialIndex", "Backend", "InMemoryEngine", "TestSupport",
             ]),
         .testTarget(
             name: "LoadTestTests",
@@ -273,20 +290,20 @@ let package = Package(
     ]
 )
 
-// The storeys of Sources/ and Tests/. A target lies in the folder of its storey.
-let storeys = [
+// The layers of Sources/ and Tests/. A target lies in the folder of its layer.
+let layers = [
     "System": [
         "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CSimdjson", "CZlib", "Runtime",
         "RuntimeTests",
     ],
     "Core": [
         "Geodesy", "GeodesyTests", "JSONText", "JSONTextTests", "Objects", "ObjectsTests",
-        "PlainJSON", "QueryLanguage", "QueryLanguageTests", "SpatialIndex", "SpatialIndexTests",
-        "Vocabulary", "Wire",
+        "PersistentStructures", "PersistentStructuresTests", "PlainJSON", "QueryLanguage",
+        "QueryLanguageTests", "SpatialIndex", "SpatialIndexTests", "Vocabulary", "Wire",
     ],
     "Engine": [
-        "Backend", "BackendContractTests", "EmbeddedBackend", "InMemoryEngine",
-        "InMemoryEngineTests", "ObjectStore", "WriteRules", "WriteRulesTests",
+        "Backend", "BackendContractTests", "Columns", "ColumnsTests", "EmbeddedBackend",
+        "InMemoryEngine", "InMemoryEngineTests", "ObjectStore", "WriteRules", "WriteRulesTests",
     ],
     "Service": [
         "HTTPGateway", "HTTPGatewayTests", "Listeners", "Operations", "OperationsTests",
@@ -299,10 +316,10 @@ let storeys = [
     ],
     "Support": ["FuzzTargets", "TestSupport"],
 ]
-for (storey, names) in storeys {
+for (layer, names) in layers {
     for target in package.targets where names.contains(target.name) {
-        let isTest = target.type == .test || storey == "Support"
-        target.path = "\(isTest ? "Tests" : "Sources")/\(storey)/\(target.name)"
+        let isTest = target.type == .test || layer == "Support"
+        target.path = "\(isTest ? "Tests" : "Sources")/\(layer)/\(target.name)"
     }
 }
 

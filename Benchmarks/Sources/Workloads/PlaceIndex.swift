@@ -1,3 +1,4 @@
+import PersistentStructures
 import SpatialIndex
 import SyntheticData
 

@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 
 /// One point as the index stores it.
 ///

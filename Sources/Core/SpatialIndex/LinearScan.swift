@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 
 /// Points by place, found by looking at every one: slow, short and plainly right.
 ///

@@ -1,3 +1,5 @@
+import PersistentStructures
+
 /// The merge of some large tiers of an index, to be run anywhere while the index is written.
 ///
 ///     if let job = index.pendingMerge() {

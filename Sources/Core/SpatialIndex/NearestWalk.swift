@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 
 /// The points of a `PointIndex` in the order of their distance, found as far as they are asked for.
 ///

@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 
 extension PointIndex {
     /// Calls `body` for each point in the shape, in no particular order, until it returns false.

@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 
 extension PointIndex {
     /// Every broken invariant in a sentence; empty for a sound index.

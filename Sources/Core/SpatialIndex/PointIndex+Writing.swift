@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 
 extension PointIndex {
     /// Sets the slot's point, whether it had one or not.

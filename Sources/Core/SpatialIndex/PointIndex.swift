@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 
 /// A spatial index of points: which lie in this shape, and which are nearest.
 ///

@@ -1,7 +1,5 @@
 import Geodesy
-
-/// The dense number that a bucket assigns to an object.
-public typealias Slot = UInt32
+import PersistentStructures
 
 /// A point and its distance by some measure. In a nearest-first walk it is also a cursor:
 /// everything at or before this pair has been seen.

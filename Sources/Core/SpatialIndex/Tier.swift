@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 
 /// An immutable packed Hilbert R-tree over some of an index's entries.
 ///
@@ -70,7 +71,7 @@ private struct TierBuilder {
                 x: min(UInt32(x), last), y: min(UInt32(y), last), bits: axisBits)
             keys.initializeElement(at: number, to: key << shift | UInt64(number))
         }
-        KeySort.sort(keys, fromBit: Int(shift))
+        keys.radixSort(fromBit: shift, digitBits: 11) { $0 }
         let mask = (UInt64(1) << shift) - 1
         // The points of a leaf lie anywhere: fetched before any is worked on, they come together.
         withUnsafeTemporaryAllocation(of: Point.self, capacity: TierLayout.fanout) { fetched in

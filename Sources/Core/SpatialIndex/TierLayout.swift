@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 
 /// Where things lie in the memory of a packed tree.
 ///

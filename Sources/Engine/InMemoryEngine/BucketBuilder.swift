@@ -2,6 +2,7 @@ import Backend
 import Dispatch
 import Geodesy
 import Objects
+import PersistentStructures
 import SpatialIndex
 import Synchronization
 

@@ -1,8 +1,10 @@
 import Backend
 import CGlibc
+import Columns
 import Geodesy
 import JSONText
 import Objects
+import PersistentStructures
 import SpatialIndex
 
 /// What memory holds of one bucket at one moment: a value, whose copies share what has not changed.
@@ -124,7 +126,8 @@ struct BucketState: Sendable {
     }
 
     private mutating func place(_ slot: Slot, _ points: [FieldPoint], expires: Int64) {
-        for field in fields.keys where !points.contains(where: { $0.field == field }) {
+        // Out of the table's keys, which would share the indexes while they are written.
+        for field in fields.keys.filter({ field in !points.contains { $0.field == field } }) {
             fields[field]!.remove(slot)
             if fields[field]!.count == 0 { fields[field] = nil }
         }
@@ -146,13 +149,9 @@ struct BucketState: Sendable {
         guard let slot = slot(created: creation) else { return }
         ids.noteRemoval()
         columns.clear(slot)
-        expiries.set(slot, Expiries.never)
+        place(slot, [], expires: Expiries.never)
         records[Int(slot)].change = 0
         count -= 1
-        for field in Array(fields.keys) {
-            fields[field]!.remove(slot)
-            if fields[field]!.count == 0 { fields[field] = nil }
-        }
         if count == 0 {
             let emptied = self
             self = BucketState(pointsPerTree: Int(pointsPerTree))

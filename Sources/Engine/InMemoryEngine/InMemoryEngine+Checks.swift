@@ -1,7 +1,8 @@
 import Backend
+import Columns
 import JSONText
 import Objects
-import SpatialIndex
+import PersistentStructures
 
 extension InMemoryEngine {
     /// The present state, to be compared with the store's.
@@ -68,17 +69,8 @@ extension ColumnSet {
         entries.filter { field, entry in
             let value = ColumnValue(field.value(in: document))
             let cell = entry.column.cell(of: slot)
-            return cell != .unknown && !entry.column.holds(value, in: cell)
+            return cell != .unknown && cell != entry.column.find(value)
         }.map { "the column of \($0.key.text) has another value" }.sorted()
-    }
-}
-
-extension Column {
-    fileprivate func holds(_ value: ColumnValue, in cell: Cell) -> Bool {
-        guard let kind = value.kind else { return cell == value.cell }
-        return value.bytes.withUnsafeBufferPointer {
-            dictionary.find(kind, ValueDictionary.Bytes(rebasing: $0[...])) == cell
-        }
     }
 }
 

@@ -2,8 +2,8 @@ import Backend
 import Glibc
 import JSONText
 import Objects
+import PersistentStructures
 import QueryLanguage
-import SpatialIndex
 
 extension InMemoryEngine {
     /// A plan that costs less may run on a thread that others wait for; microseconds.

@@ -140,8 +140,8 @@ public final class InMemoryEngine: Sendable {
     ///
     /// - Complexity: O(1) but for some hundred objects that were written meanwhile.
     public func installBackgroundWork() {
-        let snapshot = snapshot
-        finish(Successor(snapshot, pointsPerTree: tuning.pointsPerTree), change: snapshot.change)
+        let next = successor()
+        finish(next, change: next.base.change)
     }
 
     /// Ends what is being made beside the writer, and returns when nothing reads the store any more.

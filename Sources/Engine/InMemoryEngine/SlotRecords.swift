@@ -1,11 +1,11 @@
 import Backend
-import SpatialIndex
+import PersistentStructures
 
 /// The records of a bucket's slots, in the order of creation.
 extension PersistentArray<BucketState.SlotRecord> {
     /// The changes that created the objects that are there, in their order.
     var creations: [ChangeNumber] {
-        (0..<count).compactMap { self[$0].isAlive ? self[$0].creation : nil }
+        lazy.filter(\.isAlive).map(\.creation)
     }
 
     /// The slot of the object that a change created, one that is gone too.
@@ -23,19 +23,14 @@ extension PersistentArray<BucketState.SlotRecord> {
         var (low, high) = (0, count)
         // Mostly asked for an object that is new.
         if high > 0, self[high - 1].creation <= creation { return high }
-        var aimedLooks = 4
-        while low < high {
-            var middle = (low + high) / 2
-            if aimedLooks > 0 {
-                let (first, last) = (self[low].creation, self[high - 1].creation)
-                if creation < first { return low }
-                if creation >= last { return high }
-                let share = Double(creation - first) / Double(last - first)
-                middle = low + Int(share * Double(high - low - 1))
-                aimedLooks -= 1
-            }
-            if self[middle].creation <= creation { low = middle + 1 } else { high = middle }
+        for _ in 0..<4 where low < high {
+            let (first, last) = (self[low].creation, self[high - 1].creation)
+            if creation < first { return low }
+            if creation >= last { return high }
+            let share = Double(creation - first) / Double(last - first)
+            let aimed = low + Int(share * Double(high - low - 1))
+            if self[aimed].creation <= creation { low = aimed + 1 } else { high = aimed }
         }
-        return low
+        return (low..<high).firstPlace { self[$0].creation <= creation }
     }
 }

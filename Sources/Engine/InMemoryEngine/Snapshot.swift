@@ -1,7 +1,7 @@
 import Backend
 import HashTreeCollections
 import Objects
-import SpatialIndex
+import PersistentStructures
 
 /// The state of all buckets after one change: what a read holds from beginning to end.
 ///

@@ -1,7 +1,7 @@
 import Backend
 import JSONText
 import Objects
-import SpatialIndex
+import PersistentStructures
 import Synchronization
 
 /// A bucket of one state, object by object: which objects there are the engine knows, their documents

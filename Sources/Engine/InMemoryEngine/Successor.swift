@@ -1,8 +1,8 @@
 import Backend
+import Columns
 import HashTreeCollections
 import JSONText
 import Objects
-import SpatialIndex
 
 /// The next snapshot in the making: what its one owner, a transaction, has changed so far. Nobody else
 /// sees it before `InMemoryEngine.publish`; dropped, it has never been.

@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 import TestSupport
 import Testing
 
@@ -106,34 +107,6 @@ import Testing
             }
             #expect(abs(here.0 - before.0) + abs(here.1 - before.1) == 1, "at \(place)")
         }
-    }
-
-    @Test(arguments: [0, 1, 1023, 1024, 5000])
-    func `keys come out in order`(count: Int) {
-        var random = SplitMix64(seed: UInt64(count))
-        var keys = (0..<count).map { _ in random.next() & ~0xfffff }
-        let expected = keys.sorted()
-        keys.withUnsafeMutableBufferPointer { KeySort.sort($0, fromBit: 20) }
-        #expect(keys == expected)
-    }
-
-    @Test func `a heap gives back in order what was put in in any`() {
-        struct Key: HeapOrdered, BitwiseCopyable, Sendable {
-            let value: Int
-            func precedes(_ other: Key) -> Bool { value < other.value }
-        }
-        var random = SplitMix64(seed: 3)
-        var heap = BinaryHeap<Key>(minimumCapacity: 0)
-        var values = (0..<500).map { _ in random.below(100) }
-        for value in values[..<300] { heap.appendUnordered(Key(value: value)) }
-        heap.restoreOrder()
-        for value in values[300...] { heap.insert(Key(value: value)) }
-        values.sort()
-        for value in values {
-            let first = heap.popFirst()
-            #expect(first?.value == value)
-        }
-        #expect(heap.isEmpty)
     }
 }
 

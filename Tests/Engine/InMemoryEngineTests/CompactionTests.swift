@@ -2,7 +2,7 @@ import Backend
 import Dispatch
 import Geodesy
 import Objects
-import SpatialIndex
+import PersistentStructures
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Geodesy
+import PersistentStructures
 import SpatialIndex
 import SyntheticData
 import Workloads

@@ -1,4 +1,5 @@
 import Backend
+import Columns
 import JSONText
 import Objects
 import Runtime

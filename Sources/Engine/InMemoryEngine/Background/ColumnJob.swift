@@ -1,7 +1,8 @@
 import Backend
+import Columns
 import JSONText
 import Objects
-import SpatialIndex
+import PersistentStructures
 
 /// The making of some columns of a bucket out of its documents.
 struct ColumnJob: BucketJob {

@@ -1,6 +1,7 @@
 import Backend
+import Columns
 import Objects
-import SpatialIndex
+import PersistentStructures
 
 /// The making of a column's order, or of a new one where changes have worn it.
 struct OrderJob: BucketJob {

@@ -1,6 +1,6 @@
 import Backend
+import Columns
 import Objects
-import SpatialIndex
 
 /// The writer's part of what is made beside it.
 extension Successor {

@@ -1,7 +1,6 @@
 import Geodesy
 import JSONText
 import QueryLanguage
-import SpatialIndex
 
 /// How the objects of a page end: with the distances that `_calculated` tells, if any, and the
 /// closing brace.

@@ -1,12 +1,12 @@
+import Columns
 import Geodesy
 import Objects
+import PersistentStructures
 import QueryLanguage
 import SpatialIndex
 
 /// The candidates of a plan's path, in batches that whoever takes them may overwrite.
 extension Execution {
-    typealias Slots = UnsafeMutableBufferPointer<Slot>
-
     /// Calls `body` with the candidates, never with none at a time, until it returns false.
     ///
     /// - Parameter key: for candidates in an order of their own, where to begin.
@@ -122,7 +122,7 @@ extension Execution {
             for point in points where point.slot >= first { found.append(Ranked(point)) }
         }
         found.map(\.slot).withUnsafeBufferPointer { prefetch($0) }
-        found.sortBySlot()
+        ranking.sort(&found)
         return found.prefix(limit).map {
             Match(slot: $0.slot, distance: Distance(micrometers: Int64($0.key)))
         }
@@ -130,7 +130,7 @@ extension Execution {
 
     /// Ranks the matches by the distance at which they were found; false if that is not their order.
     func insertMeasured(
-        into best: inout BestRanked
+        into best: inout BestMatches<SlotRanking>
     ) throws(ServiceFailure) -> Bool {
         guard let clause = lonelyClause, let report = clause.report(orderedBy: order)
         else { return false }
@@ -174,10 +174,8 @@ extension Execution {
         var size = 32
         var batch = [Slot](repeating: 0, count: SlotTest.batch)
         while true {
-            var count = 0
-            while count < size, let slot = walk.next() {
-                batch[count] = slot
-                count += 1
+            let count = batch.withUnsafeMutableBufferPointer {
+                walk.next(into: Slots(rebasing: $0[..<size]))
             }
             guard count > 0 else { return }
             try self.count(count)
@@ -218,7 +216,7 @@ extension Execution {
         case .lookup(let field, let range, _):
             guard let (index, column) = box.state.columns.index(field) else { return }
             var walk = OrderedWalk(index, column, range: range)
-            while let slot = walk.next() { slots.append(slot) }
+            walk.appendRest(to: &slots)
         case .union(let paths): for path in paths { collect(path, into: &slots) }
         case .nearest, .ordered, .scan: preconditionFailure("a path with an order is walked")
         }

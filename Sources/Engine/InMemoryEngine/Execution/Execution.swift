@@ -1,10 +1,9 @@
 import Backend
 import Geodesy
-import HeapModule
 import JSONText
 import Objects
+import PersistentStructures
 import QueryLanguage
-import SpatialIndex
 
 /// One query on one snapshot: candidates, filters, order. It changes nothing but its counters.
 ///
@@ -156,7 +155,7 @@ final class Execution {
         if let measured = try measured(ranking, from: bound?.slot ?? 0, atMost: limit) {
             return measured
         }
-        var best = BestRanked(ranking, limit: limit, behind: bound)
+        var best = BestMatches(ranking, limit: limit, behind: bound)
         if try insertMeasured(into: &best) { return matches(best.finish(), ranking) }
         var isInOrder = false
         if case .ordered = plan.path { isInOrder = true }
@@ -168,10 +167,10 @@ final class Execution {
                 if wantsAboutAll(ranking, limit) {
                     prefetch(UnsafeBufferPointer(passed))
                 }
-                best.insert(contentsOf: passed)
+                ranking.forEachRanked(passed) { best.insert($0) }
             } else {
                 _ = try forEachAccepted(passed) {
-                    best.insert($0)
+                    best.insert(ranking.rank($0))
                     return true
                 }
             }
@@ -196,38 +195,37 @@ final class Execution {
     private func sorted(
         after key: PageKey?, atMost limit: Int
     ) throws(ServiceFailure) -> [Match] {
-        var best = Heap<Keyed>()
-        let from = key.map {
-            (sortKey: $0.sortKey, slot: box.state.firstSlot(createdAfter: $0.creation))
+        let bound = key.map {
+            Keyed(
+                sortKey: $0.sortKey,
+                slot: Slot(box.state.firstSlot(createdAfter: $0.creation)))
         }
+        var best = BestMatches(KeyedOrder(), limit: limit, behind: bound)
         try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
             let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
             return try forEachView(of: passed) { slot, view in
                 guard plan.documentFilter.evaluate(on: view) == .yes else { return true }
                 matched += 1
-                let keyed = Keyed(sortKey: sortKey(of: slot, in: view), slot: slot)
-                if let from {
-                    if keyed.sortKey < from.sortKey { return true }
-                    if keyed.sortKey == from.sortKey, Int(slot) < from.slot { return true }
-                }
-                if best.count < limit {
-                    best.insert(keyed)
-                } else if keyed < best.max! {
-                    best.replaceMax(with: keyed)
-                }
+                best.insert(Keyed(sortKey: sortKey(of: slot, in: view), slot: slot))
                 return true
             }
         }
-        return best.unordered.sorted().map { Match(slot: $0.slot) }
+        return best.finish().map { Match(slot: $0.slot) }
     }
 
-    private struct Keyed: Comparable {
+    private struct Keyed {
         let sortKey: SortKey
         let slot: Slot
+    }
 
-        static func < (a: Keyed, b: Keyed) -> Bool {
+    private struct KeyedOrder: MatchOrder {
+        func precedes(_ a: Keyed, _ b: Keyed) -> Bool {
             a.sortKey != b.sortKey ? a.sortKey < b.sortKey : a.slot < b.slot
         }
+
+        func isBehind(_ match: Keyed, _ bound: Keyed) -> Bool { !precedes(match, bound) }
+
+        func sort(_ matches: inout [Keyed]) { matches.sort(by: precedes) }
     }
 
     // MARK: Documents

@@ -1,6 +1,7 @@
 import Backend
 import JSONText
 import Objects
+import PersistentStructures
 import QueryLanguage
 
 /// Writes the objects of a page: stored bytes spliced in, distances and projections made.
@@ -110,7 +111,7 @@ struct PageWriter {
 
     /// Begins an object with its id, which has no character that JSON would escape.
     @inline(__always)
-    private static func write(_ id: IDList.Bytes, to cursor: inout JSONCursor) {
+    private static func write(_ id: Bytes, to cursor: inout JSONCursor) {
         cursor.raw("{\"_id\":\"")
         cursor.raw(id)
         cursor.byte(UInt8(ascii: "\""))

@@ -1,5 +1,5 @@
+import PersistentStructures
 import QueryLanguage
-import SpatialIndex
 
 /// Tests that all have to be true, in the order in which they cost least.
 struct SlotFilter: Sendable {
@@ -40,10 +40,10 @@ struct SlotFilter: Sendable {
     }
 
     /// Keeps, in their order, the slots that pass; returns how many they are.
-    func select(_ slots: SlotTest.Slots) -> Int {
+    func select(_ slots: Slots) -> Int {
         var count = slots.count
         for test in tests where count > 0 {
-            count = test.select(SlotTest.Slots(rebasing: slots[..<count]))
+            count = test.select(Slots(rebasing: slots[..<count]))
         }
         return count
     }
@@ -65,16 +65,9 @@ extension SlotTest {
     /// How many slots pass, where a column counts them or an index estimates them.
     var knownCount: Int? {
         switch self {
-        case .geo(let clause, let index): return index.estimate(in: clause.shape)
-        case .cell(let test, let column):
-            switch test.match {
-            case .nothing: return 0
-            case .interval(let range) where range.lowerBound == range.upperBound:
-                return column.uses(of: Cell(bits: range.lowerBound))
-            case .interval(let range): return column.uses(in: range)
-            default: return nil
-            }
-        case .constant, .unexpired, .and, .or, .not: return nil
+        case .geo(let clause, let index): index.estimate(in: clause.shape)
+        case .cell(let test, let column): test.knownCount(in: column)
+        case .constant, .unexpired, .and, .or, .not: nil
         }
     }
 }

@@ -1,5 +1,7 @@
+import Columns
 import Geodesy
 import Objects
+import PersistentStructures
 import QueryLanguage
 import SpatialIndex
 
@@ -67,8 +69,6 @@ indirect enum SlotTest: Sendable {
 
     // MARK: Deciding
 
-    typealias Slots = UnsafeMutableBufferPointer<Slot>
-
     /// Keeps, in their order, the slots for which the test is true.
     ///
     /// - Returns: how many they are; they stand first.
@@ -86,7 +86,7 @@ indirect enum SlotTest: Sendable {
     /// Writes the slots of one batch that pass to `target`, which lies at or before them.
     private func keep(_ slots: Slots, at target: UnsafeMutablePointer<Slot>) -> Int {
         var kept = 0
-        if case .cell(let test, let column) = self, case .interval(let range) = test.match {
+        if case .cell(let test, let column) = self, let range = test.interval {
             let (low, span) = (range.lowerBound, range.upperBound - range.lowerBound)
             var place = 0
             column.forEachCell(of: slots) { cell in
@@ -110,7 +110,7 @@ indirect enum SlotTest: Sendable {
     private func decide(_ slots: Slots, _ truths: UnsafeMutablePointer<Truth>) {
         switch self {
         case .constant(let truth): truths.initialize(repeating: truth, count: slots.count)
-        case .cell(let test, let column): column.decide(test, slots, truths)
+        case .cell(let test, let column): test.decide(slots, in: column, truths)
         case .geo(let clause, let index):
             clause.shape.withTest { index.decide($0, slots, truths) }
         case .unexpired(let time, let expiries):
@@ -140,64 +140,13 @@ indirect enum SlotTest: Sendable {
 extension PointIndex {
     /// The truth of each slot by its point; unknown where it has none.
     fileprivate func decide(
-        _ contains: (Coordinate) -> Bool, _ slots: SlotTest.Slots,
+        _ contains: (Coordinate) -> Bool, _ slots: Slots,
         _ truths: UnsafeMutablePointer<Truth>
     ) {
         var place = 0
         forEachPosition(of: slots) {
             truths[place] = $0.map { Truth(contains($0)) } ?? .unknown
             place += 1
-        }
-    }
-}
-
-extension Column {
-    /// The truth of a test for each slot; where values repeat, the test is put to each value once.
-    fileprivate func decide(
-        _ test: CellTest, _ slots: SlotTest.Slots, _ truths: UnsafeMutablePointer<Truth>
-    ) {
-        switch cells {
-        case .bytes(let codes, let palette) where palette.count < slots.count:
-            decide(test, codes, palette, slots, truths)
-        case .shorts(let codes, let palette) where palette.count < slots.count:
-            decide(test, codes, palette, slots, truths)
-        case .bytes, .shorts, .wide:
-            var place = 0
-            forEachCell(of: slots) { cell in
-                truths[place] = test.truth(cell, in: self)
-                place += 1
-            }
-        }
-    }
-
-    @inline(__always)
-    private func decide<Code: FixedWidthInteger>(
-        _ test: CellTest, _ codes: PersistentArray<Code>, _ palette: Palette,
-        _ slots: SlotTest.Slots, _ truths: UnsafeMutablePointer<Truth>
-    ) {
-        withUnsafeTemporaryAllocation(of: Truth.self, capacity: palette.count) { known in
-            for code in 0..<palette.count {
-                known[code] = test.truth(palette.cells[code], in: self)
-            }
-            var place = 0
-            codes.forEach(at: slots) {
-                truths[place] = known[Int($0)]
-                place += 1
-            }
-        }
-    }
-
-    /// Calls `body` with the cell of each slot, in their order.
-    @inline(__always)
-    fileprivate func forEachCell(of slots: SlotTest.Slots, _ body: (Cell) -> Void) {
-        switch cells {
-        case .bytes(let codes, let palette):
-            let cells = palette.cells
-            codes.forEach(at: slots) { body(cells[Int($0)]) }
-        case .shorts(let codes, let palette):
-            let cells = palette.cells
-            codes.forEach(at: slots) { body(cells[Int($0)]) }
-        case .wide(let cells): cells.forEach(at: slots, body)
         }
     }
 }

@@ -1,7 +1,8 @@
+import Columns
 import Geodesy
 import Objects
+import PersistentStructures
 import QueryLanguage
-import SpatialIndex
 
 /// One way to run a query and what it is thought to cost.
 struct Plan {

@@ -1,8 +1,9 @@
+import Columns
 import Geodesy
 import JSONText
 import Objects
+import PersistentStructures
 import QueryLanguage
-import SpatialIndex
 
 /// From a clause, an order and cheap statistics to the ways a query can run, cheapest first.
 ///

@@ -1,5 +1,7 @@
+import Columns
 import Geodesy
 import Objects
+import PersistentStructures
 import QueryLanguage
 import SpatialIndex
 
@@ -19,8 +21,10 @@ extension Ranked {
 /// An order over slots whose values are all in memory: columns and points.
 ///
 /// Without parts it is the order of creation.
-struct SlotRanking: Sendable {
+struct SlotRanking: MatchOrder, Sendable {
     let parts: [Part]
+    /// Whether equal keys always are equal values, of an order with one part or none.
+    private let keyIsExact: Bool
 
     enum Part: Sendable {
         case column(Column, descending: Bool)
@@ -35,12 +39,13 @@ struct SlotRanking: Sendable {
         let slot: Int
     }
 
-    /// Whether equal keys always are equal values, of an order with one part or none.
-    var keyIsExact: Bool {
-        switch parts.first {
-        case nil, .distance: parts.count <= 1
-        case .column(let column, _): parts.count == 1 && column.leadingIsExact
-        }
+    private init(parts: [Part]) {
+        self.parts = parts
+        keyIsExact =
+            switch parts.first {
+            case nil, .distance: parts.count <= 1
+            case .column(let column, _): parts.count == 1 && column.leadingIsExact
+            }
     }
 
     /// Whether the keys are a distance in micrometres.
@@ -59,9 +64,7 @@ struct SlotRanking: Sendable {
     }
 
     /// Calls `body` with the rank of each slot, in their order.
-    func forEachRanked(
-        _ slots: UnsafeMutableBufferPointer<Slot>, _ body: (Ranked) -> Void
-    ) {
+    func forEachRanked(_ slots: Slots, _ body: (Ranked) -> Void) {
         guard case .distance(let measure, let index?, let descending)? = parts.first else {
             for slot in slots { body(rank(slot)) }
             return
@@ -83,6 +86,18 @@ struct SlotRanking: Sendable {
             }
         }
         return a.slot < b.slot
+    }
+
+    func sort(_ matches: inout [Ranked]) {
+        if parts.isEmpty {
+            matches.withUnsafeMutableBufferPointer {
+                $0.radixSort(digitBits: 7) { UInt64($0.slot) }
+            }
+        } else if keyIsExact {
+            matches.sort { $0.key != $1.key ? $0.key < $1.key : $0.slot < $1.slot }
+        } else {
+            matches.sort(by: precedes)
+        }
     }
 
     /// Whether a slot comes behind a place in the order.

@@ -1,0 +1,80 @@
+/// A heap element that knows what comes first.
+package protocol HeapOrdered {
+    /// Whether this element is to leave the heap before `other`.
+    func precedes(_ other: Self) -> Bool
+}
+
+/// A binary min-heap.
+///
+/// - Complexity: O(log n) to insert and to pop, O(n) to build.
+package struct BinaryHeap<Element: HeapOrdered & BitwiseCopyable & Sendable>: Sendable {
+    @usableFromInline
+    var elements: ContiguousArray<Element> = []
+
+    /// A heap without elements.
+    @inlinable
+    package init(minimumCapacity: Int) {
+        elements.reserveCapacity(minimumCapacity)
+    }
+
+    /// The element that leaves next.
+    @inlinable
+    package var first: Element? { elements.first }
+
+    /// Adds an element.
+    @inlinable
+    package mutating func insert(_ element: Element) {
+        elements.append(element)
+        elements.withUnsafeMutableBufferPointer { heap in
+            var place = heap.count - 1
+            while place > 0 {
+                let parent = (place - 1) / 2
+                guard element.precedes(heap[parent]) else { break }
+                heap[place] = heap[parent]
+                place = parent
+            }
+            heap[place] = element
+        }
+    }
+
+    /// Takes out the element that no other precedes.
+    @inlinable
+    package mutating func popFirst() -> Element? {
+        guard let last = elements.popLast() else { return nil }
+        guard let first = elements.first else { return last }
+        elements.withUnsafeMutableBufferPointer { heap in
+            Self.sink(last, from: 0, in: heap)
+        }
+        return first
+    }
+
+    /// Adds an element without restoring the order; `restoreOrder` must follow.
+    @inlinable
+    package mutating func appendUnordered(_ element: Element) { elements.append(element) }
+
+    /// Makes a heap of whatever has been appended.
+    @inlinable
+    package mutating func restoreOrder() {
+        elements.withUnsafeMutableBufferPointer { heap in
+            for place in stride(from: heap.count / 2 - 1, through: 0, by: -1) {
+                Self.sink(heap[place], from: place, in: heap)
+            }
+        }
+    }
+
+    @inlinable
+    static func sink(
+        _ element: Element, from start: Int, in heap: UnsafeMutableBufferPointer<Element>
+    ) {
+        var place = start
+        while true {
+            var child = 2 * place + 1
+            guard child < heap.count else { break }
+            if child + 1 < heap.count && heap[child + 1].precedes(heap[child]) { child += 1 }
+            guard heap[child].precedes(element) else { break }
+            heap[place] = heap[child]
+            place = child
+        }
+        heap[place] = element
+    }
+}

@@ -1,0 +1,189 @@
+/// An array whose copies share what neither has changed since.
+///
+///     var live = PersistentArray<UInt32>()
+///     live.append(7)
+///     let snapshot = live        // shares everything
+///     live[0] = 8                // copies one chunk; snapshot[0] is still 7
+///
+/// Up to 256 elements are one chunk, which grows by half when it is full. More sit in chunks of 256
+/// under pages of 32 chunks under one root: the first write through a copy copies a chunk, its page
+/// and the root, which is 256 elements and n / 8,192 + 8 references.
+///
+/// - Complexity: copying and reading are O(1); a write in place is O(1), through a copy
+///   O(n / 8,192).
+///
+/// `@unchecked Sendable`: pages and chunks are written only where one array alone refers to them,
+/// and only read where copies share them.
+package struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+    /// The one chunk of an array of 1 to 256 elements.
+    @usableFromInline
+    var only: Chunk<Element>?
+
+    /// The chunks of an array of more; otherwise empty.
+    @usableFromInline
+    var pages: ContiguousArray<PageReference<Element>> = []
+
+    @usableFromInline
+    var length = 0
+
+    /// How many elements there are.
+    @inlinable
+    package var count: Int { length }
+
+    /// An empty array; it allocates nothing.
+    package init() {}
+
+    /// An array of `count` elements; `fill` initialises each of its chunks, given the index of the
+    /// chunk's first element.
+    @inlinable
+    package init(
+        count: Int, _ fill: (_ first: Int, _ elements: UnsafeMutableBufferPointer<Element>) -> Void
+    ) {
+        precondition(count >= 0, "a count of \(count)")
+        length = count
+        var chunks = ContiguousArray<Chunk<Element>>()
+        for first in stride(from: 0, to: count, by: ChunkShape.elements) {
+            let length = Swift.min(ChunkShape.elements, count - first)
+            let capacity = count <= ChunkShape.elements ? count : ChunkShape.elements
+            let chunk = Chunk<Element>.make(uninitialized: capacity)
+            fill(first, UnsafeMutableBufferPointer(start: chunk.elements, count: length))
+            (chunk.elements + length).initialize(
+                repeating: chunk.elements[0], count: capacity - length)
+            chunks.append(chunk)
+        }
+        if chunks.count <= 1 {
+            only = chunks.first
+        } else {
+            for first in stride(from: 0, to: chunks.count, by: ChunkShape.chunksPerPage) {
+                let end = Swift.min(first + ChunkShape.chunksPerPage, chunks.count)
+                pages.append(PageReference(ChunkPage.make(chunks[first..<end])))
+            }
+        }
+    }
+
+    /// The element at `index`; writing copies the chunk if a copy of the array shares it.
+    @inlinable
+    package subscript(index: Int) -> Element {
+        get {
+            precondition(index >= 0 && index < count, "index out of bounds")
+            return chunk(at: index)[index & ChunkShape.elementMask]
+        }
+        set {
+            precondition(index >= 0 && index < count, "index out of bounds")
+            writableChunk(at: index)[index & ChunkShape.elementMask] = newValue
+        }
+    }
+
+    /// Adds one element at the end.
+    @inlinable
+    package mutating func append(_ element: Element) {
+        let place = count & ChunkShape.elementMask
+        if place > 0 {
+            let chunk = writableChunk(at: count)
+            if place < chunk.count {
+                chunk[place] = element
+                length += 1
+                return
+            }
+        }
+        resize(to: count + 1, repeating: element)
+    }
+
+    /// Writes one element, first lengthening the array with `filler` if it ends before `index`.
+    @inlinable
+    package mutating func set(_ index: Int, _ element: Element, fillingWith filler: Element) {
+        if index >= count { resize(to: index + 1, repeating: filler) }
+        self[index] = element
+    }
+
+    /// Shortens the array, or lengthens it with copies of one element. Whole new chunks of the same
+    /// element are one shared chunk, so a long run of filler costs eight bytes per 256 elements.
+    @inlinable
+    package mutating func resize(to newCount: Int, repeating element: Element) {
+        precondition(newCount >= 0, "a count of \(newCount)")
+        if newCount > count {
+            grow(to: newCount, repeating: element)
+        } else if newCount < count {
+            shrink(to: newCount)
+        }
+        length = newCount
+    }
+
+    /// Calls `body` with the elements at some indexes, in their order.
+    ///
+    /// The way to each element is found without counting references, so that the processor can wait
+    /// for many at a time.
+    @inlinable
+    package func forEach(
+        at indexes: Slots, _ body: (Element) -> Void
+    ) {
+        forEachAddress(at: UnsafeBufferPointer(indexes)) { body($0.pointee) }
+    }
+
+    /// Calls `body` with where the elements at some indexes are as long as the array, in their order;
+    /// the elements themselves are not looked at.
+    @inlinable
+    package func forEachAddress(
+        at indexes: UnsafeBufferPointer<Slot>, _ body: (UnsafePointer<Element>) -> Void
+    ) {
+        let limit = Slot(count)
+        if let only {
+            for index in indexes {
+                precondition(index < limit, "index out of bounds")
+                body(only.elements + Int(index))
+            }
+            return
+        }
+        pages.withUnsafeBufferPointer { pages in
+            guard let first = pages.baseAddress else { return }
+            for index in indexes {
+                precondition(index < limit, "index out of bounds")
+                let place = Int(index)
+                let chunk = (first + (place >> ChunkShape.pageShift)).pointee.chunk(at: place)
+                body(chunk + (place & ChunkShape.elementMask))
+            }
+        }
+    }
+
+    /// Initialises a buffer with the elements at some indexes, in their order.
+    ///
+    /// With nothing else to do on the way more of them are fetched at once than by `forEach`.
+    @inlinable
+    package func copy(
+        at indexes: Slots,
+        to buffer: UnsafeMutableBufferPointer<Element>
+    ) {
+        var next = buffer.baseAddress
+        forEach(at: indexes) {
+            next!.initialize(to: $0)
+            next! += 1
+        }
+    }
+
+    /// What the array occupies, in bytes, as if it shared nothing with its copies; a chunk of filler
+    /// counts once per use.
+    ///
+    /// - Complexity: O(1).
+    package var memoryBytes: Int {
+        if let only { return Chunk<Element>.memoryBytes(count: only.header) }
+        guard let last = pages.last?.page else { return 0 }
+        let chunks = (pages.count - 1) * ChunkShape.chunksPerPage + last.header.count
+        return chunks * Chunk<Element>.memoryBytes(count: ChunkShape.elements)
+            + (pages.count - 1) * (ChunkPage<Element>.fullBytes + 16) + last.memoryBytes + 48
+    }
+
+    /// The start of the chunk of `index`.
+    @inlinable
+    func chunk(at index: Int) -> UnsafeMutablePointer<Element> {
+        if let only { return only.elements }
+        return pages[index >> ChunkShape.pageShift].chunk(at: index)
+    }
+}
+
+extension PersistentArray: RandomAccessCollection {
+    @inlinable
+    package var startIndex: Int { 0 }
+
+    @inlinable
+    package var endIndex: Int { count }
+}

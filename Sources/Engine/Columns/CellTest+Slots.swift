@@ -1,0 +1,55 @@
+import PersistentStructures
+import QueryLanguage
+
+extension CellTest {
+    /// The truth of the test for each of some slots; where values repeat, it is put to each value once.
+    package func decide(
+        _ slots: Slots, in column: Column, _ truths: UnsafeMutablePointer<Truth>
+    ) {
+        switch column.cells {
+        case .bytes(let codes) where column.palette.count < slots.count:
+            decide(slots, codes, in: column, truths)
+        case .shorts(let codes) where column.palette.count < slots.count:
+            decide(slots, codes, in: column, truths)
+        case .bytes, .shorts, .wide:
+            var place = 0
+            column.forEachCell(of: slots) { cell in
+                truths[place] = truth(cell, in: column)
+                place += 1
+            }
+        }
+    }
+
+    @inline(__always)
+    private func decide<Code: FixedWidthInteger>(
+        _ slots: Slots, _ codes: PersistentArray<Code>, in column: Column,
+        _ truths: UnsafeMutablePointer<Truth>
+    ) {
+        let palette = column.palette
+        withUnsafeTemporaryAllocation(of: Truth.self, capacity: palette.count) { known in
+            for code in 0..<palette.count { known[code] = truth(palette.cells[code], in: column) }
+            var place = 0
+            codes.forEach(at: slots) {
+                truths[place] = known[Int($0)]
+                place += 1
+            }
+        }
+    }
+}
+
+extension Column {
+    /// Calls `body` with the cell of each slot, in their order.
+    @inlinable
+    @inline(__always)
+    package func forEachCell(of slots: Slots, _ body: (Cell) -> Void) {
+        switch cells {
+        case .bytes(let codes):
+            let cells = palette.cells
+            codes.forEach(at: slots) { body(cells[Int($0)]) }
+        case .shorts(let codes):
+            let cells = palette.cells
+            codes.forEach(at: slots) { body(cells[Int($0)]) }
+        case .wide(let cells): cells.forEach(at: slots, body)
+        }
+    }
+}

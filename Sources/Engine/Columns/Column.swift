@@ -1,0 +1,235 @@
+import PersistentStructures
+
+/// The values of one field path, by slot: a value whose copies share what has not changed.
+///
+/// Columns of up to 256 distinct values take a byte a slot, of up to 65,536 two, others eight.
+/// Strings, large integers and points are in a dictionary beside the cells.
+package struct Column: Sendable {
+    @usableFromInline
+    private(set) var cells: Cells
+    /// The cells of the codes of a narrow column.
+    @usableFromInline
+    private(set) var palette = Palette()
+    private(set) var dictionary = ByteDictionary()
+    /// Slots of each narrow code; empty for a wide column.
+    private var uses = PersistentArray<UInt32>()
+    /// Slots whose value only the document tells.
+    package private(set) var unknown: Int
+    /// Whether an integer beyond 2^53 has ever been among the values.
+    private(set) var hasLargeIntegers = false
+    /// Slots that hold an array, into which no cell can look.
+    private(set) var arrays = 0
+
+    @usableFromInline
+    enum Cells: Sendable {
+        case bytes(PersistentArray<UInt8>)
+        case shorts(PersistentArray<UInt16>)
+        case wide(PersistentArray<Cell>)
+    }
+
+    /// A column whose slots are to be told their values.
+    package init(slots: Int) {
+        var codes = PersistentArray<UInt8>()
+        codes.resize(to: slots, repeating: UInt8(palette.append(.unknown)))
+        cells = .bytes(codes)
+        uses.append(UInt32(slots))
+        unknown = slots
+    }
+
+    /// How many slots the column knows of.
+    package var slotCount: Int {
+        switch cells {
+        case .bytes(let codes): codes.count
+        case .shorts(let codes): codes.count
+        case .wide(let cells): cells.count
+        }
+    }
+
+    /// The cell of a slot that the column knows of.
+    @inlinable
+    package func cell(of slot: Slot) -> Cell {
+        switch cells {
+        case .bytes(let codes): palette.cells[Int(codes[Int(slot)])]
+        case .shorts(let codes): palette.cells[Int(codes[Int(slot)])]
+        case .wide(let cells): cells[Int(slot)]
+        }
+    }
+
+    /// How many slots have this cell, where that is counted: in a narrow column.
+    func uses(of cell: Cell) -> Int? {
+        if case .wide = cells { return nil }
+        return palette.code(of: cell).map { Int(uses[Int($0)]) } ?? 0
+    }
+
+    /// How many slots have a cell within bounds, where that is soon added up: in a column of bytes.
+    func uses(in bounds: ClosedRange<UInt64>) -> Int? {
+        guard case .bytes = cells else { return nil }
+        return (0..<palette.count).reduce(0) { sum, code in
+            bounds.contains(palette.cells[code].bits) ? sum + Int(uses[code]) : sum
+        }
+    }
+
+    /// What the column occupies, in bytes, to some parts in a hundred; O(1).
+    var memoryBytes: Int {
+        let cellBytes =
+            switch cells {
+            case .bytes(let codes): codes.count
+            case .shorts(let codes): codes.count * 2
+            case .wide(let cells): cells.count * 8
+            }
+        return cellBytes + palette.memoryBytes + dictionary.memoryBytes
+    }
+
+    /// Whether the dictionary holds so many values that nobody has any more that the column is
+    /// better made anew.
+    package var isWorn: Bool { dictionary.count > 2 * slotCount + 1_024 }
+
+    /// Whether no slot has a value.
+    package var isVacant: Bool { uses(of: .missing) == slotCount }
+
+    // MARK: Coded values
+
+    /// The bytes of a coded value of this column.
+    func bytes(of cell: Cell) -> Bytes { dictionary.bytes(at: cell.address) }
+
+    /// The cell that a value has in this column, if it can have one.
+    package func find(_ value: ColumnValue) -> Cell? {
+        guard let kind = value.kind else { return value.cell }
+        return value.bytes.withUnsafeBufferPointer { bytes in
+            dictionary.address(of: bytes, kind: kind.tag).map { Cell(kind, at: $0) }
+        }
+    }
+
+    // MARK: Writing: in turn, as all copies append to one dictionary and one palette
+
+    /// Puts a value in its slot; a slot behind the last lengthens the column by missing values.
+    package mutating func set(_ slot: Slot, to value: ColumnValue) {
+        set(slot, to: intern(value))
+    }
+
+    /// Puts a cell of this very column in a slot.
+    package mutating func set(_ slot: Slot, to cell: Cell) {
+        let place = Int(slot)
+        if place >= slotCount { resize(to: place + 1) }
+        let old = self.cell(of: slot)
+        guard old != cell else { return }
+        count(old, -1)
+        count(cell, 1)
+        write(cell, at: place)
+    }
+
+    /// Gives a slot the value that another has in another column.
+    mutating func set(_ slot: Slot, from other: Column, _ source: Slot) {
+        set(slot, to: translate(other.cell(of: source), of: other))
+    }
+
+    /// The values of some slots, ascending, which get the numbers from 0 on. It shares with this column
+    /// nothing that a writer appends to, and its dictionary has only what is used.
+    ///
+    /// - Complexity: O(slots), some nanoseconds each; in a wide column the time of a hash table's look-up.
+    func renumbered(_ slots: [Slot]) -> Column {
+        var column = Column(slots: 0)
+        switch cells {
+        case .bytes(let codes):
+            var known = [Cell?](repeating: nil, count: palette.count)
+            for (number, slot) in slots.enumerated() {
+                let code = Int(codes[Int(slot)])
+                let cell = known[code] ?? column.translate(palette.cells[code], of: self)
+                known[code] = cell
+                column.set(Slot(number), to: cell)
+            }
+        case .shorts, .wide:
+            for (number, slot) in slots.enumerated() { column.set(Slot(number), from: self, slot) }
+        }
+        return column
+    }
+
+    /// A cell of another column as one of this.
+    private mutating func translate(_ cell: Cell, of other: Column) -> Cell {
+        cell.coded.map { intern($0, other.bytes(of: cell)) } ?? cell
+    }
+
+    private mutating func intern(_ value: ColumnValue) -> Cell {
+        guard let kind = value.kind else { return value.cell }
+        return value.bytes.withUnsafeBufferPointer { intern(kind, $0) }
+    }
+
+    /// The cell of a coded value; `unknown` for one that is too long to be kept.
+    private mutating func intern(_ kind: Cell.Coded, _ bytes: Bytes) -> Cell {
+        if kind == .number { hasLargeIntegers = true }
+        return dictionary.intern(bytes, kind: kind.tag).map { Cell(kind, at: $0) } ?? .unknown
+    }
+
+    private mutating func count(_ cell: Cell, _ change: Int) {
+        if cell == .unknown { unknown += change }
+        if cell == .array { arrays += change }
+    }
+
+    private mutating func resize(to slots: Int) {
+        let code = code(of: .missing)
+        if let code { uses[Int(code)] += UInt32(slots - slotCount) }
+        edit(
+            bytes: { $0.resize(to: slots, repeating: UInt8(code!)) },
+            shorts: { $0.resize(to: slots, repeating: code!) },
+            wide: { $0.resize(to: slots, repeating: .missing) })
+    }
+
+    private mutating func write(_ cell: Cell, at place: Int) {
+        let code = code(of: cell)
+        var former = 0
+        edit(
+            bytes: {
+                former = Int($0[place])
+                $0[place] = UInt8(code!)
+            },
+            shorts: {
+                former = Int($0[place])
+                $0[place] = code!
+            },
+            wide: { $0[place] = cell })
+        guard let code else { return }
+        uses[former] -= 1
+        uses[Int(code)] += 1
+    }
+
+    /// Changes the cells in place: they are taken out meanwhile, so that nothing shares them.
+    private mutating func edit(
+        bytes: (inout PersistentArray<UInt8>) -> Void,
+        shorts: (inout PersistentArray<UInt16>) -> Void,
+        wide: (inout PersistentArray<Cell>) -> Void
+    ) {
+        switch exchange(&cells, with: .wide(PersistentArray())) {
+        case .bytes(var codes):
+            bytes(&codes)
+            cells = .bytes(codes)
+        case .shorts(var codes):
+            shorts(&codes)
+            cells = .shorts(codes)
+        case .wide(var list):
+            wide(&list)
+            cells = .wide(list)
+        }
+    }
+
+    /// The code of a cell in a narrow column, which may be widened for it; nil once it is wide.
+    private mutating func code(of cell: Cell) -> UInt16? {
+        if case .wide = cells { return nil }
+        if let known = palette.code(of: cell) { return known }
+        switch cells {
+        case .bytes(let codes) where palette.count == 256:
+            var shorts = PersistentArray<UInt16>()
+            for code in codes { shorts.append(UInt16(code)) }
+            cells = .shorts(shorts)
+            return code(of: cell)
+        case .shorts(let codes)
+        where palette.count == Palette.maximumCount || palette.count * 8 > codes.count:
+            var list = PersistentArray<Cell>()
+            for code in codes { list.append(palette.cells[Int(code)]) }
+            (cells, palette, uses) = (.wide(list), Palette(), PersistentArray())
+            return nil
+        case .bytes, .shorts, .wide:
+            uses.append(0)
+            return palette.append(cell)
+        }
+    }
+}

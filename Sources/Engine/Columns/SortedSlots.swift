@@ -1,0 +1,91 @@
+import PersistentStructures
+
+/// Slots in the order of the cells they had when they were put here, equal ones by slot.
+struct SortedSlots: Sendable {
+    private(set) var cells: [Cell] = []
+    private(set) var slots: [Slot] = []
+
+    var count: Int { slots.count }
+
+    var memoryBytes: Int { cells.capacity * 8 + slots.capacity * 4 }
+
+    /// The slots that are alive, by their cells in a column.
+    ///
+    /// - Complexity: O(n log n).
+    init(_ column: Column, isAlive: (Slot) -> Bool) {
+        var keyed: [(leading: UInt64, cell: Cell, slot: Slot)] = []
+        keyed.reserveCapacity(column.slotCount)
+        for slot in 0..<Slot(column.slotCount) where isAlive(slot) {
+            let cell = column.cell(of: slot)
+            keyed.append((column.leading(cell), cell, slot))
+        }
+        let isExact = column.leadingIsExact
+        keyed.sort { a, b in
+            if a.leading != b.leading { return a.leading < b.leading }
+            let order = isExact ? 0 : column.order(a.cell, b.cell)
+            return order == 0 ? a.slot < b.slot : order < 0
+        }
+        cells = keyed.map(\.cell)
+        slots = keyed.map(\.slot)
+    }
+
+    init() {}
+
+    mutating func reserve(_ count: Int) {
+        cells.reserveCapacity(count)
+        slots.reserveCapacity(count)
+    }
+
+    mutating func append(_ slot: Slot, _ cell: Cell) {
+        cells.append(cell)
+        slots.append(slot)
+    }
+
+    mutating func insert(_ slot: Slot, _ cell: Cell, in column: Column) {
+        let place = self.place(of: slot, cell, in: column)
+        cells.insert(cell, at: place)
+        slots.insert(slot, at: place)
+    }
+
+    /// Removes a slot that was put here with this cell, if it is here.
+    mutating func remove(_ slot: Slot, _ cell: Cell, in column: Column) {
+        let place = self.place(of: slot, cell, in: column)
+        guard place < count, slots[place] == slot else { return }
+        cells.remove(at: place)
+        slots.remove(at: place)
+    }
+
+    /// The first place that is not before a slot with this cell.
+    func place(of slot: Slot, _ cell: Cell, in column: Column) -> Int {
+        (0..<count).firstPlace { other in
+            let order = column.order(cells[other], cell)
+            return order < 0 || order == 0 && slots[other] < slot
+        }
+    }
+
+    /// The first place on a bound's far side.
+    func firstPlace(behind bound: ColumnBound, in column: Column) -> Int {
+        (0..<count).firstPlace { bound.side(cells[$0], column) < 0 }
+    }
+
+    /// The places at one end of a range whose cells are equal in order to the one there: found by
+    /// doubling steps, so that few cost little.
+    func group(at end: WalkEnd, of range: Range<Int>, in column: Column) -> Range<Int> {
+        let edge = end == .low ? range.lowerBound : range.upperBound - 1
+        let value = cells[edge]
+        // How far from the edge a place is surely equal, and how far surely not.
+        var (near, far) = (0, 1)
+        func isEqual(_ steps: Int) -> Bool {
+            steps < range.count
+                && column.order(cells[end == .low ? edge + steps : edge - steps], value) == 0
+        }
+        while isEqual(far) { (near, far) = (far, far * 2) }
+        near = (near + 1..<far).firstPlace(where: isEqual) - 1
+        return end == .low ? edge..<edge + near + 1 : edge - near..<edge + 1
+    }
+}
+
+/// The end at which a walk takes from its range.
+enum WalkEnd {
+    case low, high
+}
