@@ -177,16 +177,11 @@ package struct Column: Sendable {
     private mutating func write(_ cell: Cell, at place: Int) {
         let code = code(of: cell)
         var former = 0
-        edit(
-            bytes: {
-                former = Int($0[place])
-                $0[place] = UInt8(code!)
-            },
-            shorts: {
-                former = Int($0[place])
-                $0[place] = code!
-            },
-            wide: { $0[place] = cell })
+        func put<Code: FixedWidthInteger>(_ codes: inout PersistentArray<Code>) {
+            former = Int(codes[place])
+            codes[place] = Code(code!)
+        }
+        edit(bytes: put, shorts: put, wide: { $0[place] = cell })
         guard let code else { return }
         uses[former] -= 1
         uses[Int(code)] += 1
