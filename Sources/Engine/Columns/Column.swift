@@ -4,7 +4,7 @@ import PersistentStructures
 ///
 /// Columns of up to 256 distinct values take a byte a slot, of up to 65,536 two, others eight.
 /// Strings, large integers and points are in a dictionary beside the cells.
-package struct Column: Sendable {
+public struct Column: Sendable {
     @usableFromInline
     private(set) var cells: Cells
     /// The cells of the codes of a narrow column.
@@ -47,7 +47,7 @@ package struct Column: Sendable {
 
     /// The cell of a slot that the column knows of.
     @inlinable
-    package func cell(of slot: Slot) -> Cell {
+    public func cell(of slot: Slot) -> Cell {
         switch cells {
         case .bytes(let codes): palette.cells[Int(codes[Int(slot)])]
         case .shorts(let codes): palette.cells[Int(codes[Int(slot)])]
