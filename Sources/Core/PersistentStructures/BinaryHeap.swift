@@ -1,5 +1,5 @@
 /// A heap element that knows what comes first.
-package protocol HeapOrdered {
+public protocol HeapOrdered {
     /// Whether this element is to leave the heap before `other`.
     func precedes(_ other: Self) -> Bool
 }
@@ -7,23 +7,23 @@ package protocol HeapOrdered {
 /// A binary min-heap.
 ///
 /// - Complexity: O(log n) to insert and to pop, O(n) to build.
-package struct BinaryHeap<Element: HeapOrdered & BitwiseCopyable & Sendable>: Sendable {
+public struct BinaryHeap<Element: HeapOrdered & BitwiseCopyable & Sendable>: Sendable {
     @usableFromInline
     var elements: ContiguousArray<Element> = []
 
     /// A heap without elements.
     @inlinable
-    package init(minimumCapacity: Int) {
+    public init(minimumCapacity: Int) {
         elements.reserveCapacity(minimumCapacity)
     }
 
     /// The element that leaves next.
     @inlinable
-    package var first: Element? { elements.first }
+    public var first: Element? { elements.first }
 
     /// Adds an element.
     @inlinable
-    package mutating func insert(_ element: Element) {
+    public mutating func insert(_ element: Element) {
         elements.append(element)
         elements.withUnsafeMutableBufferPointer { heap in
             var place = heap.count - 1
@@ -39,7 +39,7 @@ package struct BinaryHeap<Element: HeapOrdered & BitwiseCopyable & Sendable>: Se
 
     /// Takes out the element that no other precedes.
     @inlinable
-    package mutating func popFirst() -> Element? {
+    public mutating func popFirst() -> Element? {
         guard let last = elements.popLast() else { return nil }
         guard let first = elements.first else { return last }
         elements.withUnsafeMutableBufferPointer { heap in
@@ -50,11 +50,11 @@ package struct BinaryHeap<Element: HeapOrdered & BitwiseCopyable & Sendable>: Se
 
     /// Adds an element without restoring the order; `restoreOrder` must follow.
     @inlinable
-    package mutating func appendUnordered(_ element: Element) { elements.append(element) }
+    public mutating func appendUnordered(_ element: Element) { elements.append(element) }
 
     /// Makes a heap of whatever has been appended.
     @inlinable
-    package mutating func restoreOrder() {
+    public mutating func restoreOrder() {
         elements.withUnsafeMutableBufferPointer { heap in
             for place in stride(from: heap.count / 2 - 1, through: 0, by: -1) {
                 Self.sink(heap[place], from: place, in: heap)

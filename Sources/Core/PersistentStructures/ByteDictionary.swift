@@ -11,8 +11,8 @@
 /// - Complexity: O(1), expected where a value is looked for; a value's bytes, some ten more, and what
 ///   its cell in the table takes (see `IDTable`).
 /// - Note: Writers are in turn: of several copies one at a time interns. Readers need no lock.
-package struct ByteDictionary: Sendable {
-    package typealias Address = UInt32
+public struct ByteDictionary: Sendable {
+    public typealias Address = UInt32
 
     @usableFromInline
     var arena = ByteArena()
@@ -32,7 +32,7 @@ package struct ByteDictionary: Sendable {
 
     /// The bytes of a value, without its kind.
     @inlinable
-    package func bytes(at address: Address) -> Bytes {
+    public func bytes(at address: Address) -> Bytes {
         Bytes(rebasing: arena.bytes(at: address).dropFirst())
     }
 

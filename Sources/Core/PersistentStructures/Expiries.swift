@@ -4,9 +4,9 @@
 /// down leads to those that have. It takes nothing while no object expires, then eight bytes a slot.
 ///
 /// - Complexity: `set` is O(64 log₆₄ n); `forEach(until:)` costs that for each slot it finds.
-package struct Expiries: Sendable {
+public struct Expiries: Sendable {
     /// What stands for slots whose objects stay.
-    @inlinable package static var never: Int64 { .max }
+    @inlinable public static var never: Int64 { .max }
 
     /// By slot, then by 64 slots, and so on; the last has one element.
     @usableFromInline
@@ -19,14 +19,14 @@ package struct Expiries: Sendable {
 
     /// When the first object expires; `never` when none does.
     @inlinable
-    package var next: Int64 { levels.last?[0] ?? Self.never }
+    public var next: Int64 { levels.last?[0] ?? Self.never }
 
     /// What the tree occupies, in bytes, as if it shared nothing with its copies.
     package var memoryBytes: Int { levels.reduce(0) { $0 + $1.memoryBytes } }
 
     /// When a slot's object expires, in milliseconds since 1970.
     @inlinable
-    package subscript(slot: Slot) -> Int64 {
+    public subscript(slot: Slot) -> Int64 {
         guard let times = levels.first, slot < times.count else { return Self.never }
         return times[Int(slot)]
     }

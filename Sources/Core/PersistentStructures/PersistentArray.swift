@@ -14,7 +14,7 @@
 ///
 /// `@unchecked Sendable`: pages and chunks are written only where one array alone refers to them,
 /// and only read where copies share them.
-package struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     /// The one chunk of an array of 1 to 256 elements.
     @usableFromInline
     var only: Chunk<Element>?
@@ -28,15 +28,15 @@ package struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked 
 
     /// How many elements there are.
     @inlinable
-    package var count: Int { length }
+    public var count: Int { length }
 
     /// An empty array; it allocates nothing.
-    package init() {}
+    public init() {}
 
     /// An array of `count` elements; `fill` initialises each of its chunks, given the index of the
     /// chunk's first element.
     @inlinable
-    package init(
+    public init(
         count: Int, _ fill: (_ first: Int, _ elements: UnsafeMutableBufferPointer<Element>) -> Void
     ) {
         precondition(count >= 0, "a count of \(count)")
@@ -63,7 +63,7 @@ package struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked 
 
     /// The element at `index`; writing copies the chunk if a copy of the array shares it.
     @inlinable
-    package subscript(index: Int) -> Element {
+    public subscript(index: Int) -> Element {
         get {
             precondition(index >= 0 && index < count, "index out of bounds")
             return chunk(at: index)[index & ChunkShape.elementMask]
@@ -76,7 +76,7 @@ package struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked 
 
     /// Adds one element at the end.
     @inlinable
-    package mutating func append(_ element: Element) {
+    public mutating func append(_ element: Element) {
         let place = count & ChunkShape.elementMask
         if place > 0 {
             let chunk = writableChunk(at: count)
@@ -91,7 +91,7 @@ package struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked 
 
     /// Writes one element, first lengthening the array with `filler` if it ends before `index`.
     @inlinable
-    package mutating func set(_ index: Int, _ element: Element, fillingWith filler: Element) {
+    public mutating func set(_ index: Int, _ element: Element, fillingWith filler: Element) {
         if index >= count { resize(to: index + 1, repeating: filler) }
         self[index] = element
     }
@@ -99,7 +99,7 @@ package struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked 
     /// Shortens the array, or lengthens it with copies of one element. Whole new chunks of the same
     /// element are one shared chunk, so a long run of filler costs eight bytes per 256 elements.
     @inlinable
-    package mutating func resize(to newCount: Int, repeating element: Element) {
+    public mutating func resize(to newCount: Int, repeating element: Element) {
         precondition(newCount >= 0, "a count of \(newCount)")
         if newCount > count {
             grow(to: newCount, repeating: element)
@@ -114,7 +114,7 @@ package struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked 
     /// The way to each element is found without counting references, so that the processor can wait
     /// for many at a time.
     @inlinable
-    package func forEach(
+    public func forEach(
         at indexes: Slots, _ body: (Element) -> Void
     ) {
         forEachAddress(at: UnsafeBufferPointer(indexes)) { body($0.pointee) }
@@ -123,7 +123,7 @@ package struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked 
     /// Calls `body` with where the elements at some indexes are as long as the array, in their order;
     /// the elements themselves are not looked at.
     @inlinable
-    package func forEachAddress(
+    public func forEachAddress(
         at indexes: UnsafeBufferPointer<Slot>, _ body: (UnsafePointer<Element>) -> Void
     ) {
         let limit = Slot(count)
@@ -149,7 +149,7 @@ package struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked 
     ///
     /// With nothing else to do on the way more of them are fetched at once than by `forEach`.
     @inlinable
-    package func copy(
+    public func copy(
         at indexes: Slots,
         to buffer: UnsafeMutableBufferPointer<Element>
     ) {
@@ -182,8 +182,8 @@ package struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked 
 
 extension PersistentArray: RandomAccessCollection {
     @inlinable
-    package var startIndex: Int { 0 }
+    public var startIndex: Int { 0 }
 
     @inlinable
-    package var endIndex: Int { count }
+    public var endIndex: Int { count }
 }

@@ -9,7 +9,7 @@ extension UnsafeMutableBufferPointer where Element: BitwiseCopyable {
     ///   many elements.
     @inlinable
     @inline(__always)
-    package func radixSort(
+    public func radixSort(
         fromBit lowBit: UInt64 = 0, digitBits: UInt64, by key: (Element) -> UInt64
     ) {
         guard count >= 1 << (digitBits - 2) else {

@@ -2,9 +2,7 @@
 public typealias Slot = UInt32
 
 /// Some slots that whoever is given them may overwrite.
-@usableFromInline
-package typealias Slots = UnsafeMutableBufferPointer<Slot>
+public typealias Slots = UnsafeMutableBufferPointer<Slot>
 
 /// A text or another value in memory, valid as long as what it was asked of or a copy of that.
-@usableFromInline
-package typealias Bytes = UnsafeBufferPointer<UInt8>
+public typealias Bytes = UnsafeBufferPointer<UInt8>

@@ -1,7 +1,7 @@
 /// The ids of a bucket's slots, and the way back from an id to its slot.
 ///
 /// A few ids are looked through, newest first; more have a hash table.
-package struct SlotIDs: Sendable {
+public struct SlotIDs: Sendable {
     @usableFromInline
     var list = IDList()
     /// None while there are few slots: so small buckets have no room for one either.
@@ -22,12 +22,12 @@ package struct SlotIDs: Sendable {
     /// The ids of some slots, fetched together.
     @inlinable
     @inline(__always)
-    package func ids(of slots: [Slot]) -> [Bytes] { list.ids(of: slots) }
+    public func ids(of slots: [Slot]) -> [Bytes] { list.ids(of: slots) }
 
     /// Asks for what `ids(of:)` will need.
     @inlinable
     @inline(__always)
-    package func prefetch(_ slots: UnsafeBufferPointer<Slot>) { list.prefetch(slots) }
+    public func prefetch(_ slots: UnsafeBufferPointer<Slot>) { list.prefetch(slots) }
 
     /// The newest slot that has an id; it may have been removed.
     package func newestSlot(of id: Bytes) -> Slot? {

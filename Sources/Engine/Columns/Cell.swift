@@ -8,10 +8,8 @@ import QueryLanguage
 /// they leave free on both sides hold everything else. Strings, integers that no binary64 has
 /// exactly, and points are *coded*: their low bits are an address in the column's dictionary, equal
 /// for equal values and in no order.
-@usableFromInline
-package struct Cell: BitwiseCopyable, Hashable, Sendable {
-    @usableFromInline
-    package let bits: UInt64
+public struct Cell: BitwiseCopyable, Hashable, Sendable {
+    public let bits: UInt64
 
     static let null = Cell(bits: 1)
     static let no = Cell(bits: 2)
@@ -19,8 +17,8 @@ package struct Cell: BitwiseCopyable, Hashable, Sendable {
     @inlinable static var array: Cell { Cell(bits: 0xFFF8 << 48) }
     @inlinable static var object: Cell { Cell(bits: 0xFFF9 << 48) }
     /// A value that the column does not know: only the document does.
-    @inlinable package static var unknown: Cell { Cell(bits: .max - 1) }
-    @inlinable package static var missing: Cell { Cell(bits: .max) }
+    @inlinable public static var unknown: Cell { Cell(bits: .max - 1) }
+    @inlinable public static var missing: Cell { Cell(bits: .max) }
 
     /// The first and the last cell that a number which is a binary64 can have.
     static let numbers: ClosedRange<UInt64> = 1 << 52...0xFFF0 << 48 - 1
@@ -29,7 +27,7 @@ package struct Cell: BitwiseCopyable, Hashable, Sendable {
     init(bits: UInt64) { self.bits = bits }
 
     @inlinable
-    package static func == (a: Cell, b: Cell) -> Bool { a.bits == b.bits }
+    public static func == (a: Cell, b: Cell) -> Bool { a.bits == b.bits }
 
     init(_ value: Bool) { self = value ? .yes : .no }
 

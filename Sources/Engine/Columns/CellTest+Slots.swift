@@ -41,7 +41,7 @@ extension Column {
     /// Calls `body` with the cell of each slot, in their order.
     @inlinable
     @inline(__always)
-    package func forEachCell(of slots: Slots, _ body: (Cell) -> Void) {
+    public func forEachCell(of slots: Slots, _ body: (Cell) -> Void) {
         switch cells {
         case .bytes(let codes):
             let cells = palette.cells

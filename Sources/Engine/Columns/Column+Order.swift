@@ -22,7 +22,7 @@ extension Column {
 
     /// 64 bits whose order is that of the values, as far as 64 bits tell; equal for equal values.
     @inlinable
-    package func leading(_ cell: Cell) -> UInt64 {
+    public func leading(_ cell: Cell) -> UInt64 {
         if cell.isCoded { return codedLeading(cell) }
         return cell == .object ? Cell.array.bits : cell.bits
     }

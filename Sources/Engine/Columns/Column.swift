@@ -4,7 +4,7 @@ import PersistentStructures
 ///
 /// Columns of up to 256 distinct values take a byte a slot, of up to 65,536 two, others eight.
 /// Strings, large integers and points are in a dictionary beside the cells.
-package struct Column: Sendable {
+public struct Column: Sendable {
     @usableFromInline
     private(set) var cells: Cells
     /// The cells of the codes of a narrow column.
@@ -47,7 +47,7 @@ package struct Column: Sendable {
 
     /// The cell of a slot that the column knows of.
     @inlinable
-    package func cell(of slot: Slot) -> Cell {
+    public func cell(of slot: Slot) -> Cell {
         switch cells {
         case .bytes(let codes): palette.cells[Int(codes[Int(slot)])]
         case .shorts(let codes): palette.cells[Int(codes[Int(slot)])]
@@ -177,16 +177,11 @@ package struct Column: Sendable {
     private mutating func write(_ cell: Cell, at place: Int) {
         let code = code(of: cell)
         var former = 0
-        edit(
-            bytes: {
-                former = Int($0[place])
-                $0[place] = UInt8(code!)
-            },
-            shorts: {
-                former = Int($0[place])
-                $0[place] = code!
-            },
-            wide: { $0[place] = cell })
+        func put<Code: FixedWidthInteger>(_ codes: inout PersistentArray<Code>) {
+            former = Int(codes[place])
+            codes[place] = Code(code!)
+        }
+        edit(bytes: put, shorts: put, wide: { $0[place] = cell })
         guard let code else { return }
         uses[former] -= 1
         uses[Int(code)] += 1

@@ -154,12 +154,8 @@ struct Planner {
                 let radiusMeters = clause.shape.radiusMeters(by: measure)
             else { return [all] }
             return [all, (.nearest(clause, by: measure, within: radiusMeters), candidates)]
-        case .eq(let field, let value) where field.isID:
-            let slots = slots(of: [value])
-            return [(.ids(slots), slots.count)]
-        case .isIn(let field, let values) where field.isID:
-            let slots = slots(of: values)
-            return [(.ids(slots), slots.count)]
+        case .eq(let field, let value) where field.isID: return [ids([value])]
+        case .isIn(let field, let values) where field.isID: return [ids(values)]
         case .range(_, let range) where range.isEmpty: return [(.nothing, 0)]
         case .eq(let field, _), .range(let field, _), .prefix(let field, _):
             return lookup(conjunct, field, known).map { [$0] } ?? []
@@ -204,12 +200,13 @@ struct Planner {
         return (.union(paths), candidates)
     }
 
-    private func slots(of values: [Literal]) -> [Slot] {
+    private func ids(_ values: [Literal]) -> (AccessPath, Int) {
         let found = values.compactMap { value -> Slot? in
             guard case .string(let utf8) = value else { return nil }
             return box.state.slot(of: ObjectID(trusted: String(decoding: utf8, as: UTF8.self)))
         }
-        return Set(found).sorted()
+        let slots = Set(found).sorted()
+        return (.ids(slots), slots.count)
     }
 
     // MARK: Wishes
@@ -220,10 +217,8 @@ struct Planner {
     func wantedOrders(beyond plan: Plan, gain: Double) -> Set<FieldPath> {
         var wanted: Set<FieldPath> = []
         func consider(_ field: FieldPath, _ candidates: Double) {
-            guard box.state.columns.ready(field) != nil, box.state.columns.index(field) == nil
-            else {
-                return
-            }
+            let columns = box.state.columns
+            guard columns.ready(field) != nil, columns.index(field) == nil else { return }
             if candidates * Cost.walked * gain < plan.cost { wanted.insert(field) }
         }
         let share = conjuncts.reduce(1) { $0 * $1.share }
