@@ -1,0 +1,44 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A setting of `serve` is a flag, a variable of the environment, a member of the configuration file and
+/// a line of the manual, all of one name.
+@Suite struct SettingTests {
+    /// The flags that are no settings.
+    private static let others: Set<String> = ["config", "help", "version"]
+
+    private static func flag(_ setting: some StringProtocol) -> String {
+        setting.map { $0.isUppercase ? "-\($0.lowercased())" : String($0) }.joined()
+    }
+
+    @Test func `Every flag of serve can stand in the configuration file, and nothing else can`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let help = try await Program.run(["serve", "--help"], folder: folder).output
+            let flags = Set(
+                help.matches(of: /(?m)^ +(?:-\w, )?--([a-z0-9-]+)/).map { String($0.1) })
+            try #"{"nonsense":1}"#.write(
+                toFile: folder + "/config.json", atomically: true, encoding: .utf8)
+            let refusal = try await Program.run(
+                ["serve", "--config", folder + "/config.json"], folder: folder)
+            let known = try #require(refusal.errors.firstMatch(of: /known are ([\w, ]+)/))
+            let settings = Set(known.1.split(separator: ", ").map(Self.flag))
+            #expect(settings.count > 50)
+            #expect(settings.symmetricDifference(flags.subtracting(Self.others)) == [])
+        }
+    }
+
+    @Test func `The manual of the command line has every flag of serve`() async throws {
+        let manual = try ["docs/command-line.md", "docs/protocol.md"].map {
+            try String(contentsOf: Checkout.root.appending(path: $0), encoding: .utf8)
+        }
+        let limits = manual[1].matches(of: /(?m)^\| `(\w+)` \|/).map { Self.flag($0.1) }
+        let documented = Set(manual[0].matches(of: /--([a-z0-9-]+)/).map { String($0.1) } + limits)
+        let help = try await Program.run(["serve", "--help"], folder: "/").output
+        for flag in help.matches(of: /(?m)^ +(?:-\w, )?--([a-z0-9-]+)/) {
+            #expect(documented.contains(String(flag.1)), "--\(flag.1)")
+        }
+    }
+}
