@@ -40,6 +40,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CGEOS", providers: [.apt(["libgeos-dev"])]),
+        .systemLibrary(name: "CLibcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CGlibc"),
         .target(
             name: "Runtime",
@@ -53,6 +54,7 @@ let package = Package(
         .target(name: "SpatialIndex", dependencies: ["CGlibc", "Geodesy"]),
         .target(name: "PlainJSON", dependencies: ["CJSONNodes"]),
         .target(name: "JSONText", dependencies: ["CSimdjson", "PlainJSON"]),
+        .target(name: "Digests", dependencies: ["CLibcrypto"]),
         .target(name: "Vocabulary"),
         .target(name: "Objects", dependencies: ["Geodesy", "JSONText", "Vocabulary"]),
         .target(
@@ -61,10 +63,7 @@ let package = Package(
             name: "Backend", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
         .target(
             name: "WriteRules",
-            dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "Backend",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ]),
+            dependencies: ["Digests", "JSONText", "Objects", "QueryLanguage", "Backend"]),
         .target(
             name: "ObjectStore",
             dependencies: [
@@ -75,9 +74,8 @@ let package = Package(
         .target(
             name: "InMemoryEngine",
             dependencies: [
-                "CGlibc", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Runtime",
+                "CGlibc", "Digests", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Runtime",
                 "SpatialIndex", "Backend",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HashTreeCollections", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -94,9 +92,8 @@ let package = Package(
         .target(
             name: "Operations",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "Backend", "WireProtocol",
+                "Digests", "JSONText", "Objects", "QueryLanguage", "Backend", "WireProtocol",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
             ]),
         .target(
@@ -189,6 +186,7 @@ let package = Package(
                 "Operations", "WireProtocol",
             ]),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
+        .testTarget(name: "DigestsTests", dependencies: ["Digests"]),
         .testTarget(name: "GeodesyTests", dependencies: ["Geodesy", "TestSupport"]),
         .testTarget(
             name: "SpatialIndexTests", dependencies: ["Geodesy", "SpatialIndex", "TestSupport"]),
@@ -275,11 +273,12 @@ let package = Package(
 // The storeys of Sources/ and Tests/. A target lies in the folder of its storey.
 let storeys = [
     "System": [
-        "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CSimdjson", "CZlib", "Runtime",
-        "RuntimeTests",
+        "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CLibcrypto", "CSimdjson", "CZlib",
+        "Runtime", "RuntimeTests",
     ],
     "Core": [
-        "Geodesy", "GeodesyTests", "JSONText", "JSONTextTests", "Objects", "ObjectsTests",
+        "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText", "JSONTextTests",
+        "Objects", "ObjectsTests",
         "PlainJSON", "QueryLanguage", "QueryLanguageTests", "SpatialIndex", "SpatialIndexTests",
         "Vocabulary", "Wire",
     ],
