@@ -20,6 +20,12 @@ let package = Package(
         // What the package in Fuzzing/ feeds.
         .library(name: "GeoBucketFuzzTargets", targets: ["FuzzTargets"]),
     ],
+    // What a build may do without: `scripts/start.sh` does, to be quick.
+    traits: [
+        .trait(name: "TLS", description: "Connections with TLS, of the service and of clients."),
+        .trait(name: "JWT", description: "Logins by tokens that somebody else has signed."),
+        .default(enabledTraits: ["TLS", "JWT"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -94,7 +100,7 @@ let package = Package(
             dependencies: [
                 "Digests", "JSONText", "Objects", "QueryLanguage", "Backend", "WireProtocol",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["JWT"])),
             ]),
         .target(
             name: "Listeners", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
@@ -106,7 +112,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(
+                    name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLS"])),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -131,7 +138,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(
+                    name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLS"])),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
