@@ -61,10 +61,14 @@ public enum LiteralRange: Sendable, Hashable {
     /// Limits as UTF-8.
     case strings(lower: Limit<[UInt8]>?, upper: Limit<[UInt8]>?)
 
+    /// One end of a range.
     public struct Limit<Value: Sendable & Hashable>: Sendable, Hashable {
+        /// The value at the end.
         public var value: Value
+        /// Whether the value itself belongs to the range.
         public var included: Bool
 
+        /// A limit, included unless stated otherwise.
         public init(_ value: Value, included: Bool = true) {
             self.value = value
             self.included = included

@@ -18,6 +18,8 @@ public enum SortValue: Sendable, Equatable {
     /// For an order by distance; not comparable with the numbers of a field.
     case distance(Distance)
 
+    /// The value of a field, nil where the object lacks it. A number out of binary64's range traps:
+    /// no stored document has one.
     public init(_ view: JSONView?) {
         guard let view else {
             self = .missing
@@ -34,14 +36,17 @@ public enum SortValue: Sendable, Equatable {
         }
     }
 
+    /// A number by its exact value.
     public init(_ number: JSONNumber) {
         let (floor, rest) = number.floored
         self = .number(floor: floor, rest: rest)
     }
 
+    /// A GeoPoint, with its canonical longitude.
     public init(_ place: Coordinate) {
         self = .point(latitude: place.latitude, longitude: place.canonicalLongitude)
     }
 
+    /// A reported distance; nil, of an object without the point, is a missing value.
     public init(_ distance: Distance?) { self = distance.map(SortValue.distance) ?? .missing }
 }
