@@ -48,7 +48,9 @@ private struct Former: Sendable {
 
 /// What becomes of an object's fields that a model does not have.
 public enum UnknownFields: Sendable {
+    /// A save leaves only the model's fields.
     case dropped
+    /// A save leaves them as they are.
     case kept
 }
 

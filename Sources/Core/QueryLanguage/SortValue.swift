@@ -8,6 +8,7 @@ public enum SortValue: Sendable, Equatable {
     case bool(Bool)
     /// As returned by `JSONNumber.floored`.
     case number(floor: Double, rest: UInt16)
+    /// UTF-8: compared as code points.
     case string([UInt8])
     /// The longitude is canonical: 180 is -180.
     case point(latitude: Double, longitude: Double)

@@ -1,6 +1,7 @@
 /// Kleene's three truth values, as in SQL.
 public enum Truth: Int8, Sendable, Comparable {
     case no = 0
+    /// Of a field that is missing, null, or of a type that a leaf cannot compare.
     case unknown = 1
     case yes = 2
 
