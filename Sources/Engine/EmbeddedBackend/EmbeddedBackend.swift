@@ -14,6 +14,7 @@ import Runtime
 ///     backend.submit(.put(…)) { result in … }     // called when it is durable and visible
 ///     try backend.close()
 public final class EmbeddedBackend: Backend {
+    /// `sqlite`.
     public let storeName = "sqlite"
     private let store: ObjectStore
     private let engine: InMemoryEngine
@@ -82,12 +83,17 @@ public final class EmbeddedBackend: Backend {
         } while !engine.isSettled
     }
 
+    /// The buckets of one scope by name, those that come after one; nil when `effort` is `.light`
+    /// and there are too many buckets, or expired objects to be left out. O(buckets of all scopes).
     public func buckets(
         in scope: BucketScope, after last: BucketName?, effort: Effort
     ) -> [BucketSummary]? {
         engine.buckets(in: scope, after: last, effort: effort)
     }
 
+    /// Appends an object, whole, as clients read it, from memory or from the file.
+    ///
+    /// - Throws: `OBJECT_NOT_FOUND`.
     public func get(
         _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
     ) throws(ServiceFailure) {
@@ -97,26 +103,35 @@ public final class EmbeddedBackend: Backend {
         writer.raw(document)
     }
 
+    /// Appends the objects of one page; nil, and nothing appended, when `effort` is `.light` and
+    /// the query's plan is not.
     public func query(
         _ request: PageRequest, effort: Effort, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> PageEnd? {
         try engine.query(request, effort: effort, into: &writer)
     }
 
+    /// How many objects satisfy a clause, 0 where there is no such bucket; nil when `effort` is
+    /// `.light` and counting is not.
     public func count(
         _ clause: Clause, in bucket: BucketName, by principal: String?, effort: Effort
     ) throws(ServiceFailure) -> Int? {
         try engine.count(clause, in: bucket, by: principal, effort: effort)
     }
 
+    /// Appends a JSON object that says how the query would run and, with `analyze`, did run.
     public func explain(
         _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
     ) throws(ServiceFailure) {
         try engine.explain(request, analyze: analyze, into: &writer)
     }
 
+    /// How a query would run, in one line without the values that it asks for.
     public func outline(of request: PageRequest) -> String { engine.outline(of: request) }
 
+    /// Holds the present state of a bucket, at a moment between two transactions.
+    ///
+    /// - Throws: `TOO_MANY_REQUESTS` where no more states can be held.
     public func export(_ bucket: BucketName) throws(ServiceFailure) -> any BucketExport {
         let export = try exports.add()
         do {
@@ -131,6 +146,8 @@ public final class EmbeddedBackend: Backend {
         }
     }
 
+    /// Queues a write for the writer's thread; the completion is called when the write's
+    /// transaction is durable and visible, or has failed.
     public func submit(
         _ write: Write, key: RequestKey?, by owner: String,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
@@ -138,6 +155,8 @@ public final class EmbeddedBackend: Backend {
         writer.submit(write, key, by: owner, completion)
     }
 
+    /// Compares the file with the engine's state at one moment between two transactions; writes go
+    /// on. O(objects), documents included.
     public func check(effort: Effort) throws(ServiceFailure) -> CheckReport {
         do {
             let (frozen, state) = try writer.holding {
@@ -149,6 +168,9 @@ public final class EmbeddedBackend: Backend {
         }
     }
 
+    /// Holds the present state of the file, to be copied piece by piece; one backup at a time.
+    ///
+    /// - Throws: `TOO_MANY_REQUESTS` while another backup is being copied.
     public func backup() throws(ServiceFailure) -> any StoreBackup {
         let stop = StopSignal()
         try backupSlot.take(stop)
@@ -160,6 +182,8 @@ public final class EmbeddedBackend: Backend {
         }
     }
 
+    /// The engine's numbers, with the sizes of the file and its log, SQLite's memory, and the
+    /// writer's queue.
     public func statistics() -> BackendStatistics {
         var statistics = engine.statistics()
         statistics.memory.storeCache = ObjectStore.memoryBytes
