@@ -10,6 +10,7 @@ import QueryLanguage
 /// for equal values and in no order.
 @usableFromInline
 package struct Cell: BitwiseCopyable, Hashable, Sendable {
+    /// Compared as unsigned integers; of coded values of one type in no meaningful order.
     @usableFromInline
     package let bits: UInt64
 
@@ -20,6 +21,7 @@ package struct Cell: BitwiseCopyable, Hashable, Sendable {
     @inlinable static var object: Cell { Cell(bits: 0xFFF9 << 48) }
     /// A value that the column does not know: only the document does.
     @inlinable package static var unknown: Cell { Cell(bits: .max - 1) }
+    /// An object without the field.
     @inlinable package static var missing: Cell { Cell(bits: .max) }
 
     /// The first and the last cell that a number which is a binary64 can have.

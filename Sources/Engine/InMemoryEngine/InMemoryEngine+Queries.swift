@@ -12,6 +12,11 @@ extension InMemoryEngine {
     /// So many buckets may be looked through on a thread that others wait for.
     private static let lightBuckets = 1_000
 
+    /// The buckets of one scope by name, those that come after one; without it all. O(buckets of
+    /// all scopes).
+    ///
+    /// - Returns: nil when `effort` is `.light` and there are too many buckets, or expired objects
+    ///   to be left out.
     public func buckets(
         in scope: BucketScope, after last: BucketName?, effort: Effort
     ) -> [BucketSummary]? {
@@ -49,6 +54,11 @@ extension InMemoryEngine {
         return try document(creation: record.creation, change: record.change, in: snapshot)
     }
 
+    /// Appends the objects of one page, with commas between them, and says how it ended; nil, and
+    /// nothing appended, when `effort` is `.light` and the query's plan is not.
+    ///
+    /// - Throws: a refusal of a page key that is not this query's, of a query that takes too long,
+    ///   or of documents that cannot be read.
     public func query(
         _ request: PageRequest, effort: Effort, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> PageEnd? {
@@ -78,6 +88,10 @@ extension InMemoryEngine {
         return end
     }
 
+    /// How many objects satisfy a clause, 0 where there is no such bucket; nil when `effort` is
+    /// `.light` and counting is not.
+    ///
+    /// - Parameter principal: who asks: the columns that are made for the query count against it.
     public func count(
         _ clause: Clause, in bucket: BucketName, by principal: String?, effort: Effort
     ) throws(ServiceFailure) -> Int? {
@@ -109,6 +123,8 @@ extension InMemoryEngine {
         return found.sorted()
     }
 
+    /// The numbers of objects and points, and what they take in memory, of the present snapshot;
+    /// what the store knows is left for the caller to fill in.
     public func statistics() -> BackendStatistics {
         let snapshot = self.snapshot
         var statistics = BackendStatistics()
