@@ -140,7 +140,7 @@ public struct ObjectSequence: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(bucket: bucket, next: query) }
 
-    /// A walk through the pages, one request for each. It throws what `Bucket.execute` throws.
+    /// A walk through the pages, one request for each.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         let bucket: Bucket
         fileprivate var next: BucketQuery?
@@ -151,6 +151,9 @@ public struct ObjectSequence: AsyncSequence, Sendable {
             self.next = next
         }
 
+        /// The next object, fetched with its page if need be; nil after the last.
+        ///
+        /// - Throws: what `Bucket.execute` throws.
         public mutating func next() async throws -> GeoObject? {
             while page.isEmpty, let query = next {
                 let result = try await bucket.execute(query)

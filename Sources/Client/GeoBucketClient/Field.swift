@@ -12,6 +12,7 @@ public struct Field<Value: JSONConvertible>: Sendable {
     /// - Parameter path: a field path, such as `address.city`.
     public init(_ path: String) { self.path = path }
 
+    /// Objects whose field has this value; numbers compare by value.
     public static func == (field: Field, value: Value) -> Clause {
         .equals(field.path, value: value)
     }
@@ -21,6 +22,7 @@ public struct Field<Value: JSONConvertible>: Sendable {
         .notEquals(field.path, value: value)
     }
 
+    /// Objects whose field has a smaller value.
     public static func < (field: Field, value: Value) -> Clause where Value: Comparable {
         .lessThan(field.path, value: value)
     }
@@ -70,6 +72,7 @@ extension Field {
         .hasField(field.path) && !.hasField(field.path, andType: .null)
     }
 
+    /// Only makes the compiler explain a comparison with a value of another type.
     @available(*, unavailable, message: "a Field is compared with a value of its own type")
     public static func == <Other>(field: Field, value: Other) -> Clause { .all }
 

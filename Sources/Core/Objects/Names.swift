@@ -22,6 +22,7 @@ public struct ObjectID: Sendable, Hashable, Comparable {
     /// An id that is known to be valid: one from the store, or a new UUID.
     public init(trusted text: String) { self.text = text }
 
+    /// In the order of the bytes.
     public static func < (a: ObjectID, b: ObjectID) -> Bool {
         a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
     }
@@ -76,6 +77,7 @@ public struct BucketName: Sendable, Hashable, Comparable {
         return BucketScope(trusted: String(text.utf8[..<slash])!)
     }
 
+    /// In the order of the bytes.
     public static func < (a: BucketName, b: BucketName) -> Bool {
         a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
     }
