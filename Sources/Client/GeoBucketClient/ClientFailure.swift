@@ -2,7 +2,8 @@ import Vocabulary
 
 /// Why a call had no result.
 public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    /// No connection could be made; nothing was sent.
+    /// The last attempt could not connect, or its login was not answered. A write with a request key
+    /// may have happened in an attempt before it.
     case unreachable(host: String, port: Int, reason: String)
     /// Something answers there, but the TLS handshake failed; nothing was sent.
     case insecure(host: String, port: Int, reason: String)
