@@ -8,6 +8,8 @@ public struct ClientTLS: Sendable {
     /// PEM files of the client's own certificate and key, for a service that requires them.
     public var identity: (certificate: String, key: String)?
 
+    /// Paths of PEM files, which are not read before `transport(to:)`. Nil means the system's
+    /// roots, and no certificate of the client's own.
     public init(
         certificateAuthority: String? = nil, identity: (certificate: String, key: String)? = nil
     ) {
