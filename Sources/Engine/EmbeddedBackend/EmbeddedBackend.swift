@@ -82,18 +82,10 @@ public final class EmbeddedBackend: Backend {
         } while !engine.isSettled
     }
 
-<<<<<<< HEAD
+    /// Checks and plans a read, on the engine's present state.
     public func prepare(_ request: consuming ReadRequest) throws(ServiceFailure) -> any PreparedRead
     {
         try engine.prepare(request)
-=======
-    /// The buckets of one scope by name, those that come after one; nil when `effort` is `.light`
-    /// and there are too many buckets, or expired objects to be left out. O(buckets of all scopes).
-    public func buckets(
-        in scope: BucketScope, after last: BucketName?, effort: Effort
-    ) -> [BucketSummary]? {
-        engine.buckets(in: scope, after: last, effort: effort)
->>>>>>> 011e3ead5725426aebb2f312abaf9e7109d0f74a
     }
 
     /// Appends an object, whole, as clients read it, from memory or from the file.
@@ -108,38 +100,9 @@ public final class EmbeddedBackend: Backend {
         writer.raw(document)
     }
 
-<<<<<<< HEAD
-=======
-    /// Appends the objects of one page; nil, and nothing appended, when `effort` is `.light` and
-    /// the query's plan is not.
-    public func query(
-        _ request: PageRequest, effort: Effort, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> PageEnd? {
-        try engine.query(request, effort: effort, into: &writer)
-    }
-
-    /// How many objects satisfy a clause, 0 where there is no such bucket; nil when `effort` is
-    /// `.light` and counting is not.
-    public func count(
-        _ clause: Clause, in bucket: BucketName, by principal: String?, effort: Effort
-    ) throws(ServiceFailure) -> Int? {
-        try engine.count(clause, in: bucket, by: principal, effort: effort)
-    }
-
-    /// Appends a JSON object that says how the query would run and, with `analyze`, did run.
-    public func explain(
-        _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
-    ) throws(ServiceFailure) {
-        try engine.explain(request, analyze: analyze, into: &writer)
-    }
-
-    /// How a query would run, in one line without the values that it asks for.
-    public func outline(of request: PageRequest) -> String { engine.outline(of: request) }
-
-    /// Holds the present state of a bucket, at a moment between two transactions.
+    /// Holds the present state of a bucket, to be read piece by piece.
     ///
     /// - Throws: `TOO_MANY_REQUESTS` where no more states can be held.
->>>>>>> 011e3ead5725426aebb2f312abaf9e7109d0f74a
     public func export(_ bucket: BucketName) throws(ServiceFailure) -> any BucketExport {
         let export = try exports.add()
         do {
@@ -163,13 +126,8 @@ public final class EmbeddedBackend: Backend {
         writer.submit(write, key, by: owner, completion)
     }
 
-<<<<<<< HEAD
+    /// Compares the file with everything that is derived from it, at one state; writes go on.
     public func check(until stop: StopSignal?) throws(ServiceFailure) -> CheckReport {
-=======
-    /// Compares the file with the engine's state at one moment between two transactions; writes go
-    /// on. O(objects), documents included.
-    public func check(effort: Effort) throws(ServiceFailure) -> CheckReport {
->>>>>>> 011e3ead5725426aebb2f312abaf9e7109d0f74a
         do {
             let (frozen, state) = try writer.holding {
                 () throws(StoreFailure) in (try store.freeze(), engine.present())
