@@ -129,7 +129,7 @@ let package = Package(
         .target(
             name: "HTTPGateway",
             dependencies: [
-                "Objects", "Operations", "Listeners",
+                "Objects", "Operations", "Listeners", "Runtime",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

@@ -5,11 +5,57 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install.sh
 
-printf 'Building (the first time takes some minutes)…\n' >&2
-# GEOBUCKET_BUILD=debug spares a second build where the tests' is there.
-build=${GEOBUCKET_BUILD:-release}
-swift build -c "$build" --product geobucket >&2
-geobucket=.build/$build/geobucket
+say() { printf 'geobucket: %s\n' "$*" >&2; }
+
+# tell_progress WHAT: says now and then how far something is, by the lines that it writes.
+tell_progress() {
+    local line status place=$1 told=$SECONDS
+    while true; do
+        read -r -t 20 line && status=0 || status=$?
+        # Above 128 it is the time that has run out, else the lines have.
+        ((status == 0 || status > 128)) || break
+        [[ $line =~ ^\[[0-9]+/[0-9]+\] ]] && place="$1 ${BASH_REMATCH[0]}"
+        if ((SECONDS - told >= 20)); then
+            say "$place, $SECONDS s"
+            told=$SECONDS
+        fi
+    done
+}
+
+# show WHAT COMMAND…: runs it, with its own display of progress where there is a terminal.
+show() {
+    local what=$1
+    shift
+    if [ -t 2 ]; then
+        "$@" >&2
+    else
+        mkdir -p .build
+        "$@" 2>&1 | tee .build/start.log | tell_progress "$what" || {
+            cat .build/start.log >&2
+            return 1
+        }
+    fi
+}
+
+if [ -n "${GEOBUCKET_BUILD:-}" ]; then
+    # The usual build, debug or release, with everything: spares another one where it is there.
+    programs=.build/$GEOBUCKET_BUILD
+    flags=(-c "$GEOBUCKET_BUILD")
+    say "building for $GEOBUCKET_BUILD"
+else
+    # One of its own without what takes longest to compile and is not needed here.
+    scratch=.build/start
+    programs=$scratch/release
+    flags=(-c release --scratch-path "$scratch" --disable-default-traits
+        --only-use-versions-from-resolved-file)
+    say "building for release, which takes some minutes the first time; without TLS and signed tokens," \
+        "which GEOBUCKET_BUILD=release has"
+    # Package.resolved stays one for builds with all traits.
+    show "fetching packages" swift package --scratch-path "$scratch" resolve
+fi
+show compiling swift build "${flags[@]}" --product geobucket
+say "built in $SECONDS s"
+geobucket=$programs/geobucket
 folder=.build/sample
 
 # A service that an earlier run left behind would keep the port and hold the old store.

@@ -6,6 +6,7 @@ import NIOCore
 import NIOPosix
 import Objects
 import Operations
+import Runtime
 import ServiceLifecycle
 
 /// Health and metrics over HTTP, on a port and an event loop of their own.
