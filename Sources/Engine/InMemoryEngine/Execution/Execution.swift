@@ -225,7 +225,7 @@ final class Execution {
 
         func isBehind(_ match: Keyed, _ bound: Keyed) -> Bool { !precedes(match, bound) }
 
-        func sort(_ matches: inout [Keyed]) { matches.sort(by: precedes) }
+        func sort(_ matches: inout [Keyed]) { matches.sort { precedes($0, $1) } }
     }
 
     // MARK: Documents

@@ -96,7 +96,7 @@ struct SlotRanking: MatchOrder, Sendable {
         } else if keyIsExact {
             matches.sort { $0.key != $1.key ? $0.key < $1.key : $0.slot < $1.slot }
         } else {
-            matches.sort(by: precedes)
+            matches.sort { precedes($0, $1) }
         }
     }
 
