@@ -310,10 +310,9 @@ final class Execution {
 
     /// A document, valid until the next one is parsed.
     func parsed(_ document: [UInt8]) throws(ServiceFailure) -> JSONView {
-        let parser = takenParser ?? engine.parsers.take()
-        takenParser = parser
+        if takenParser == nil { takenParser = engine.parsers.take() }
         do {
-            return try parser.parse(document)
+            return try takenParser!.parse(document)
         } catch {
             throw ServiceFailure(.undefined, "a stored document is not JSON: \(error.message)")
         }

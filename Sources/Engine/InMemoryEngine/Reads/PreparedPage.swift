@@ -23,7 +23,8 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
             planned.wish()
             do throws(ServiceFailure) {
                 let page = try FoundPage(planned, after: key, within: engine.bounds())
-                (found, isCostly) = (.success(page), page.lacksManyDocuments)
+                isCostly = page.lacksManyDocuments
+                found = .success(page)
             } catch {
                 (found, isCostly) = (.failure(error), false)
             }

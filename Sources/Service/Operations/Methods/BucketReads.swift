@@ -35,7 +35,8 @@ struct CountObjects: Read {
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
         writer.raw("{\"count\":")
-        writer.integer(try context.find(into: &writer).count)
+        let count = try context.find(into: &writer).count
+        writer.integer(count)
         writer.byte(UInt8(ascii: "}"))
     }
 }
