@@ -71,7 +71,7 @@ public struct LoadReport: Codable, Sendable, Equatable {
         public var seconds: Double
         /// How all of its requests ended.
         public var all: Outcome
-        /// How the requests of each kind ended, by the kind's name; kinds never sent are left out.
+        /// How the requests of each kind ended, by the kind's name; a kind without any is left out.
         public var kinds: [String: Outcome]
         /// Whether it held the objective; nil for the warm-up, and where no objective was set.
         public var isHeld: Bool?
