@@ -12,6 +12,7 @@ public final class AuthenticationKey: Sendable {
     /// lets several threads copy at once.
     nonisolated(unsafe) private let prepared: OpaquePointer
 
+    /// Takes a secret of any length, which is copied.
     public init(_ secret: [UInt8]) {
         gb_keep_libcrypto()
         guard let state = gb_hmac_sha256(secret, secret.count) else {
@@ -22,6 +23,9 @@ public final class AuthenticationKey: Sendable {
 
     deinit { EVP_MAC_CTX_free(prepared) }
 
+    /// The authentication code of a message: 32 bytes. Several threads may ask at once.
+    ///
+    /// - Complexity: O(length of the message).
     public func code(of message: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         let state = EVP_MAC_CTX_dup(prepared)
         defer { EVP_MAC_CTX_free(state) }

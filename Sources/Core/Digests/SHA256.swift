@@ -16,6 +16,9 @@ public enum SHA256 {
         return algorithm
     }()
 
+    /// The digest of all the bytes: `digestBytes` of them.
+    ///
+    /// - Complexity: O(number of bytes).
     public static func digest(of bytes: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: digestBytes) { digest, count in
             guard EVP_Digest(bytes, bytes.count, digest.baseAddress, nil, algorithm, nil) == 1

@@ -12,6 +12,7 @@
 ///   its cell in the table takes (see `IDTable`).
 /// - Note: Writers are in turn: of several copies one at a time interns. Readers need no lock.
 public struct ByteDictionary: Sendable {
+    /// Names a value for as long as the dictionary or a copy of it lasts.
     public typealias Address = UInt32
 
     @usableFromInline

@@ -181,9 +181,11 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked S
 }
 
 extension PersistentArray: RandomAccessCollection {
+    /// Always 0.
     @inlinable
     public var startIndex: Int { 0 }
 
+    /// The number of elements.
     @inlinable
     public var endIndex: Int { count }
 }

@@ -1,11 +1,16 @@
 /// Counts and sizes, of what can be said without looking for long.
 public struct BackendStatistics: Sendable, Equatable {
+    /// How many buckets there are.
     public var buckets = 0
+    /// Objects of all buckets.
     public var objects = 0
+    /// Indexed points of all buckets: each GeoPoint of an object is one.
     public var points = 0
     /// Fields kept as typed values, of all buckets.
     public var columns = 0
+    /// What the structures take in memory, by part.
     public var memory = MemoryStatistics()
+    /// Bytes that the store takes on disk, its log included; 0 for a backend without a store.
     public var storeBytes = 0
     /// Writes that wait to be committed.
     public var waitingWrites = 0
@@ -14,6 +19,7 @@ public struct BackendStatistics: Sendable, Equatable {
     /// Transactions of writes since the start.
     public var commits = 0
 
+    /// All numbers 0.
     public init() {}
 }
 
@@ -27,13 +33,16 @@ public struct MemoryStatistics: Sendable, Equatable {
     public var ids = 0
     /// The spatial indexes.
     public var points = 0
+    /// Values of fields kept by type, by which clauses are decided without the documents.
     public var columns = 0
+    /// Documents held as clients read them, so that they need not be read from the store.
     public var documentCache = 0
     /// Documents replaced or deleted that a read under way may still ask for.
     public var supersededDocuments = 0
     /// The store's own page caches and statements.
     public var storeCache = 0
 
+    /// All parts 0 bytes.
     public init() {}
 
     /// Each part by its name on the wire.

@@ -47,6 +47,7 @@ public protocol PreparedRead: AnyObject, Sendable {
 }
 
 extension PreparedRead {
+    /// Nil: it is neither a query nor a count.
     public var outline: (bucket: BucketName, plan: String)? { nil }
 }
 
@@ -57,6 +58,7 @@ public struct ReadEnd: Sendable, Equatable {
     /// Present exactly when at least one more follows.
     public var nextPaginationKey: String?
 
+    /// Stores its arguments; without a key nothing follows.
     public init(count: Int, nextPaginationKey: String? = nil) {
         self.count = count
         self.nextPaginationKey = nextPaginationKey

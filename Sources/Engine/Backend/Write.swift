@@ -14,6 +14,7 @@ public enum Write: Sendable {
     case deleteBucket(BucketName)
     case deleteWhere(bucket: BucketName, clause: Clause)
 
+    /// The bucket that it changes, the only one.
     public var bucket: BucketName {
         switch self {
         case .put(let bucket, _, _), .putMany(let bucket, _), .patch(let bucket, _, _, _, _),
@@ -52,16 +53,20 @@ extension Write {
     }
 }
 
+/// A whole object to be created, or to replace the one that has its id.
 public struct PutObject: Sendable {
     /// Nil: the backend makes a new UUID.
     public var id: ObjectID?
+    /// What the client wrote, without the fields that the service adds.
     public var document: WrittenDocument
     /// Kept only when the object is created.
     public var owner: String?
+    /// The `_dataType`; nil: none. Kept only when the object is created.
     public var dataType: String?
     /// Milliseconds since 1970 from which on the object is gone; nil: it stays.
     public var expires: Int64?
 
+    /// Stores its arguments.
     public init(
         id: ObjectID?, document: WrittenDocument, owner: String? = nil, dataType: String? = nil,
         expires: Int64? = nil
@@ -74,6 +79,7 @@ public struct PutObject: Sendable {
     }
 }
 
+/// What a write that was done has come to.
 public enum WriteAnswer: Sendable {
     /// The objects of a put or a patch, in the order of the write.
     case stored([ObjectMetadata])

@@ -49,6 +49,9 @@ extension InMemoryEngine {
         return found.sorted()
     }
 
+    /// The numbers of the present state, without those of a store: its size, its memory, its queue.
+    ///
+    /// - Complexity: O(1); the totals are kept up with each change.
     public func statistics() -> BackendStatistics {
         let snapshot = self.snapshot
         var statistics = BackendStatistics()

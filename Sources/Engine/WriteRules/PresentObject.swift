@@ -4,13 +4,16 @@ import Objects
 
 /// An object as it is before a write.
 public struct PresentObject {
+    /// The change that created it.
     public let creation: ChangeNumber
     /// The number of its latest change.
     public let change: ChangeNumber
+    /// Its id, times, version, owner, data type and expiry, as the document has them.
     public let metadata: ObjectMetadata
     /// The object as clients read it.
     public let document: [UInt8]
 
+    /// Stores its arguments; the metadata has to be that of the document.
     public init(
         creation: ChangeNumber, change: ChangeNumber, metadata: ObjectMetadata, document: [UInt8]
     ) {

@@ -7,8 +7,10 @@ public struct RememberedRequest: Sendable, Equatable {
     public let time: Int64
     /// Of what was asked.
     public let digest: [UInt8]
+    /// What it was answered, as JSON in UTF-8.
     public let answer: [UInt8]
 
+    /// Stores its arguments; the time is milliseconds since 1970.
     public init(time: Int64, digest: [UInt8], answer: [UInt8]) {
         self.time = time
         self.digest = digest

@@ -21,16 +21,20 @@ public final class PrometheusRegistry: MetricsFactory {
 
     private let families = Mutex<[String: Family]>([:])
 
+    /// A registry without series.
     public init() {}
 
+    /// The series of a counter: whole numbers, added up.
     public func makeCounter(
         label: String, dimensions: [(String, String)]
     ) -> any CounterHandler { series(label, dimensions, .counter) { CounterSeries() } }
 
+    /// The series of a gauge, which takes values set and values added.
     public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         series(label, dimensions, .gauge) { GaugeSeries() }
     }
 
+    /// A histogram of values where they are to be aggregated, else a gauge of the last one.
     public func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
@@ -47,10 +51,16 @@ public final class PrometheusRegistry: MetricsFactory {
         }
     }
 
-    // Series stay: a counter that vanished and came back would look like a restart.
+    /// Keeps the series: a counter that vanished and came back would look like a restart.
     public func destroyCounter(_ handler: any CounterHandler) {}
+
+    /// Keeps the series.
     public func destroyMeter(_ handler: any MeterHandler) {}
+
+    /// Keeps the series.
     public func destroyRecorder(_ handler: any RecorderHandler) {}
+
+    /// Keeps the series.
     public func destroyTimer(_ handler: any TimerHandler) {}
 
     private func series<Series: PrometheusSeries>(

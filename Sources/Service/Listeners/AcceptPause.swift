@@ -7,6 +7,7 @@ import NIOCore
 /// again. No other handler sees the fault: a library that did not expect it would end, with a trap
 /// where connections wait to be begun.
 public final class AcceptPause: ChannelInboundHandler {
+    /// A connection that has been accepted.
     public typealias InboundIn = any Channel
 
     private static let pause = TimeAmount.milliseconds(100)
@@ -20,11 +21,13 @@ public final class AcceptPause: ChannelInboundHandler {
     ///   accepted.
     public init(note: @escaping (any Error, _ isFirst: Bool) -> Void) { self.note = note }
 
+    /// Passes an accepted connection on, and notes that accepting works again.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         isNoted = false
         context.fireChannelRead(data)
     }
 
+    /// Keeps an I/O error and begins a pause, unless one has begun; passes other errors on.
     public func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard error is IOError else { return context.fireErrorCaught(error) }
         guard !isPaused else { return }

@@ -77,6 +77,7 @@ public final class Counters: Sendable {
         acceptedMetric.increment()
     }
 
+    /// Takes back one that `admitConnection` has let in, when it ends; once for each.
     public func connectionClosed(from address: String) {
         open.withLock { open in
             open.count -= 1

@@ -18,8 +18,10 @@ public final class ExportSession: Sendable {
 
     private let state = Mutex(State.idle)
 
+    /// A session with nothing under way.
     public init() {}
 
+    /// Whether an export or a backup has begun and not ended.
     public var isUnderWay: Bool {
         state.withLock { if case .underWay = $0 { true } else { false } }
     }

@@ -7,10 +7,14 @@ import WireProtocol
 /// The service that requests are made to, whatever wire they come by: it lets them through or not,
 /// takes the writes, and is what the reads run on. What each method does stands in `Method`.
 public final class Service: Sendable {
+    /// The version of this software, as `server.info` tells it.
     public static let version = "0.1.0"
+    /// The version of the protocol, as `server.info` tells it.
     public static let protocolVersion = 1
 
+    /// The bounds within which requests are answered.
     public let limits: Limits
+    /// What has been counted since the service was made.
     public let counters = Counters()
     let backend: any Backend
     let gate: Gate

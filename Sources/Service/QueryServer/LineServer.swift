@@ -42,6 +42,10 @@ public struct LineServer: ServiceLifecycle.Service {
         self.ready = ready
     }
 
+    /// Serves until a graceful stop is asked for and the answers under way have gone out, or
+    /// `drainTime` is over.
+    ///
+    /// - Throws: when the address cannot be listened on.
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup(
             numberOfThreads: service.limits.connectionThreads)

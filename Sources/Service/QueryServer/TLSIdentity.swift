@@ -12,12 +12,14 @@ public final class TLSIdentity: Sendable {
     public struct Files: Sendable {
         /// The service's certificate, behind it those that lead to its root.
         public var certificate: String
+        /// The certificate's private key.
         public var key: String
         /// The roots of the certificates that clients have to show; nil when they need none.
         public var clientCA: String?
         /// Bytes of each.
         public var maximumBytes: Int
 
+        /// Stores its arguments; no file is read yet.
         public init(
             certificate: String, key: String, clientCA: String? = nil,
             maximumBytes: Int = Limits().fileBytes
@@ -44,6 +46,7 @@ public final class TLSIdentity: Sendable {
 
     /// Which of the files cannot be used, and why.
     public struct Fault: Error, CustomStringConvertible {
+        /// A sentence that names the file and the reason.
         public let description: String
     }
 

@@ -21,6 +21,7 @@ public final class RequestParser {
     private let parser = JSONParser()
     private let limits: Limits
 
+    /// A parser that takes batches of up to the limits' `batchRequests`.
     public init(limits: Limits) { self.limits = limits }
 
     /// A line's requests.

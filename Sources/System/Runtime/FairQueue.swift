@@ -6,15 +6,21 @@ public struct FairQueue<Element> {
     private var waiting: [String: Deque<Element>] = [:]
     /// Owners of elements that wait, each once, in the order of their turns.
     private var turns: Deque<String> = []
+    /// How many elements wait, of all owners.
     public private(set) var count = 0
 
+    /// A queue in which nothing waits.
     public init() {}
 
+    /// Whether nothing waits.
     public var isEmpty: Bool { count == 0 }
 
     /// The element that comes next.
     public var first: Element? { turns.first.flatMap { waiting[$0]!.first } }
 
+    /// Adds an element behind those of its owner; a new owner's turn comes after all others'.
+    ///
+    /// - Complexity: O(1), amortised.
     public mutating func append(_ element: Element, of owner: String) {
         count += 1
         if waiting[owner]?.append(element) == nil {

@@ -7,6 +7,7 @@ public struct ServiceClock: Sendable {
     /// Since 1970.
     public var milliseconds: @Sendable () -> Int64 = { wallMilliseconds() }
 
+    /// The system's clocks.
     public init() {}
 }
 

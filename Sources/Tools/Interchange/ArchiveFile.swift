@@ -5,8 +5,11 @@ import JSONText
 ///
 /// - Complexity: the whole file, and its objects, in memory.
 public final class ArchiveFile: RecordSource {
+    /// Records are numbered by their places among the archive's objects, from 1.
     public let recordName = "object"
+    /// Bytes of the file as it lies on disk; nil for a pipe.
     public let totalBytes: Int?
+    /// All of the file's bytes, as it has been read whole; 0 for a pipe.
     public var consumedBytes: Int { totalBytes ?? 0 }
     private let records: ArchivedRecords
     private let validator: RecordValidator

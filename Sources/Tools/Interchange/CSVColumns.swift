@@ -11,6 +11,7 @@ public struct CSVColumns {
     private var places: [[UInt8]: Int] = [:]
     private let parser = ObjectParser()
 
+    /// No columns yet; `add` collects them.
     public init() {}
 
     /// Columns of these field paths, whatever is in the objects.
@@ -31,6 +32,7 @@ public struct CSVColumns {
         case half(of: [UInt8], StaticString)
     }
 
+    /// The names of the columns, in their order.
     public var names: [String] { columns.map { String(decoding: $0.name, as: UTF8.self) } }
 
     /// Adds the columns of one more object.

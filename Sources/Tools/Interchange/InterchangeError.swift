@@ -1,8 +1,10 @@
 /// Why a file, or an argument of the command line, cannot be used: a message for the user. A fault
 /// in one record of a file is a `RecordError` and does not end the reading.
 public struct InterchangeError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong, for the user to read.
     public let message: String
 
+    /// Stores the message.
     public init(_ message: String) { self.message = message }
 
     public var description: String { message }

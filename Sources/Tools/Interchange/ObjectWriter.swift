@@ -31,6 +31,7 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
     /// Comma-separated values with a header row.
     case csv
 
+    /// A new writer of the format, for one text.
     public func writer(_ options: WritingOptions = WritingOptions()) -> any ObjectWriter {
         switch self {
         case .table: TableWriter(options: options)
@@ -55,6 +56,7 @@ public struct WritingOptions: Sendable {
     /// Table: whether the terminal shows bold text.
     public var isBold = false
 
+    /// The columns of the objects, uncut and not bold, and the default geometry.
     public init() {}
 }
 

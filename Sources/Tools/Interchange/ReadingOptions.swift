@@ -6,6 +6,7 @@ public struct ReadingOptions: Sendable {
     public var pointField = "location"
     /// CSV columns of degrees; both or none.
     public var latitudeColumn: String?
+    /// The CSV column of longitudes; see `latitudeColumn`.
     public var longitudeColumn: String?
     /// CSV column whose cells become `_id`.
     public var idColumn: String?
@@ -14,5 +15,6 @@ public struct ReadingOptions: Sendable {
     /// Bytes of one record's text in the file, white space included.
     public var recordBytes = 64 * 1_048_576
 
+    /// Points in `location`, no columns named, and the service's default limits.
     public init() {}
 }

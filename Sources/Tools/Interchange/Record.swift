@@ -5,6 +5,7 @@ public struct Record: Sendable {
     /// The object's JSON text, valid as a written document and on one line; it may carry `_id`.
     public let result: Result<[UInt8], RecordError>
 
+    /// Stores its arguments.
     public init(number: Int, result: Result<[UInt8], RecordError>) {
         self.number = number
         self.result = result
@@ -13,10 +14,12 @@ public struct Record: Sendable {
 
 /// What is wrong with one record.
 public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong, without the path.
     public let message: String
     /// The field or column at fault, such as `location.lat`.
     public let path: String?
 
+    /// Stores its arguments; without a path the whole record is at fault.
     public init(_ message: String, path: String? = nil) {
         self.message = message
         self.path = path

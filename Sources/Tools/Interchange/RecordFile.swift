@@ -5,6 +5,7 @@
 ///
 /// - Complexity: memory for the current record and a buffer, never for the file.
 public final class RecordFile: RecordSource {
+    /// `feature` for GeoJSON, `element` for a JSON array, `line` for the rest.
     public var recordName: String {
         switch format {
         case .geojson: "feature"
@@ -12,6 +13,7 @@ public final class RecordFile: RecordSource {
         case .ndjson, .csv, .tsv: "line"
         }
     }
+    /// The format that the file is read in: as given, or derived from its name and its beginning.
     public let format: InputFormat
     private let source: ByteSource
     private var reader: any RecordReader
@@ -33,8 +35,10 @@ public final class RecordFile: RecordSource {
 
     public func next() throws(InterchangeError) -> Record? { try reader.next() }
 
+    /// Bytes consumed so far, as they lie on disk; of a pipe, the bytes read from it.
     public var consumedBytes: Int { source.consumedBytes }
 
+    /// Bytes of the file as it lies on disk; nil for a pipe.
     public var totalBytes: Int? { source.totalBytes }
 
     private static func format(

@@ -14,6 +14,9 @@ public struct LoadDriver: Sendable {
     private let settings: LoadSettings
     private let control: Control
 
+    /// Stores its arguments; nothing is sent before `run`.
+    ///
+    /// - Parameter control: opens a connection of its own, for what is asked besides the load.
     public init(_ target: Target, _ settings: LoadSettings, _ control: @escaping Control) {
         self.target = target
         self.settings = settings

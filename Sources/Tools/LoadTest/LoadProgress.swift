@@ -2,6 +2,7 @@
 public struct LoadProgress: Sendable {
     /// Requests a second that are due.
     public var rate: Double
+    /// Whether the stage is the warm-up, whose figures do not count.
     public var isWarmUp: Bool
     /// Seconds since the stage began.
     public var seconds: Double

@@ -3,10 +3,14 @@ import SyntheticData
 
 /// A sample of a bucket's objects, which a load reads by id, moves, and searches around.
 public struct Population: Sendable {
+    /// An object of the bucket, as far as requests need it.
     public struct Member: Sendable, Equatable {
+        /// The object's id, UTF-8.
         public var id: [UInt8]
+        /// The position that its field has, in millionths of a degree.
         public var place: MicroPoint
 
+        /// Stores its arguments.
         public init(id: [UInt8], place: MicroPoint) {
             self.id = id
             self.place = place

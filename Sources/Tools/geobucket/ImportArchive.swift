@@ -119,6 +119,7 @@ struct ImportArchive: AsyncParsableCommand {
 }
 
 extension ArchivedRecords.PointMapping: ExpressibleByArgument {
+    /// From `LATITUDE,LONGITUDE=FIELD`, each the path of a field; nil for anything else.
     public init?(argument: String) {
         guard let (pair, field) = halves(argument, at: "="),
             let (latitude, longitude) = halves(pair, at: ",")

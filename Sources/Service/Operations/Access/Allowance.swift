@@ -4,11 +4,14 @@ import Synchronization
 ///
 /// Times are nanoseconds of any clock that does not go back.
 public struct Allowance: Sendable {
+    /// How much an allowance allows.
     public struct Rule: Sendable {
         /// How many may come at once.
         public let burst: Int
+        /// Nanoseconds after which one of those that were taken is given back.
         public let intervalNanoseconds: Int64
 
+        /// Stores its arguments.
         public init(burst: Int, intervalNanoseconds: Int64) {
             self.burst = burst
             self.intervalNanoseconds = intervalNanoseconds
@@ -18,6 +21,7 @@ public struct Allowance: Sendable {
     /// When all that was taken will have been given back.
     private var restored: Int64 = .min
 
+    /// An allowance of which nothing has been taken.
     public init() {}
 
     /// Nanoseconds to wait before one may be taken; 0 when it may be now.
@@ -26,10 +30,12 @@ public struct Allowance: Sendable {
         return max(0, restored - now - rule.intervalNanoseconds * Int64(rule.burst - 1))
     }
 
+    /// Takes one, whether or not `wait` is 0: those that come too early make the next wait longer.
     public mutating func take(_ rule: Rule, now: Int64) {
         restored = max(restored, now) + rule.intervalNanoseconds
     }
 
+    /// Whether all that was taken has been given back, so that it is as good as a new one.
     public func isFull(now: Int64) -> Bool { restored <= now }
 }
 

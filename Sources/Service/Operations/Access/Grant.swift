@@ -6,13 +6,17 @@ import Objects
 ///   `drivers`, and both to administrators; everything else to everybody.
 /// - `holdsFor` narrows that further, for administrators too.
 public struct Grant: Sendable, Equatable {
+    /// What somebody may do to the buckets within reach: `read` reads, `write` also changes them;
+    /// `admin` reaches all scopes and may do what concerns all buckets together.
     public enum Role: String, Sendable, CaseIterable {
         case read, write, admin
     }
 
     /// Whose writes these are: the `_owner` of what is created, and the `alice` of `users/alice`.
     public var principal: String
+    /// How much it permits.
     public var role: Role
+    /// Names of the groups that the principal is a member of: `drivers` for `groups/drivers`.
     public var groups: Set<String>
     /// Buckets, and scopes with all their buckets; nil is all there are.
     public var holdsFor: Set<String>?

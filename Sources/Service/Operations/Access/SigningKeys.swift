@@ -15,6 +15,7 @@ public struct SigningKeys: Sendable, Equatable {
         /// Whether a token has to have an `exp`: one without holds as long as its key.
         public var demandsExpiry = true
 
+        /// The audience `geobucket`, and an `exp` demanded.
         public init() {}
     }
 
@@ -34,6 +35,7 @@ public struct SigningKeys: Sendable, Equatable {
     private let keys: [String: Key]
     private let rules: Rules
 
+    /// How many keys of the set can be used.
     public var count: Int { keys.count }
 
     /// - Parameter jwks: `{"keys":[…]}`, perhaps none; keys that are not for signatures, without a

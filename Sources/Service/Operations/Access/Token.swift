@@ -7,6 +7,7 @@ import JSONText
 public struct Token: Sendable {
     /// What tells tokens apart in the tokens file; no secret.
     public let id: String
+    /// The whole token, as clients present it, with its secret.
     public let text: String
 
     /// A new token, from the system's random numbers.

@@ -8,13 +8,17 @@ import Objects
 /// Further members of a token: `groups` and `buckets` (arrays of names), `created` and `expires`
 /// (milliseconds since 1970).
 public struct TokenFile: Sendable, Equatable {
+    /// A token of the file: whom it stands for, and a digest of it.
     public struct Entry: Sendable, Equatable {
+        /// The token's public id, by which a file has it once.
         public let id: String
         let digest: TokenDigest
+        /// What a login with the token permits.
         public let grant: Grant
         /// Milliseconds since 1970.
         public let created: Int64
 
+        /// An entry for a token, without its secret; made at a time in milliseconds since 1970.
         public init(_ token: Token, _ grant: Grant, created: Int64) {
             self.init(id: token.id, digest: token.digest, grant: grant, created: created)
         }
@@ -31,8 +35,10 @@ public struct TokenFile: Sendable, Equatable {
     public private(set) var entries: [Entry] = []
     private var places: [String: Int] = [:]
 
+    /// A file without tokens.
     public init() {}
 
+    /// The entry of a token; nil when no token has the id. O(1).
     public subscript(id id: String) -> Entry? { places[id].map { entries[$0] } }
 
     /// - Precondition: no other token has the id.
@@ -55,6 +61,7 @@ public struct TokenFile: Sendable, Equatable {
 
 /// What is wrong with a tokens file or a key set, and where.
 public struct TokenFileFault: Error, Equatable, CustomStringConvertible {
+    /// A sentence that says where and what, such as `tokens[0]: expected an object`.
     public let description: String
 }
 
@@ -82,6 +89,9 @@ extension TokenFile {
         }
     }
 
+    /// The file's text in UTF-8, a token on each line; `init(json:)` reads it.
+    ///
+    /// - Complexity: O(length of the text), at each call.
     public var json: [UInt8] {
         var writer = JSONWriter()
         writer.raw("{\"tokens\":[")

@@ -9,6 +9,7 @@ import Runtime
 /// Only regular files are read, and within a bound: a pipe would hold its reader up, a device fill
 /// the memory. One that everybody may write is refused: whoever writes it decides who may log in.
 public struct TrustedFile: Sendable {
+    /// All that the file held.
     public let bytes: [UInt8]
     /// What tells the file from any later one; nil when that cannot be told, as it was changed while
     /// it was read or just before, and file systems count time in steps.
@@ -16,6 +17,7 @@ public struct TrustedFile: Sendable {
 
     /// Why a file is not gone by; the path is left to whoever tells it.
     public struct Fault: Error, Equatable, CustomStringConvertible {
+        /// What is wrong, such as `it is no regular file`, to stand behind the path.
         public let description: String
 
         init(_ description: String) { self.description = description }
@@ -25,6 +27,10 @@ public struct TrustedFile: Sendable {
         }
     }
 
+    /// Reads a file whole.
+    ///
+    /// - Throws: a `Fault` when it cannot be read, is no regular file, is longer than
+    ///   `maximumBytes`, or everybody may write it.
     public init(path: String, maximumBytes: Int) throws(Fault) {
         // Before it is opened, which for some devices does something.
         try Self.check(try FileStamp(of: path), maximumBytes)
@@ -79,6 +85,9 @@ public struct FileStamp: Equatable, Sendable {
     private let owner: [UInt32]
     private let changed: [Int]
 
+    /// The stamp of the file that a path leads to, links followed; the file is not opened.
+    ///
+    /// - Throws: a `Fault` when there is none, or it cannot be reached.
     public init(of path: String) throws(TrustedFile.Fault) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw TrustedFile.Fault(errno: errno) }

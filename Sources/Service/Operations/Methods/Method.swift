@@ -20,6 +20,7 @@ public struct Method: Sendable {
         case write(WriteParser)
     }
 
+    /// Its name on the wire.
     public let name: MethodName
     private let permission: Permission
     private let asksByClause: Bool
@@ -44,6 +45,7 @@ public struct Method: Sendable {
 
     private static let all = MethodName.allCases.map(Method.init)
 
+    /// The method of a name; every name has one. O(1).
     public static subscript(name: MethodName) -> Method { all[name.rawValue] }
 
     /// Whether its calls are writes.

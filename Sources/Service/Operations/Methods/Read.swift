@@ -12,6 +12,7 @@ public protocol Read: Sendable {
 }
 
 extension Read {
+    /// Nothing to plan, and next to no time.
     public func prepare(for caller: Caller, on service: Service) -> Preparation { .cheap }
 }
 

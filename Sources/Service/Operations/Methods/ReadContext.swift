@@ -12,6 +12,12 @@ public struct ReadContext {
     /// Tells that nobody wants the answer any more.
     let stop: StopSignal?
 
+    /// Binds a read to its caller and service.
+    ///
+    /// - Parameters:
+    ///   - preparation: what the read's own `prepare` gave.
+    ///   - envelopeBytes: what the wire puts around the result, in bytes.
+    ///   - stop: what ends the read soon, with a failure; nil: nothing does.
     public init(
         service: Service, caller: Caller, preparation: Preparation, envelopeBytes: Int,
         stop: StopSignal?

@@ -3,11 +3,13 @@
 public struct Comparison {
     private let a, b: LoadReport
 
+    /// Compares B with A, which the text calls them.
     public init(_ a: LoadReport, _ b: LoadReport) {
         self.a = a
         self.b = b
     }
 
+    /// Tables for a terminal, after two lines about each report.
     public var text: String {
         var parts = ["A: \(a.date), \(a.facts[0])\n   \(a.facts[1])"]
         parts[0] += "\nB: \(b.date), \(b.facts[0])\n   \(b.facts[1])\n"

@@ -2,9 +2,13 @@ import SyntheticData
 
 /// The settings of a load test.
 public struct LoadSettings: Sendable {
+    /// The rates to try, in requests a second.
     public var plan: LoadPlan
+    /// What is requested, of which bucket.
     public var requests: RequestSettings
+    /// What a rate has to hold; nil: no rate is judged.
     public var objective: Objective?
+    /// Connections, each with one request at a time: 1 to `mostConnections`.
     public var connections = 50
     /// How long each rate is held.
     public var stageSeconds = 30.0
@@ -15,8 +19,10 @@ public struct LoadSettings: Sendable {
     /// Search centres; empty means near the bucket's objects.
     public var centers: [MicroPoint] = []
 
+    /// The most connections that a load test takes.
     public static let mostConnections = 10_000
 
+    /// Settings with 50 connections, stages of 30 seconds and no objective.
     public init(plan: LoadPlan, requests: RequestSettings) {
         self.plan = plan
         self.requests = requests

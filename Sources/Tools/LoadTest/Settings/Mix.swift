@@ -31,8 +31,11 @@ public struct Mix: Sendable, Equatable, CustomStringConvertible {
     public let weights: [Weight]
     private let total: Int
 
+    /// A kind of request and its share.
     public struct Weight: Sendable, Equatable {
+        /// The kind of request.
         public var kind: RequestKind
+        /// Its share of the sum of all weights: 1 to 1,000,000.
         public var weight: Int
     }
 

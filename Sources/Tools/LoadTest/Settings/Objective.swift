@@ -4,7 +4,9 @@
 public struct Objective: Sendable, Equatable, CustomStringConvertible {
     /// Above 0, below 100.
     public let percentile: Double
+    /// The latency that the percentile must not exceed: at most an hour.
     public let nanoseconds: UInt64
+    /// The text that it was read from.
     public let description: String
 
     private static let units: [(name: String, nanoseconds: Double)] = [

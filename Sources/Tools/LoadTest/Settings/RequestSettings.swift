@@ -1,8 +1,10 @@
 /// What the requests of a load are about.
 public struct RequestSettings: Sendable {
+    /// The bucket that is searched and written to.
     public var bucket: String
     /// The GeoPoint field that is searched and moved.
     public var field = "location"
+    /// How often each kind of request is sent.
     public var mix: Mix
     /// Of circles; half the side of boxes.
     public var radiusMeters = 5_000.0
@@ -10,11 +12,13 @@ public struct RequestSettings: Sendable {
     public var moveMeters = 100.0
     /// The clause of `filter` as JSON text.
     public var filter: [UInt8] = Array(defaultFilter.utf8)
+    /// The seed of all random choices: kinds, objects and places.
     public var seed: UInt64 = 1
 
     /// Half of the objects that a load test makes match it.
     static let defaultFilter = #"{"type":"range","field":"rating","lowerLimit":50}"#
 
+    /// Settings for searches of 5 km and moves of 100 m, seed 1.
     public init(bucket: String, mix: Mix) {
         self.bucket = bucket
         self.mix = mix

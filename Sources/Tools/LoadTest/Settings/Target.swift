@@ -2,7 +2,9 @@ import NIOCore
 
 /// The service under load.
 public struct Target: Sendable {
+    /// A host name or an address, IPv6 without brackets.
     public var host: String
+    /// The TCP port.
     public var port: Int
     /// The token for `auth.login` on each connection; nil means no login.
     public var token: String?
@@ -13,6 +15,7 @@ public struct Target: Sendable {
     /// `HOST:PORT`, an IPv6 host in brackets.
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
+    /// Stores its arguments; without a transport connections are plain TCP.
     public init(
         host: String, port: Int, token: String? = nil,
         transport: (@Sendable () throws -> [any ChannelHandler])? = nil
