@@ -7,22 +7,18 @@ public enum AnswerWriter {
     /// - Parameter id: JSON.
     public static func result<Failure: Error>(
         id: String, to writer: inout JSONWriter,
-        _ body: (inout JSONWriter) throws(Failure) -> Bool
-    ) throws(Failure) -> Bool {
+        _ body: (inout JSONWriter) throws(Failure) -> Void
+    ) throws(Failure) {
         let start = writer.count
         begin(id, &writer)
         writer.key("result")
         do throws(Failure) {
-            if try body(&writer) {
-                writer.byte(UInt8(ascii: "}"))
-                return true
-            }
+            try body(&writer)
         } catch {
             writer.truncate(to: start)
             throw error
         }
-        writer.truncate(to: start)
-        return false
+        writer.byte(UInt8(ascii: "}"))
     }
 
     /// Bytes of the envelope of a result, without the id.

@@ -5,7 +5,6 @@ import JSONText
 import Logging
 import ObjectStore
 import Objects
-import QueryLanguage
 import Runtime
 
 /// The default backend: an in-memory engine over one SQLite file, joined by one writer.
@@ -82,10 +81,9 @@ public final class EmbeddedBackend: Backend {
         } while !engine.isSettled
     }
 
-    public func buckets(
-        in scope: BucketScope, after last: BucketName?, effort: Effort
-    ) -> [BucketSummary]? {
-        engine.buckets(in: scope, after: last, effort: effort)
+    public func prepare(_ request: consuming ReadRequest) throws(ServiceFailure) -> any PreparedRead
+    {
+        try engine.prepare(request)
     }
 
     public func get(
@@ -96,26 +94,6 @@ public final class EmbeddedBackend: Backend {
         }
         writer.raw(document)
     }
-
-    public func query(
-        _ request: PageRequest, effort: Effort, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> PageEnd? {
-        try engine.query(request, effort: effort, into: &writer)
-    }
-
-    public func count(
-        _ clause: Clause, in bucket: BucketName, by principal: String?, effort: Effort
-    ) throws(ServiceFailure) -> Int? {
-        try engine.count(clause, in: bucket, by: principal, effort: effort)
-    }
-
-    public func explain(
-        _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
-    ) throws(ServiceFailure) {
-        try engine.explain(request, analyze: analyze, into: &writer)
-    }
-
-    public func outline(of request: PageRequest) -> String { engine.outline(of: request) }
 
     public func export(_ bucket: BucketName) throws(ServiceFailure) -> any BucketExport {
         let export = try exports.add()
@@ -138,12 +116,12 @@ public final class EmbeddedBackend: Backend {
         writer.submit(write, key, by: owner, completion)
     }
 
-    public func check(effort: Effort) throws(ServiceFailure) -> CheckReport {
+    public func check(until stop: StopSignal?) throws(ServiceFailure) -> CheckReport {
         do {
             let (frozen, state) = try writer.holding {
                 () throws(StoreFailure) in (try store.freeze(), engine.present())
             }
-            return try StoreCheck.run(frozen, against: state, effort: effort)
+            return try StoreCheck.run(frozen, against: state, until: stop)
         } catch {
             throw ServiceFailure(error)
         }

@@ -8,14 +8,14 @@ import Objects
 public enum StoreCheck {
     /// Reads the whole store at one state, without changing it; another process may be serving it.
     public static func run(path: String) throws(StoreFailure) -> CheckReport {
-        try run(try FrozenStore(path: path), against: nil, effort: .any)
+        try run(try FrozenStore(path: path), against: nil, until: nil)
     }
 
     /// - Parameters:
     ///   - engine: the same state in memory; nil: what a start would make of the store.
-    ///   - effort: when it is stopped, the report is not whole.
+    ///   - stop: what ends it soon; the report is not whole then.
     static func run(
-        _ store: FrozenStore, against engine: EngineState?, effort: Effort
+        _ store: FrozenStore, against engine: EngineState?, until stop: StopSignal?
     ) throws(StoreFailure) -> CheckReport {
         try store.scan { scan in
             var report = CheckReport()
@@ -36,7 +36,7 @@ public enum StoreCheck {
             try scan.forEachRow { bucket, row, points in
                 report.objects += 1
                 rows.check(row, in: bucket, points)
-                return !effort.isStopped
+                return stop?.isStopped != true
             }
             report.points = rows.points
             report.problems += rows.problems + rows.countProblems()

@@ -12,8 +12,13 @@ final class ParserPool: @unchecked Sendable {
     func withParser<Result, Failure: Error>(
         _ body: (JSONParser) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let parser = lock.withLock { _ in idle.popLast() } ?? JSONParser()
-        defer { lock.withLock { _ in idle.append(parser) } }
+        let parser = take()
+        defer { giveBack(parser) }
         return try body(parser)
     }
+
+    /// A parser that whoever takes it gives back.
+    func take() -> JSONParser { lock.withLock { _ in idle.popLast() } ?? JSONParser() }
+
+    func giveBack(_ parser: JSONParser) { lock.withLock { _ in idle.append(parser) } }
 }

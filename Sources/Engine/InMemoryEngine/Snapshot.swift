@@ -66,6 +66,9 @@ final class BucketBox: Sendable {
     /// What a bucket takes that has no objects: the box and its cell in the table of buckets.
     static let emptyBytes = 40 + MemoryLayout<BucketState>.size + 64
 
+    /// What a bucket has that is not there.
+    static let empty = BucketBox(BucketState())
+
     init(_ state: BucketState, expiredBy: Int64? = nil) {
         self.state = state
         self.expiredBy = expiredBy

@@ -1,6 +1,5 @@
 import Backend
 import Objects
-import QueryLanguage
 import Runtime
 import Synchronization
 import WireProtocol
@@ -73,11 +72,6 @@ public final class Service: Sendable {
         gauges.set(
             backend.statistics(), openConnections: counters.openConnections,
             uptimeSeconds: uptimeSeconds)
-    }
-
-    /// How a query runs, in one line without the values that it asks for.
-    public func outline(of query: Query, in bucket: BucketName) -> String {
-        backend.outline(of: PageRequest(bucket: bucket, query: query))
     }
 
     /// What `body` finds, unless another check of the store is under way.

@@ -48,7 +48,7 @@ extension Connection {
         case look
         /// Look at a text elsewhere.
         case examine(LongText)
-        /// Run a read, or tell that the request has failed, and `answer`; or run it elsewhere.
+        /// Run a read, here or elsewhere, or tell that the request has failed, and `answer`.
         case run(Request)
         case submit(Request)
         /// Put an answer into the output.

@@ -161,10 +161,9 @@ struct Connection {
     }
 
     /// Appends the answer to what is under way, as `Conversation` does.
-    @discardableResult
     mutating func answer(
-        _ id: String?, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Bool
-    ) -> Bool {
+        _ id: String?, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Void
+    ) {
         conversation.answer(id, into: &output, body)
     }
 

@@ -165,13 +165,12 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     private func run(_ request: Request, since begin: Int64, _ eventLoop: any EventLoop) {
-        let isAnswered =
-            !request.isLarge
-            && connection.answer(request.id, into: &desk.output) { writer in
-                dispatcher.answer(
-                    request, from: caller, since: begin, effort: .light, into: &writer)
-            }
-        if !isAnswered { offload(request, since: begin, eventLoop) }
+        if request.isLarge { return offload(request, nil, since: begin, eventLoop) }
+        let read = dispatcher.prepare(request, from: caller, since: begin)
+        if read.preparation.isCostly { return offload(request, read, since: begin, eventLoop) }
+        connection.answer(request.id, into: &desk.output) { writer in
+            dispatcher.answer(read, from: caller, into: &writer)
+        }
     }
 
     private func submit(_ request: Request, since begin: Int64) {
@@ -191,13 +190,9 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         case .write(let finished):
             connection.answer(finished.request.id, into: &desk.output) { writer in
                 dispatcher.answer(finished, into: &writer)
-                return true
             }
         case .read(let id, let answer):
-            connection.answer(id, into: &desk.output) { writer in
-                writer.raw(answer)
-                return true
-            }
+            connection.answer(id, into: &desk.output) { $0.raw(answer) }
         }
     }
 
@@ -260,22 +255,32 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     /// Runs a read on a worker thread.
-    private func offload(_ request: Request, since begin: Int64, _ eventLoop: any EventLoop) {
+    ///
+    /// - Parameter prepared: nil: it is prepared there too.
+    private func offload(
+        _ request: Request, _ prepared: ReadyRead?, since begin: Int64,
+        _ eventLoop: any EventLoop
+    ) {
         let stop = StopSignal()
         self.stop = stop
         workers.reads.submit(for: caller.share) { [self] in
-            var request = request
-            let waited = (monotonicNanoseconds() - begin) / 1_000_000
-            if waited > limits.queueMilliseconds {
-                request = request.refused(.overloaded(milliseconds: Int(waited)))
-            }
+            let read =
+                overdue(request, since: begin) ?? prepared
+                ?? dispatcher.prepare(request, from: caller, since: begin)
             var writer = JSONWriter()
-            _ = dispatcher.answer(
-                request, from: caller, since: begin, effort: .until(stop), into: &writer)
+            dispatcher.answer(read, from: caller, until: stop, into: &writer)
             // A large request is freed here: the loop gets its id alone.
             let (id, answer) = (request.id, writer.bytes)
             eventLoop.execute { self.finishRead(id, answer, eventLoop) }
         }
+    }
+
+    /// A read that has waited for a thread for so long that it is refused; nil: it has not.
+    private func overdue(_ request: Request, since begin: Int64) -> ReadyRead? {
+        let waited = (monotonicNanoseconds() - begin) / 1_000_000
+        guard waited > limits.queueMilliseconds else { return nil }
+        return ReadyRead(
+            request: request.refused(.overloaded(milliseconds: Int(waited))), begin: begin)
     }
 
     private func finishRead(_ id: String?, _ answer: [UInt8], _ eventLoop: any EventLoop) {

@@ -219,21 +219,18 @@ struct Conversation {
     ///
     /// - Parameters:
     ///   - id: the request's; nil for a notification.
-    ///   - body: appends the answer to what is under way; false when it has none yet.
-    /// - Returns: what `body` returned; with false nothing has been appended.
-    @discardableResult
+    ///   - body: appends the answer to what is under way.
     mutating func answer(
-        _ id: String?, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Bool
-    ) -> Bool {
+        _ id: String?, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Void
+    ) {
         let start = output.count
         if lines[0].isBatch { output.byte(UInt8(ascii: lines[0].hasOutput ? "," : "[")) }
-        let isAnswered = body(&output)
-        if isAnswered, id != nil {
+        body(&output)
+        if id != nil {
             lines[0].hasOutput = true
         } else {
             output.truncate(to: start)
         }
-        guard isAnswered else { return false }
         if case .writes(let count) = underWay, count > 1 {
             underWay = .writes(count - 1)
         } else {
@@ -241,7 +238,6 @@ struct Conversation {
         }
         lines[0].unanswered -= 1
         if lines[0].unanswered == 0 { endLine(&output) }
-        return true
     }
 
     private mutating func endLine(_ output: inout JSONWriter) {

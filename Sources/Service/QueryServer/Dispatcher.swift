@@ -30,44 +30,60 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Appends the answer to a read, or to a request that has failed already.
+    /// Checks and plans a read; a request that has failed already is left as it is.
     ///
     /// - Parameter begin: when its turn came, by the monotonic clock.
-    /// - Returns: false, with nothing appended, when the read asks for more than `effort`.
-    func answer(
-        _ request: Request, from caller: Caller, since begin: Int64, effort: Effort,
-        into writer: inout JSONWriter
-    ) -> Bool {
-        do throws(RPCFailure) {
-            let call = try request.call.get()
-            let done: Bool
-            do throws(ServiceFailure) {
-                done = try run(call, request.id ?? "", caller, effort, into: &writer)
-            } catch {
-                noteLogin(error, from: caller)
-                throw failure(error)
-            }
-            if done { count(request, since: begin) }
-            return done
+    func prepare(_ request: Request, from caller: Caller, since begin: Int64) -> ReadyRead {
+        guard case .success(let call) = request.call else {
+            return ReadyRead(request: request, begin: begin)
+        }
+        do throws(ServiceFailure) {
+            let preparation = try Self.read(call).prepare(for: caller, on: service)
+            return ReadyRead(request: request, begin: begin, preparation: preparation)
         } catch {
-            AnswerWriter.failure(error, id: request.id, to: &writer)
-            count(request, error, since: begin)
-            return true
+            return ReadyRead(request: request.refused(failure(error)), begin: begin)
+        }
+    }
+
+    private static func read(_ call: Call) -> any Read {
+        guard case .read(let read) = call else {
+            preconditionFailure("a write is queued, not run")
+        }
+        return read
+    }
+
+    /// Appends the answer to a read, or to a request that has failed already.
+    ///
+    /// - Parameter stop: what ends the read soon.
+    func answer(
+        _ ready: ReadyRead, from caller: Caller, until stop: StopSignal? = nil,
+        into writer: inout JSONWriter
+    ) {
+        do throws(RPCFailure) {
+            try run(ready, for: caller, until: stop, into: &writer)
+            count(ready)
+        } catch {
+            AnswerWriter.failure(error, id: ready.request.id, to: &writer)
+            count(ready, error)
         }
     }
 
     private func run(
-        _ call: Call, _ id: String, _ caller: Caller, _ effort: Effort,
+        _ ready: ReadyRead, for caller: Caller, until stop: StopSignal?,
         into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> Bool {
-        guard case .read(let read) = call else {
-            preconditionFailure("a write is queued, not run")
-        }
+    ) throws(RPCFailure) {
+        let read = Self.read(try ready.request.call.get())
+        let id = ready.request.id ?? ""
         let context = ReadContext(
-            service: service, caller: caller,
-            envelopeBytes: AnswerWriter.envelopeBytes + id.utf8.count, effort: effort)
-        return try AnswerWriter.result(id: id, to: &writer) { writer throws(ServiceFailure) in
-            try read.run(context, into: &writer)
+            service: service, caller: caller, preparation: ready.preparation,
+            envelopeBytes: AnswerWriter.envelopeBytes + id.utf8.count, stop: stop)
+        do throws(ServiceFailure) {
+            try AnswerWriter.result(id: id, to: &writer) { writer throws(ServiceFailure) in
+                try read.run(context, into: &writer)
+            }
+        } catch {
+            noteLogin(error, from: caller)
+            throw failure(error)
         }
     }
 
@@ -76,9 +92,8 @@ struct Dispatcher: Sendable {
         let request = finished.request
         switch finished.result {
         case .success(let answer):
-            _ = AnswerWriter.result(id: request.id ?? "", to: &writer) { writer in
+            AnswerWriter.result(id: request.id ?? "", to: &writer) { writer in
                 answer.write(for: finished.write, into: &writer)
-                return true
             }
             count(request, since: finished.begin)
         case .failure(let reason):
@@ -104,28 +119,40 @@ struct Dispatcher: Sendable {
         return RPCFailure(internalErrorOf: requestID)
     }
 
-    private func count(_ request: Request, _ failure: RPCFailure? = nil, since begin: Int64) {
+    private func count(_ ready: ReadyRead, _ failure: RPCFailure? = nil) {
+        count(ready.request, failure, since: ready.begin, outline: ready.preparation.outline)
+    }
+
+    /// Counts a request that has been answered.
+    ///
+    /// - Parameter outline: of a query or count, how it was planned.
+    private func count(
+        _ request: Request, _ failure: RPCFailure? = nil, since begin: Int64,
+        outline: @autoclosure () -> (bucket: BucketName, plan: String)? = nil
+    ) {
         let nanoseconds = monotonicNanoseconds() - begin
         service.counters.count(
             method: request.method, errorCode: failure?.errorCode,
             nanoseconds: nanoseconds)
         let limit = service.limits.slowQueryMilliseconds
-        if limit > 0, nanoseconds > Int64(limit) * 1_000_000 {
-            noteSlow(request, failure, milliseconds: nanoseconds / 1_000_000)
+        if limit > 0, nanoseconds > Int64(limit) * 1_000_000, let outline = outline() {
+            noteSlow(request, outline, failure, milliseconds: nanoseconds / 1_000_000)
         }
     }
 
     /// Logs a slow query or count and how it runs: the fields it asks for, not their values.
-    private func noteSlow(_ request: Request, _ failure: RPCFailure?, milliseconds: Int64) {
-        guard case .success(.read(let read)) = request.call, let slow = read.query else { return }
+    private func noteSlow(
+        _ request: Request, _ outline: (bucket: BucketName, plan: String), _ failure: RPCFailure?,
+        milliseconds: Int64
+    ) {
         service.counters.countSlow()
         logger.notice(
             "slow query",
             metadata: [
                 "request": "\(failure?.requestID ?? Self.requestID())",
-                "bucket": "\(slow.bucket.text)",
+                "bucket": "\(outline.bucket.text)",
                 "method": "\(request.method?.text ?? "")", "milliseconds": "\(milliseconds)",
-                "plan": "\(service.outline(of: slow.query, in: slow.bucket))",
+                "plan": "\(outline.plan)",
                 "errorCode": "\(failure?.errorCode ?? "none")",
             ])
     }

@@ -19,7 +19,7 @@ import Testing
                 let absent = (0..<900).map { Clause.eq(FieldPath("absent\($0)"), .null) }
                 let threes = Clause.eq(FieldPath("kind"), .number(.integer(3)))
                 for (clause, principal) in [(.or(absent), "mallory"), (threes, "alice")] {
-                    _ = try backend.count(clause, in: shops, by: principal, effort: .any)
+                    _ = try backend.count(clause, in: shops, by: principal)
                     backend.settle()
                 }
                 #expect(backend.statistics().columns == Limits().bucketColumns / 4 + 1)
@@ -28,7 +28,7 @@ import Testing
                 backend.settle()
                 #expect(backend.statistics().columns == 1)
                 let threes = Clause.eq(FieldPath("kind"), .number(.integer(3)))
-                let found = try backend.count(threes, in: shops, effort: .light)
+                let found = try backend.count(threes, in: shops)
                 #expect(found == 30)
             }
         }
@@ -46,7 +46,7 @@ import Testing
                 try await withColumns(kind, path) { backend in
                     if round == 0 { try await put(3_000, in: backend) }
                     let clause = Clause.eq(FieldPath("kind"), .number(.integer(Int64(round))))
-                    let found = try backend.count(clause, in: shops, effort: .any)
+                    let found = try backend.count(clause, in: shops)
                     #expect(found == 300)
                 }
             }

@@ -116,11 +116,12 @@ struct DirectFace: ContractFace {
                 try ObjectID(params["id"]!.string!, at: "id"), in: bucket, into: &writer)
         case "bucket.count":
             writer.raw("{\"count\":")
-            writer.integer(try backend.count(try query(params).clause, in: bucket, effort: .any)!)
+            writer.integer(try backend.count(try query(params).clause, in: bucket))
             writer.byte(UInt8(ascii: "}"))
         case "bucket.explain":
-            let request = PageRequest(bucket: bucket, query: try query(params))
-            try backend.explain(request, analyze: true, into: &writer)
+            let query = try query(params)
+            let read = try backend.prepare(.explanation(query, in: bucket, analyze: true))
+            _ = try read.run(into: &writer)
         case "bucket.query":
             try page(bucket, try query(params), into: &writer)
             if settles { backend.settle() }
@@ -132,18 +133,11 @@ struct DirectFace: ContractFace {
     private func page(
         _ bucket: BucketName, _ query: Query, into writer: inout JSONWriter
     ) throws {
+        let read = try backend.prepare(.page(query, in: bucket))
         writer.raw("{\"results\":[")
-        let request = PageRequest(
-            bucket: bucket, query: query, maximumBytes: limits.replyBytes)
-        let start = writer.count
-        // First as a connection's own thread asks, then, where that declined, as a worker does.
-        var end = try backend.query(request, effort: .light, into: &writer)
-        if end == nil {
-            precondition(writer.count == start, "a query that was declined wrote something")
-            end = try backend.query(request, effort: .any, into: &writer)
-        }
+        let end = try read.run(maximumBytes: limits.replyBytes, until: nil, into: &writer)
         writer.byte(UInt8(ascii: "]"))
-        if let key = end?.nextPaginationKey {
+        if let key = end.nextPaginationKey {
             writer.raw(",\"nextPaginationKey\":")
             writer.string(key)
         }

@@ -151,11 +151,12 @@ extension InMemoryEngine.Tuning {
         async throws
     {
         try await withTemporaryFolder { folder in
-            var run = ContractRun(seed: 4, clock: TestClock())
+            var run = ContractRun(seed: 4, clock: TestClock(), ids: 400)
             try await withBackend(
                 kind, path: folder + "/store.sqlite", clock: run.clock, makesColumns: true
             ) { face in
-                _ = try await run.putMany(45, on: face)
+                // A read that is cheap does not wait.
+                _ = try await run.putMany(400, on: face)
                 let unsettled = DirectFace(backend: face.backend, limits: face.limits)
                 let clause = #"{"type":"eq","field":"tag","value":"x"}"#
                 let params = #"{"bucket":"\#(run.bucketName)","bucketQuery":{"clause":\#(clause)}}"#

@@ -42,8 +42,7 @@ import Testing
         table.settle()
         let gate = table.hold("busy")
         table.create(in: "busy", 300, &random)
-        _ = try table.engine.count(
-            .eq(kind, .number(.integer(1))), in: "busy", by: nil, effort: .any)
+        _ = try table.engine.count(.eq(kind, .number(.integer(1))), in: "busy")
         table.engine.installBackgroundWork()
         // Ordered by what has a column, over more candidates than a query looks at without an order.
         _ = try table.page(orderedBy: kind)
@@ -86,7 +85,7 @@ import Testing
         let fields = (0..<25).map { FieldPath("absent\($0)") }
         for field in fields {
             let clause = Clause.hasField(field, nil)
-            #expect(try table.engine.count(clause, in: shops, by: "a", effort: .any) == 0)
+            #expect(try table.engine.count(clause, in: shops, by: "a") == 0)
             table.settle()
         }
         #expect(table.columns.count == 2)
@@ -103,7 +102,7 @@ import Testing
         table.write(300, &random)
         let clause = Clause.or((0..<9).map { .hasField(FieldPath("f\($0)"), nil) })
         for (principal, columns) in [("a", 3), ("a", 3), ("b", 6), (nil, 9)] {
-            _ = try table.engine.count(clause, in: shops, by: principal, effort: .any)
+            _ = try table.engine.count(clause, in: shops, by: principal)
             table.settle()
             #expect(table.columns.count == columns, "\(principal ?? "nobody")")
         }
@@ -115,7 +114,7 @@ import Testing
         table.write(300, &random)
         for field in [kind, name, FieldPath("size")] {
             for _ in 0..<2 {
-                _ = try table.engine.count(.hasField(field, nil), in: shops, by: nil, effort: .any)
+                _ = try table.engine.count(.hasField(field, nil), in: shops)
                 table.settle()
             }
             #expect(table.columns.count <= 2)
@@ -255,7 +254,7 @@ private final class EngineTable {
         let query = Query(
             clause: .all, order: [OrderKey(.field(field), descending: false)], limit: 50)
         var writer = JSONWriter()
-        _ = try engine.query(PageRequest(bucket: shops, query: query), effort: .any, into: &writer)
+        _ = try engine.prepare(.page(query, in: shops)).run(into: &writer)
         let text = "[" + String(decoding: writer.bytes, as: UTF8.self) + "]"
         return try JSONParser.reading(Array(text.utf8)) { view in
             view.elements.map { $0["_id"]!.string! }
@@ -276,7 +275,7 @@ private final class EngineTable {
         ]
         for clause in clauses {
             let expected = try alive.count { try isTrue(clause, $0.value.json) }
-            let found = try engine.count(clause, in: shops, by: nil, effort: .any)
+            let found = try engine.count(clause, in: shops)
             #expect(found == expected, "\(place), \(clause)")
         }
         for field in [kind, name] {

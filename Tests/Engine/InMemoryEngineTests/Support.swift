@@ -2,6 +2,7 @@ import Backend
 import Geodesy
 import JSONText
 import Objects
+import QueryLanguage
 import TestSupport
 
 @testable import InMemoryEngine
@@ -57,6 +58,14 @@ func upsert(
 }
 
 extension InMemoryEngine {
+    /// How many objects satisfy a clause.
+    func count(
+        _ clause: Clause, in bucket: BucketName, by principal: String? = nil
+    ) throws(ServiceFailure) -> Int {
+        var writer = JSONWriter()
+        return try prepare(.count(clause, in: bucket, by: principal)).run(into: &writer).count
+    }
+
     /// One transaction that does some changes, in their order.
     func apply(_ changes: [Change], upTo change: ChangeNumber) {
         let (next, parser) = (successor(), JSONParser())

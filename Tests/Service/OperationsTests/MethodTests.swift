@@ -57,6 +57,33 @@ import WireProtocol
         }
         try Requests.read("object.put", polygon) { #expect(!Method[.put].isLarge($0)) }
     }
+
+    @Test func `What goes through a whole store or bucket is costly, whatever there is in it`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let backend = try BackendKind.embedded.open(.init(path: folder + "/store.sqlite"))
+            defer { try? backend.close() }
+            let service = Service(backend: backend, limits: Limits())
+            var costly: Set<MethodName> = []
+            for name in MethodName.allCases where !Method[name].isWrite {
+                let params =
+                    switch name {
+                    case .login: #"{"token":"t"}"#
+                    case .get: #"{"bucket":"b1","id":"o1"}"#
+                    case .count, .query, .explain, .export: #"{"bucket":"b1"}"#
+                    default: "{}"
+                    }
+                try Requests.read("\(name.text)", params) { request in
+                    let call = try Method[name].call(request, Limits())
+                    guard case .read(let read) = call else { return }
+                    let prepared = try read.prepare(for: Caller(address: "local"), on: service)
+                    if prepared.isCostly { costly.insert(name) }
+                }
+            }
+            #expect(costly == [.export, .check, .backup])
+        }
+    }
 }
 
 private enum Requests {

@@ -1,22 +1,66 @@
 import Backend
+import Glibc
 import JSONText
 import Objects
-import QueryLanguage
 import Synchronization
 
-/// A backend whose counts never end unless they are told to stop.
+/// A backend whose reads never end unless they are told to stop.
 final class EndlessBackend: IdleBackend {
     let running = Atomic(0)
     let stopped = Atomic(0)
 
-    func count(
-        _ clause: Clause, in bucket: BucketName, by principal: String?, effort: Effort
-    ) throws(ServiceFailure) -> Int? {
-        guard effort != .light else { return nil }
-        running.add(1, ordering: .relaxed)
-        while !effort.isStopped {}
-        stopped.add(1, ordering: .relaxed)
-        throw ServiceFailure(.temporarilyUnavailable, "stopped")
+    private final class EndlessRead: PreparedRead {
+        let isCostly = true
+        private let backend: EndlessBackend
+
+        init(_ backend: EndlessBackend) { self.backend = backend }
+
+        func run(
+            maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+        ) throws(ServiceFailure) -> ReadEnd {
+            backend.running.add(1, ordering: .relaxed)
+            while stop?.isStopped != true {}
+            backend.stopped.add(1, ordering: .relaxed)
+            throw ServiceFailure(.temporarilyUnavailable, "stopped")
+        }
+    }
+
+    func prepare(_ request: ReadRequest) -> any PreparedRead { EndlessRead(self) }
+}
+
+/// A backend that notes on which threads its counts are prepared and run; those of the bucket
+/// `costly` are.
+final class WatchedBackend: IdleBackend {
+    private let noted = Mutex<(prepared: [pthread_t], run: [pthread_t])>(([], []))
+
+    /// Where counts were prepared and where they were run since the last call.
+    func takeThreads() -> (prepared: [pthread_t], run: [pthread_t]) {
+        noted.withLock { noted in
+            defer { noted = ([], []) }
+            return noted
+        }
+    }
+
+    private final class WatchedRead: PreparedRead {
+        let isCostly: Bool
+        private let backend: WatchedBackend
+
+        init(_ backend: WatchedBackend, isCostly: Bool) {
+            (self.backend, self.isCostly) = (backend, isCostly)
+        }
+
+        func run(
+            maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+        ) -> ReadEnd {
+            backend.noted.withLock { $0.run.append(pthread_self()) }
+            return ReadEnd(count: 7)
+        }
+    }
+
+    func prepare(_ request: ReadRequest) -> any PreparedRead {
+        guard case .count(_, let bucket, _) = request else { return NothingToRead() }
+        noted.withLock { $0.prepared.append(pthread_self()) }
+        return WatchedRead(self, isCostly: bucket.text == "costly")
     }
 }
 
@@ -76,27 +120,11 @@ protocol IdleBackend: Backend {}
 extension IdleBackend {
     var storeName: String { "none" }
 
-    func count(
-        _ clause: Clause, in bucket: BucketName, by principal: String?, effort: Effort
-    ) -> Int? { 0 }
-
-    func query(
-        _ request: PageRequest, effort: Effort, into writer: inout JSONWriter
-    ) -> PageEnd? { PageEnd(objects: 0) }
-
-    func buckets(
-        in scope: BucketScope, after last: BucketName?, effort: Effort
-    ) -> [BucketSummary]? { [] }
+    func prepare(_ request: ReadRequest) -> any PreparedRead { NothingToRead() }
 
     func get(
         _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
     ) { writer.raw("{}") }
-
-    func explain(
-        _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
-    ) { writer.raw("{}") }
-
-    func outline(of request: PageRequest) -> String { "nothing" }
 
     func export(_ bucket: BucketName) -> any BucketExport { NoExport() }
 
@@ -105,13 +133,21 @@ extension IdleBackend {
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) { completion(.success(.deleted(0))) }
 
-    func check(effort: Effort) -> CheckReport { CheckReport() }
+    func check(until stop: StopSignal?) -> CheckReport { CheckReport() }
 
     func backup() throws(ServiceFailure) -> any StoreBackup {
         throw ServiceFailure(.undefined, "nothing to copy")
     }
 
     func statistics() -> BackendStatistics { BackendStatistics() }
+}
+
+private final class NothingToRead: PreparedRead {
+    let isCostly = false
+
+    func run(
+        maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+    ) -> ReadEnd { ReadEnd(count: 0) }
 }
 
 private struct NoExport: BucketExport {

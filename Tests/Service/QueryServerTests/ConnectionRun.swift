@@ -157,10 +157,7 @@ struct ConnectionRun {
             now += stepTime
             submitted.append(request)
         case .answer(.read(let id, let answer)):
-            connection.answer(id, into: &output) { writer in
-                writer.raw(answer)
-                return true
-            }
+            connection.answer(id, into: &output) { $0.raw(answer) }
         case .answer(.write(let finished)): answer(finished.request, &output)
         case .notice:
             check(isWritable, "a notice is given to who does not read")
@@ -201,16 +198,13 @@ struct ConnectionRun {
     }
 
     private mutating func answer(_ request: Request, _ output: inout JSONWriter) {
-        connection.answer(request.id, into: &output) { writer in
-            writer.raw(Self.answer(to: request))
-            return true
-        }
+        connection.answer(request.id, into: &output) { $0.raw(Self.answer(to: request)) }
     }
 
     // MARK: Requests
 
     private struct Nothing: Read {
-        func run(_ context: ReadContext, into writer: inout JSONWriter) -> Bool { true }
+        func run(_ context: ReadContext, into writer: inout JSONWriter) {}
     }
 
     private static let write: Write = .deleteBucket(.init(trusted: "shops"))

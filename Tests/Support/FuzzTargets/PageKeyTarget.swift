@@ -1,6 +1,5 @@
 import Backend
 import InMemoryEngine
-import JSONText
 import Objects
 import QueryLanguage
 
@@ -21,11 +20,9 @@ enum PageKeyTarget {
 
     static func run(_ bytes: [UInt8]) {
         let key = String(decoding: bytes, as: UTF8.self)
-        var writer = JSONWriter()
-        let request = PageRequest(
-            bucket: BucketName(trusted: "shops"), query: Query(paginationKey: key))
+        let query = Query(paginationKey: key)
         do {
-            _ = try engine.query(request, effort: .any, into: &writer)
+            _ = try engine.prepare(.page(query, in: BucketName(trusted: "shops")))
             preconditionFailure("a page key that nobody gave out was taken")
         } catch {
             precondition(error.reason == .invalidInputData, error.message)

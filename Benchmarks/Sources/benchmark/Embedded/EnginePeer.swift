@@ -39,14 +39,14 @@ final class EnginePeer: EmbeddedPeer {
         guard let backend, workload != .q8 else { return nil }
         let forms = try queries.map { try Self.parse($0, workload) }
         let bucket = bucket
-        if workload == .q7 {
-            return { try backend.count(forms[$0].clause, in: bucket, effort: .any) ?? 0 }
-        }
         var writer = JSONWriter(reserving: 1 << 20)
         return { number in
             writer.removeAll()
-            let request = PageRequest(bucket: bucket, query: forms[number])
-            return try backend.query(request, effort: .any, into: &writer)?.objects ?? 0
+            let form = forms[number]
+            let request: ReadRequest =
+                workload == .q7 ? .count(form.clause, in: bucket) : .page(form, in: bucket)
+            let read = try backend.prepare(request)
+            return try read.run(maximumBytes: .max, until: nil, into: &writer).count
         }
     }
 

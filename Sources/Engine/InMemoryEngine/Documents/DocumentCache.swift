@@ -53,6 +53,21 @@ final class DocumentCache: @unchecked Sendable {
         }
     }
 
+    /// Whether more than so many of some documents are not here.
+    func lacks(moreThan few: Int, of records: [BucketState.SlotRecord]) -> Bool {
+        guard records.count > few else { return false }
+        return lock.reading {
+            for record in records { table(record.creation).pointee.prefetch(record.creation) }
+            var missing = 0
+            for record in records
+            where table(record.creation).pointee.find(record.creation, record.change) == nil {
+                missing += 1
+                if missing > few { return true }
+            }
+            return false
+        }
+    }
+
     /// Keeps a document where it has been written.
     func put(_ document: consuming JSONWriter, creation: ChangeNumber, change: ChangeNumber) {
         let text = document.release()

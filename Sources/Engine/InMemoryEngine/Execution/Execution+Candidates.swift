@@ -54,11 +54,11 @@ extension Execution {
     /// The filter of a walk: it lets nothing through any more when the time is over.
     private var selection: NearestWalk.Selection? {
         guard !plan.filter.isEmpty else { return nil }
-        let (filter, deadline, effort) = (plan.filter, deadline, effort)
+        let (filter, bounds) = (plan.filter, bounds)
         var (calls, isOver) = (0, false)
         return { slots in
             calls += 1
-            if calls & 255 == 0 { isOver = effort.isStopped || ContinuousClock.now > deadline }
+            if calls & 255 == 0 { isOver = bounds.areOver }
             return isOver ? 0 : filter.select(slots)
         }
     }

@@ -14,12 +14,12 @@ final class Execution {
     let box: BucketBox
     let order: [OrderKey]
     let plan: Plan
-    let parser: JSONParser
     let distances: [ReportedDistance]
     /// Whether the page is made from documents, or from ids alone.
     private let wantsDocuments: Bool
-    let effort: Effort
-    let deadline: ContinuousClock.Instant
+    var bounds: ReadBounds
+    /// For documents, taken when the first is parsed.
+    private var takenParser: JSONParser?
 
     var visited = 0
     private(set) var documentsRead = 0
@@ -27,19 +27,19 @@ final class Execution {
 
     init(
         engine: InMemoryEngine, snapshot: Snapshot, box: BucketBox, query: Query, plan: Plan,
-        parser: JSONParser, effort: Effort, deadline: ContinuousClock.Instant
+        bounds: ReadBounds
     ) {
         self.engine = engine
         self.snapshot = snapshot
         self.box = box
         order = query.order
         self.plan = plan
-        self.parser = parser
-        self.effort = effort
-        self.deadline = deadline
+        self.bounds = bounds
         distances = query.clause.reportedDistances
         wantsDocuments = query.fields?.isEmpty != true
     }
+
+    deinit { if let takenParser { engine.parsers.giveBack(takenParser) } }
 
     /// An object of a page.
     struct Match {
@@ -308,7 +308,10 @@ final class Execution {
         return try parsed(document)
     }
 
-    private func parsed(_ document: [UInt8]) throws(ServiceFailure) -> JSONView {
+    /// A document, valid until the next one is parsed.
+    func parsed(_ document: [UInt8]) throws(ServiceFailure) -> JSONView {
+        let parser = takenParser ?? engine.parsers.take()
+        takenParser = parser
         do {
             return try parser.parse(document)
         } catch {
@@ -326,10 +329,10 @@ final class Execution {
     }
 
     func checkTime() throws(ServiceFailure) {
-        if effort.isStopped {
+        if bounds.isStopped {
             throw ServiceFailure(.temporarilyUnavailable, "the query was stopped")
         }
-        guard ContinuousClock.now <= deadline else {
+        guard ContinuousClock.now <= bounds.deadline else {
             throw ServiceFailure(
                 .queryTimeout,
                 "the query took longer than \(engine.limits.queryMilliseconds) ms")

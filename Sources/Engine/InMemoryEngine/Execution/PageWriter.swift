@@ -3,6 +3,7 @@ import JSONText
 import Objects
 import PersistentStructures
 import QueryLanguage
+import SpatialIndex
 
 /// Writes the objects of a page: stored bytes spliced in, distances and projections made.
 ///
@@ -10,57 +11,57 @@ import QueryLanguage
 /// short loops, in which the processor waits for many at a time.
 struct PageWriter {
     private let execution: Execution
-    private let matches: [Execution.Match]
-    private let limit: Int
+    private let slots: [Slot]
+    /// Of the objects whose documents are needed: of all, or of none.
+    private let records: [BucketState.SlotRecord]
     private let fields: Set<[UInt8]>?
     private let reports: DistanceReports
 
-    /// - Parameter limit: bytes after which no other object is begun.
-    init(_ execution: Execution, _ query: Query, _ matches: [Execution.Match], limit: Int) {
+    init(_ execution: Execution, _ query: Query, _ matches: [Execution.Match]) {
         self.execution = execution
-        self.matches = matches
-        self.limit = limit
         fields = query.fields.map(Set.init)
         reports = DistanceReports(execution, query, matches)
+        slots = matches.map(\.slot)
+        records = fields?.isEmpty == true ? [] : execution.box.state.records(of: slots)
     }
 
-    /// Appends the objects, with commas between them, until they pass the limit.
+    /// Whether so many documents are not in memory that to read them takes long.
+    var lacksManyDocuments: Bool {
+        execution.engine.cache.lacks(moreThan: Self.fewReads, of: records)
+    }
+
+    /// A document of the usual size is read in ten microseconds, the largest in fifty.
+    private static let fewReads = 16
+
+    /// Appends the objects, with commas between them, until they pass a limit of bytes.
     ///
-    /// - Returns: where each ends; nil, with nothing appended, where that would take more than light
-    ///   effort: many documents are not in memory.
-    func write(to writer: inout JSONWriter) throws(ServiceFailure) -> [Int]? {
+    /// - Returns: where each ends.
+    func write(to writer: inout JSONWriter, limit: Int) throws(ServiceFailure) -> [Int] {
         if let fields {
-            return try writeProjections(fields, to: &writer)
+            return fields.isEmpty
+                ? writeIDs(to: &writer, limit)
+                : try writeProjections(fields, to: &writer, limit)
         }
-        let records = execution.box.state.records(of: matches.map(\.slot))
         var own: [Int: [UInt8]] = [:]  // of places whose documents are not in the cache
         while true {
             var ends: [Int] = []
             let missing = execution.engine.cache.withDocuments(of: records) { cached in
                 let missing = cached.indices.filter { cached[$0] == nil && own[$0] == nil }
-                if missing.isEmpty { ends = splice(cached, own, to: &writer) }
+                if missing.isEmpty { ends = splice(cached, own, to: &writer, limit) }
                 return missing
             }
             if missing.isEmpty { return ends }
-            if takesLong(missing.count) { return nil }
             let read = try execution.engine.documents(
                 of: missing.map { records[$0] }, in: execution.snapshot)
             for (place, document) in zip(missing, read) { own[place] = document }
         }
     }
 
-    /// Whether to read so many documents is more than there is effort for.
-    private func takesLong(_ missing: Int) -> Bool {
-        execution.effort == .light && missing > Self.fewReads
-    }
-
-    /// A document of the usual size is read in ten microseconds, the largest in fifty.
-    private static let fewReads = 16
-
     private func splice(
-        _ cached: [DocumentCache.Document?], _ own: [Int: [UInt8]], to writer: inout JSONWriter
+        _ cached: [DocumentCache.Document?], _ own: [Int: [UInt8]], to writer: inout JSONWriter,
+        _ limit: Int
     ) -> [Int] {
-        writeEach(to: &writer) { place, writer in
+        writeEach(to: &writer, limit) { place, writer in
             if let document = cached[place] {
                 splice(document, place, to: &writer)
             } else {
@@ -78,26 +79,24 @@ struct PageWriter {
         }
     }
 
-    /// `_id` and the named members.
-    private func writeProjections(
-        _ fields: Set<[UInt8]>, to writer: inout JSONWriter
-    ) throws(ServiceFailure) -> [Int]? {
-        let slots = matches.map(\.slot)
+    private func writeIDs(to writer: inout JSONWriter, _ limit: Int) -> [Int] {
         let ids = execution.box.state.ids(of: slots)
-        guard !fields.isEmpty else {
-            return writeEach(to: &writer) { place, writer in
-                let room = Self.idBytes + ids[place].count + reports.roomBytes
-                writer.write(atMost: room) { cursor in
-                    Self.write(ids[place], to: &cursor)
-                    reports.writeEnd(of: place, to: &cursor)
-                }
+        return writeEach(to: &writer, limit) { place, writer in
+            let room = Self.idBytes + ids[place].count + reports.roomBytes
+            writer.write(atMost: room) { cursor in
+                Self.write(ids[place], to: &cursor)
+                reports.writeEnd(of: place, to: &cursor)
             }
         }
-        let records = execution.box.state.records(of: slots)
-        let missing = execution.engine.cache.withDocuments(of: records) { $0.count { $0 == nil } }
-        if takesLong(missing) { return nil }
+    }
+
+    /// `_id` and the named members.
+    private func writeProjections(
+        _ fields: Set<[UInt8]>, to writer: inout JSONWriter, _ limit: Int
+    ) throws(ServiceFailure) -> [Int] {
+        let ids = execution.box.state.ids(of: slots)
         let documents = try execution.engine.documents(of: records, in: execution.snapshot)
-        return try writeEach(to: &writer) { place, writer throws(ServiceFailure) in
+        return try writeEach(to: &writer, limit) { place, writer throws(ServiceFailure) in
             writer.write(atMost: Self.idBytes + ids[place].count) {
                 Self.write(ids[place], to: &$0)
             }
@@ -120,30 +119,26 @@ struct PageWriter {
     private func writeMembers(
         _ fields: Set<[UInt8]>, of document: [UInt8], to writer: inout JSONWriter
     ) throws(ServiceFailure) {
-        do {
-            for member in try execution.parser.parse(document).members {
-                let name = Array(member.name)
-                guard fields.contains(name), !name.elementsEqual("_id".utf8) else { continue }
-                writer.byte(UInt8(ascii: ","))
-                writer.raw(member.text)
-            }
-        } catch {
-            throw ServiceFailure(.undefined, "a stored document is not JSON: \(error.message)")
+        for member in try execution.parsed(document).members {
+            let name = Array(member.name)
+            guard fields.contains(name), !name.elementsEqual("_id".utf8) else { continue }
+            writer.byte(UInt8(ascii: ","))
+            writer.raw(member.text)
         }
     }
 
-    /// Has each object written by `body`, with commas between them, until they pass the limit.
+    /// Has each object written by `body`, with commas between them, until they pass a limit of bytes.
     ///
     /// - Returns: where each ends.
     @inline(__always)
     private func writeEach<Failure: Error>(
-        to writer: inout JSONWriter,
+        to writer: inout JSONWriter, _ limit: Int,
         _ body: (_ place: Int, _ writer: inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) -> [Int] {
         let start = writer.count
         var ends: [Int] = []
-        ends.reserveCapacity(matches.count)
-        for place in matches.indices {
+        ends.reserveCapacity(slots.count)
+        for place in slots.indices {
             if place > 0 { writer.byte(UInt8(ascii: ",")) }
             try body(place, &writer)
             ends.append(writer.count)

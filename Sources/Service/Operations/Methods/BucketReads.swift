@@ -13,11 +13,8 @@ struct GetObject: Read {
         id = try params.id()
     }
 
-    func run(
-        _ context: ReadContext, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> Bool {
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
         try context.backend.get(id, in: bucket, into: &writer)
-        return true
     }
 }
 
@@ -31,102 +28,77 @@ struct CountObjects: Read {
         clause = try params.clause()
     }
 
-    var query: (bucket: BucketName, query: Query)? { (bucket, Query(clause: clause)) }
+    func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
+        .planned(
+            try service.backend.prepare(.count(clause, in: bucket, by: caller.grant?.principal)))
+    }
 
-    func run(
-        _ context: ReadContext, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> Bool {
-        guard let count = try context.count(clause, in: bucket) else { return false }
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
         writer.raw("{\"count\":")
-        writer.integer(count)
+        writer.integer(try context.find(into: &writer).count)
         writer.byte(UInt8(ascii: "}"))
-        return true
     }
 }
 
 /// A page of the objects that satisfy a clause, or aggregations over all of them.
 struct QueryObjects: Read {
     private let bucket: BucketName
-    private let asked: Query
+    private let query: Query
 
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
-        asked = try params.query()
+        query = try params.query()
     }
 
-    var query: (bucket: BucketName, query: Query)? { (bucket, asked) }
+    func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
+        let principal = caller.grant?.principal
+        return .planned(
+            try service.backend.prepare(
+                query.counts.isEmpty
+                    ? .page(query, in: bucket, by: principal)
+                    : .count(query.clause, in: bucket, by: principal)))
+    }
 
-    func run(
-        _ context: ReadContext, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> Bool {
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
         let start = writer.count
         writer.raw("{\"queryDescription\":")
-        asked.writeDescription(to: &writer)
-        if !asked.counts.isEmpty { return try aggregate(context, into: &writer) }
-        writer.raw(",\"results\":[")
-        let around = context.envelopeBytes + writer.count - start + "]}".utf8.count
-        let request = PageRequest(
-            bucket: bucket, query: asked,
-            maximumBytes: context.service.limits.replyBytes - around,
-            principal: context.caller.grant?.principal)
-        guard
-            let end = try context.backend.query(request, effort: context.effort, into: &writer)
-        else { return false }
-        writer.byte(UInt8(ascii: "]"))
-        if let key = end.nextPaginationKey {
-            writer.key("nextPaginationKey")
-            writer.string(key)
-        }
-        writer.byte(UInt8(ascii: "}"))
-        return true
-    }
-
-    private func aggregate(
-        _ context: ReadContext, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> Bool {
-        guard let count = try context.count(asked.clause, in: bucket) else { return false }
-        writer.raw(",\"results\":[],\"aggregations\":{")
-        writer.list(asked.counts) { name, writer in
+        query.writeDescription(to: &writer)
+        writer.key("results")
+        if query.counts.isEmpty { return try context.writePage(from: start, to: &writer) }
+        let count = try context.find(into: &writer).count
+        writer.raw("[],\"aggregations\":{")
+        writer.list(query.counts) { name, writer in
             writer.string(name)
             writer.byte(UInt8(ascii: ":"))
             writer.integer(count)
         }
         writer.raw("}}")
-        return true
-    }
-}
-
-extension ReadContext {
-    fileprivate func count(
-        _ clause: Clause, in bucket: BucketName
-    ) throws(ServiceFailure) -> Int? {
-        try backend.count(clause, in: bucket, by: caller.grant?.principal, effort: effort)
     }
 }
 
 /// How a query runs.
 struct ExplainQuery: Read {
     private let bucket: BucketName
-    private let asked: Query
+    private let query: Query
     private let analyze: Bool
 
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
-        asked = try params.query()
+        query = try params.query()
         analyze = try params.bool("analyze")
     }
 
-    func run(
-        _ context: ReadContext, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> Bool {
-        if analyze, context.effort == .light { return false }
-        try context.backend.explain(
-            PageRequest(bucket: bucket, query: asked), analyze: analyze, into: &writer)
-        return true
+    func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
+        .planned(
+            try service.backend.prepare(.explanation(query, in: bucket, analyze: analyze)))
+    }
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
+        try context.find(into: &writer)
     }
 }
 
-/// The next piece of a bucket's export; costly, so nothing is done with `.light` effort.
+/// The next piece of a bucket's export.
 struct ExportBucket: Read {
     private let bucket: BucketName
     private let continues: Bool
@@ -136,10 +108,9 @@ struct ExportBucket: Read {
         continues = try params.bool("continue")
     }
 
-    func run(
-        _ context: ReadContext, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> Bool {
-        guard context.effort != .light else { return false }
+    func prepare(for caller: Caller, on service: Service) -> Preparation { .costly }
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
         let session = context.caller.export
         if !continues {
             session.end()
@@ -158,6 +129,5 @@ struct ExportBucket: Read {
         writer.raw("],\"more\":")
         writer.bool(more)
         writer.byte(UInt8(ascii: "}"))
-        return true
     }
 }

@@ -24,49 +24,16 @@ struct ListBuckets: Read {
         self.last = last
     }
 
-    func run(
-        _ context: ReadContext, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> Bool {
-        guard
-            let buckets = try context.backend.buckets(
-                in: scope, after: last, effort: context.effort)
-        else { return false }
-        let start = writer.count
-        writer.raw("{\"buckets\":[")
-        let grant = context.caller.grant
-        var end: BucketName?
-        for summary in buckets where grant?.reaches(summary.bucket) ?? true {
-            let before = writer.count
-            if end != nil { writer.byte(UInt8(ascii: ",")) }
-            summary.write(to: &writer)
-            guard let page = end else {
-                end = summary.bucket
-                continue
-            }
-            let around = context.envelopeBytes + 2 + PageEnd.keyMemberBytes(summary.bucket.text)
-            if writer.count - start + around > context.service.limits.replyBytes {
-                writer.truncate(to: before)
-                writer.byte(UInt8(ascii: "]"))
-                writer.key("nextPaginationKey")
-                writer.string(page.text)
-                writer.byte(UInt8(ascii: "}"))
-                return true
-            }
-            end = summary.bucket
-        }
-        writer.raw("]}")
-        return true
+    func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
+        let grant = caller.grant
+        let request = ReadRequest.buckets(
+            in: scope, after: last, where: { grant?.reaches($0) ?? true })
+        return .planned(try service.backend.prepare(request))
     }
-}
 
-extension BucketSummary {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.raw("{\"bucket\":")
-        writer.string(bucket.text)
-        writer.key("objects")
-        writer.integer(objects)
-        writer.raw(",\"geoFields\":[")
-        writer.list(geoFields) { $1.string($0) }
-        writer.raw("]}")
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
+        let start = writer.count
+        writer.raw("{\"buckets\":")
+        try context.writePage(from: start, to: &writer)
     }
 }

@@ -1,21 +1,39 @@
+import Backend
 import JSONText
 import Objects
-import QueryLanguage
 
-/// A call that changes nothing: its params, and what runs with them on the caller's thread.
+/// A call that changes nothing: its params. It is prepared, which tells what it takes, then run.
 public protocol Read: Sendable {
-    /// Appends the result as JSON.
-    ///
-    /// - Returns: false when it asks for more than the context's effort; what has been appended by
-    ///   then means nothing. It is then run again with more, on a thread that nobody waits for.
-    func run(
-        _ context: ReadContext, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> Bool
+    /// Checks and plans it; cheap where it does not say otherwise.
+    func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation
 
-    /// The query it is, whose plan the log has when it was slow.
-    var query: (bucket: BucketName, query: Query)? { get }
+    /// Appends the result as JSON.
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure)
 }
 
 extension Read {
-    public var query: (bucket: BucketName, query: Query)? { nil }
+    public func prepare(for caller: Caller, on service: Service) -> Preparation { .cheap }
+}
+
+/// What is known of a read before it runs.
+public enum Preparation: Sendable {
+    /// There is nothing to plan, and it takes next to no time.
+    case cheap
+    /// There is nothing to plan, but it takes its time.
+    case costly
+    case planned(any PreparedRead)
+
+    /// Whether it is nothing for a thread that others wait for.
+    public var isCostly: Bool {
+        switch self {
+        case .cheap: false
+        case .costly: true
+        case .planned(let read): read.isCostly
+        }
+    }
+
+    /// Which bucket a query or count asks, and how it runs, without the values that it asks for.
+    public var outline: (bucket: BucketName, plan: String)? {
+        if case .planned(let read) = self { read.outline } else { nil }
+    }
 }

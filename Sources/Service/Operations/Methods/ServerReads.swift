@@ -4,7 +4,7 @@ import Objects
 
 /// What the service is, and its limits.
 struct ServerInfo: Read {
-    func run(_ context: ReadContext, into writer: inout JSONWriter) -> Bool {
+    func run(_ context: ReadContext, into writer: inout JSONWriter) {
         writer.raw("{\"name\":\"geobucket\",\"version\":")
         writer.string(Service.version)
         writer.key("protocol")
@@ -19,21 +19,19 @@ struct ServerInfo: Read {
             writer.integer(limits[keyPath: limit.path])
         }
         writer.raw("}}")
-        return true
     }
 }
 
 /// Whether the service is there.
 struct Ping: Read {
-    func run(_ context: ReadContext, into writer: inout JSONWriter) -> Bool {
+    func run(_ context: ReadContext, into writer: inout JSONWriter) {
         writer.raw("\"pong\"")
-        return true
     }
 }
 
 /// What the service has done, and what it holds.
 struct Statistics: Read {
-    func run(_ context: ReadContext, into writer: inout JSONWriter) -> Bool {
+    func run(_ context: ReadContext, into writer: inout JSONWriter) {
         let backend = context.backend.statistics()
         writer.raw("{\"uptimeSeconds\":")
         writer.integer(context.service.uptimeSeconds)
@@ -61,7 +59,6 @@ struct Statistics: Read {
         writer.key("commits")
         writer.integer(backend.commits)
         writer.byte(UInt8(ascii: "}"))
-        return true
     }
 }
 
@@ -76,15 +73,12 @@ struct LogIn: Read {
         }
     }
 
-    func run(
-        _ context: ReadContext, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> Bool {
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
         let grant = try context.service.gate.login(token, context.caller)
         writer.raw("{\"principal\":")
         writer.string(grant.principal)
         writer.key("role")
         writer.string(grant.role.rawValue)
         writer.byte(UInt8(ascii: "}"))
-        return true
     }
 }

@@ -2,15 +2,13 @@ import Backend
 import JSONText
 import Objects
 
-/// Checks everything derived against what is stored; costly, so nothing is done with `.light`
-/// effort.
+/// Checks everything derived against what is stored.
 struct CheckStore: Read {
-    func run(
-        _ context: ReadContext, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> Bool {
-        guard context.effort != .light else { return false }
+    func prepare(for caller: Caller, on service: Service) -> Preparation { .costly }
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
         let report = try context.service.checkingAlone { () throws(ServiceFailure) in
-            try context.backend.check(effort: context.effort)
+            try context.backend.check(until: context.stop)
         }
         writer.raw("{\"objects\":")
         writer.integer(report.objects)
@@ -23,23 +21,21 @@ struct CheckStore: Read {
         writer.raw(",\"problems\":[")
         writer.list(report.problems.prefix(Self.toldProblems)) { $1.string($0) }
         writer.raw("]}")
-        return true
     }
 
     /// So many problems are told one by one.
     private static let toldProblems = 1_000
 }
 
-/// The next piece of a copy of the store; costly, so nothing is done with `.light` effort.
+/// The next piece of a copy of the store.
 struct BackUpStore: Read {
     private let continues: Bool
 
     init(_ params: inout Params) throws(ServiceFailure) { continues = try params.bool("continue") }
 
-    func run(
-        _ context: ReadContext, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> Bool {
-        guard context.effort != .light else { return false }
+    func prepare(for caller: Caller, on service: Service) -> Preparation { .costly }
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
         let session = context.caller.export
         if !continues {
             session.end()
@@ -58,6 +54,5 @@ struct BackUpStore: Read {
         writer.key("more")
         writer.bool(piece != nil)
         writer.byte(UInt8(ascii: "}"))
-        return true
     }
 }

@@ -3,19 +3,37 @@ import JSONText
 import Objects
 import QueryLanguage
 
-extension InMemoryEngine {
-    /// Appends how a query would run: the chosen path, what it filters and how it orders, the
-    /// paths passed over; with `analyze` also what running it took.
-    public func explain(
-        _ request: PageRequest, analyze: Bool, into writer: inout JSONWriter
+/// How a query would run: the chosen path, what it filters and how it orders, the paths passed over;
+/// with `analyze` also what running it took.
+final class PreparedExplanation: PreparedRead {
+    private let engine: InMemoryEngine
+    private let query: Query
+    private let key: PageKey?
+    private let snapshot: Snapshot
+    private let planner: Planner
+    /// Cheapest first.
+    private let plans: [Plan]
+    private let planning: Duration
+    /// It is run if that is asked for.
+    let isCostly: Bool
+
+    init(
+        _ query: Query, in bucket: BucketName, analyze: Bool, on engine: InMemoryEngine
     ) throws(ServiceFailure) {
         let start = ContinuousClock.now
-        let key = try pageKey(of: request)
-        let snapshot = self.snapshot
-        let box = box(of: request.bucket, in: snapshot) ?? BucketBox(BucketState())
-        let planner = planner(for: request.query, in: box)
-        let plans = planner.plans()
-        let planned = ContinuousClock.now
+        key = try engine.pageKey(of: query, in: bucket)
+        (self.engine, self.query, isCostly) = (engine, query, analyze)
+        snapshot = engine.snapshot
+        planner = Planner(
+            box: engine.box(of: bucket, in: snapshot) ?? .empty, clause: query.clause,
+            order: query.order, pageObjects: engine.pageObjects(query))
+        plans = planner.plans()
+        planning = .now - start
+    }
+
+    func run(
+        maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> ReadEnd {
         writer.byte(UInt8(ascii: "{"))
         write(plans[0], to: &writer)
         writer.raw(",\"filters\":[")
@@ -36,18 +54,9 @@ extension InMemoryEngine {
         writer.raw(",\"wouldHelp\":[")
         writer.list(planner.missing.map(\.text).sorted()) { $1.string($0) }
         writer.byte(UInt8(ascii: "]"))
-        if analyze {
-            try self.analyze(
-                request.query, plans[0], after: key, box, snapshot, planning: planned - start,
-                into: &writer)
-        }
+        if isCostly { try analyze(until: stop, into: &writer) }
         writer.byte(UInt8(ascii: "}"))
-    }
-
-    /// How a query would run, in one line without the values that it asks for.
-    public func outline(of request: PageRequest) -> String {
-        let box = snapshot.buckets[request.bucket] ?? BucketBox(BucketState())
-        return planner(for: request.query, in: box).cheapest().outline
+        return ReadEnd(count: 0)
     }
 
     private func write(_ plan: Plan, to writer: inout JSONWriter) {
@@ -66,18 +75,13 @@ extension InMemoryEngine {
     }
 
     private func analyze(
-        _ query: Query, _ plan: Plan, after key: PageKey?, _ box: BucketBox,
-        _ snapshot: Snapshot, planning: Duration, into writer: inout JSONWriter
+        until stop: StopSignal?, into writer: inout JSONWriter
     ) throws(ServiceFailure) {
         let start = ContinuousClock.now
-        let (execution, objects) = try parsers.withParser { parser throws(ServiceFailure) in
-            let execution = Execution(
-                engine: self, snapshot: snapshot, box: box, query: query, plan: plan,
-                parser: parser, effort: .any, deadline: deadline)
-            let page = try execution.page(
-                after: key, objects: pageObjects(query))
-            return (execution, page.matches.count)
-        }
+        let execution = Execution(
+            engine: engine, snapshot: snapshot, box: planner.box, query: query, plan: plans[0],
+            bounds: engine.bounds(until: stop))
+        let page = try execution.page(after: key, objects: engine.pageObjects(query))
         writer.raw(",\"analyze\":{\"candidatesVisited\":")
         writer.integer(execution.visited)
         writer.key("documentsRead")
@@ -85,7 +89,7 @@ extension InMemoryEngine {
         writer.key("matches")
         writer.integer(execution.matched)
         writer.key("objects")
-        writer.integer(objects)
+        writer.integer(page.matches.count)
         writer.key("planningMicroseconds")
         writer.integer(planning.microseconds)
         writer.key("executionMicroseconds")

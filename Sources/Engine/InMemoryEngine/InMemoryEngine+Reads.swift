@@ -1,0 +1,82 @@
+import Backend
+import Objects
+import QueryLanguage
+
+extension InMemoryEngine {
+    /// Checks and plans a read, on the present state.
+    public func prepare(_ request: consuming ReadRequest) throws(ServiceFailure) -> any PreparedRead
+    {
+        switch consume request {
+        case .page(let query, let bucket, let principal):
+            try PreparedPage(query, in: bucket, by: principal, on: self)
+        case .count(let clause, let bucket, let principal):
+            PreparedCount(clause, in: bucket, by: principal, on: self)
+        case .explanation(let query, let bucket, let analyze):
+            try PreparedExplanation(query, in: bucket, analyze: analyze, on: self)
+        case .buckets(let scope, let last, let isListed):
+            PreparedListing(scope, after: last, where: isListed, on: self)
+        }
+    }
+
+    /// The document that a change wrote, as clients read it, if it is in memory.
+    public func cachedDocument(creation: ChangeNumber, change: ChangeNumber) -> [UInt8]? {
+        cache.document(creation: creation, change: change)
+    }
+
+    /// The document of an object as clients read it, or nil when there is no such object.
+    public func document(
+        of id: ObjectID, in bucket: BucketName
+    ) throws(ServiceFailure) -> [UInt8]? {
+        let snapshot = self.snapshot
+        guard let box = box(of: bucket, in: snapshot), let slot = box.slot(of: id) else {
+            return nil
+        }
+        let record = box.state.records[Int(slot)]
+        return try document(creation: record.creation, change: record.change, in: snapshot)
+    }
+
+    /// The objects that satisfy a clause, by the changes that created them, in that order.
+    public func objects(
+        satisfying clause: Clause, in bucket: BucketName
+    ) throws(ServiceFailure) -> [ChangeNumber] {
+        let planned = PlannedQuery(Query(clause: clause), in: bucket, on: self)
+        planned.wish()
+        let records = planned.state.records
+        var found: [ChangeNumber] = []
+        try planned.execution(within: bounds()).forEachMatch {
+            found.append(records[Int($0)].creation)
+        }
+        return found.sorted()
+    }
+
+    public func statistics() -> BackendStatistics {
+        let snapshot = self.snapshot
+        var statistics = BackendStatistics()
+        statistics.buckets = snapshot.buckets.count
+        statistics.objects = snapshot.totals.objects
+        statistics.points = snapshot.totals.points
+        statistics.columns = snapshot.totals.columns
+        statistics.memory = snapshot.totals.memory
+        statistics.memory.documentCache = cache.bytes
+        statistics.memory.supersededDocuments = snapshot.superseded.totalBytes
+        statistics.change = snapshot.change
+        return statistics
+    }
+
+    func pageObjects(_ query: Query) -> Int {
+        min(query.limit ?? limits.pageObjects, limits.pageObjects)
+    }
+
+    func pageKey(
+        of query: Query, in bucket: BucketName
+    ) throws(ServiceFailure) -> PageKey? {
+        try query.paginationKey.map { text throws(ServiceFailure) in
+            try keys.decode(text, for: query, in: bucket)
+        }
+    }
+
+    /// The bounds of a query that begins now.
+    func bounds(until stop: StopSignal? = nil) -> ReadBounds {
+        ReadBounds(deadline: .now + .milliseconds(limits.queryMilliseconds), stop: stop)
+    }
+}

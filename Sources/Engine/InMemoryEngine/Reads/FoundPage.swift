@@ -1,0 +1,55 @@
+import Backend
+import JSONText
+import Objects
+import QueryLanguage
+
+/// The objects of a page, found but not fetched.
+struct FoundPage {
+    let execution: Execution
+    private let matches: [Execution.Match]
+    private let hasMore: Bool
+    private let pages: PageWriter
+
+    init(
+        _ planned: PlannedQuery, after key: PageKey?, within bounds: ReadBounds
+    ) throws(ServiceFailure) {
+        execution = planned.execution(within: bounds)
+        (matches, hasMore) = try execution.page(
+            after: key, objects: planned.engine.pageObjects(planned.query))
+        pages = PageWriter(execution, planned.query, matches)
+    }
+
+    /// Whether more documents have to be read than a thread can on which others wait.
+    var lacksManyDocuments: Bool { pages.lacksManyDocuments }
+
+    /// Writes as many of the matches as fit, at least one, and says how it goes on.
+    func write(
+        of query: Query, in bucket: BucketName, maximumBytes: Int, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> ReadEnd {
+        let start = writer.count
+        let ends = try pages.write(to: &writer, limit: maximumBytes)
+        // Back to the last object behind which the next page's key, if there is one, still fits.
+        for count in stride(from: ends.count, to: 0, by: -1) {
+            let isLast = count == matches.count && !hasMore
+            let key =
+                isLast
+                ? nil
+                : execution.engine.keys.encode(
+                    try key(behind: matches[count - 1]), for: query, in: bucket)
+            let size = ends[count - 1] - start + (key.map(ReadEnd.keyMemberBytes) ?? 0)
+            if size <= maximumBytes || count == 1 {
+                writer.truncate(to: ends[count - 1])
+                return ReadEnd(count: count, nextPaginationKey: key)
+            }
+        }
+        return ReadEnd(count: 0)
+    }
+
+    private func key(behind match: Execution.Match) throws(ServiceFailure) -> PageKey {
+        PageKey(
+            sortKey: try execution.sortKey(of: match),
+            creation: execution.box.state.records[Int(match.slot)].creation,
+            id: ObjectID(
+                trusted: String(decoding: execution.box.state.id(of: match.slot), as: UTF8.self)))
+    }
+}

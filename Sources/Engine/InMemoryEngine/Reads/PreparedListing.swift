@@ -1,0 +1,70 @@
+import Backend
+import JSONText
+import Objects
+
+/// Buckets by name: how many objects each has, and at which paths they hold GeoPoints.
+final class PreparedListing: PreparedRead {
+    private let snapshot: Snapshot
+    private let now: Int64
+    private let scope: BucketScope
+    private let last: BucketName?
+    private let isListed: @Sendable (BucketName) -> Bool
+    let isCostly: Bool
+
+    /// So many buckets may be looked through on a thread that others wait for.
+    private static let lightBuckets = 1_000
+
+    init(
+        _ scope: BucketScope, after last: BucketName?,
+        where isListed: @escaping @Sendable (BucketName) -> Bool, on engine: InMemoryEngine
+    ) {
+        (self.scope, self.last, self.isListed) = (scope, last, isListed)
+        let (snapshot, now) = (engine.snapshot, engine.now())
+        (self.snapshot, self.now) = (snapshot, now)
+        // What has expired is counted one by one.
+        isCostly =
+            snapshot.buckets.count > Self.lightBuckets
+            || snapshot.buckets.values.contains { $0.state.expiries.next <= now }
+    }
+
+    func run(
+        maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+    ) -> ReadEnd {
+        let found = snapshot.buckets.filter { name, _ in
+            name.scope == scope && last.map { $0 < name } ?? true
+        }
+        let start = writer.count
+        var end = ReadEnd(count: 0)
+        var previous: BucketName?
+        for (name, box) in found.sorted(by: { $0.key < $1.key }) where isListed(name) {
+            let before = writer.count
+            if previous != nil { writer.byte(UInt8(ascii: ",")) }
+            box.current(at: { now }).writeSummary(named: name, to: &writer)
+            let size = writer.count - start + ReadEnd.keyMemberBytes(name.text)
+            if let previous, size > maximumBytes {
+                writer.truncate(to: before)
+                end.nextPaginationKey = previous.text
+                break
+            }
+            previous = name
+            end.count += 1
+        }
+        return end
+    }
+}
+
+extension BucketBox {
+    fileprivate func writeSummary(named name: BucketName, to writer: inout JSONWriter) {
+        let (objects, geoFields) = contents
+        let fields = geoFields.map(\.text).sorted {
+            $0.utf8.lexicographicallyPrecedes($1.utf8)
+        }
+        writer.raw("{\"bucket\":")
+        writer.string(name.text)
+        writer.key("objects")
+        writer.integer(objects)
+        writer.raw(",\"geoFields\":[")
+        writer.list(fields) { $1.string($0) }
+        writer.raw("]}")
+    }
+}

@@ -1,0 +1,64 @@
+import Backend
+import JSONText
+import Objects
+import QueryLanguage
+
+/// A page of objects. Where its plan is light it is found when it is prepared, and only the
+/// documents are left to be fetched.
+///
+/// `@unchecked Sendable`: whoever runs it has its execution alone, as the contract says.
+final class PreparedPage: PreparedRead, @unchecked Sendable {
+    private let planned: PlannedQuery
+    private let key: PageKey?
+    private let found: Result<FoundPage, ServiceFailure>?
+    let isCostly: Bool
+
+    init(
+        _ query: Query, in bucket: BucketName, by principal: String?, on engine: InMemoryEngine
+    ) throws(ServiceFailure) {
+        let key = try engine.pageKey(of: query, in: bucket)
+        let planned = PlannedQuery(
+            query, in: bucket, pageObjects: engine.pageObjects(query), by: principal, on: engine)
+        if planned.isLight {
+            planned.wish()
+            do throws(ServiceFailure) {
+                let page = try FoundPage(planned, after: key, within: engine.bounds())
+                (found, isCostly) = (.success(page), page.lacksManyDocuments)
+            } catch {
+                (found, isCostly) = (.failure(error), false)
+            }
+        } else {
+            (found, isCostly) = (nil, true)
+        }
+        (self.key, self.planned) = (key, planned)
+    }
+
+    var outline: (bucket: BucketName, plan: String)? { planned.outline }
+
+    func run(
+        maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> ReadEnd {
+        switch found {
+        case .success(let page):
+            // One that has waited for a thread has its time from now on.
+            if isCostly { page.execution.bounds = planned.engine.bounds(until: stop) }
+            return try write(page, maximumBytes, into: &writer)
+        case .failure(let failure): throw failure
+        case nil:
+            let bounds = planned.engine.bounds(until: stop)
+            planned.wish()
+            let page = try FoundPage(
+                planned.awaitingColumns(within: bounds), after: key, within: bounds)
+            return try write(page, maximumBytes, into: &writer)
+        }
+    }
+
+    private func write(
+        _ page: FoundPage, _ maximumBytes: Int, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> ReadEnd {
+        let end = try page.write(
+            of: planned.query, in: planned.bucket, maximumBytes: maximumBytes, into: &writer)
+        planned.engine.planCounters.count(page.execution.plan)
+        return end
+    }
+}
