@@ -20,6 +20,12 @@ let package = Package(
         // What the package in Fuzzing/ feeds.
         .library(name: "GeoBucketFuzzTargets", targets: ["FuzzTargets"]),
     ],
+    // What a build may do without: `scripts/start.sh` does, to be quick.
+    traits: [
+        .trait(name: "TLS", description: "Connections with TLS, of the service and of clients."),
+        .trait(name: "JWT", description: "Logins by tokens that somebody else has signed."),
+        .default(enabledTraits: ["TLS", "JWT"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -33,6 +39,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -40,6 +47,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CGEOS", providers: [.apt(["libgeos-dev"])]),
+        .systemLibrary(name: "CLibcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CGlibc"),
         .target(
             name: "Runtime",
@@ -55,6 +63,7 @@ let package = Package(
             name: "SpatialIndex", dependencies: ["CGlibc", "Geodesy", "PersistentStructures"]),
         .target(name: "PlainJSON", dependencies: ["CJSONNodes"]),
         .target(name: "JSONText", dependencies: ["CSimdjson", "PlainJSON"]),
+        .target(name: "Digests", dependencies: ["CLibcrypto"]),
         .target(name: "Vocabulary"),
         .target(name: "Objects", dependencies: ["Geodesy", "JSONText", "Vocabulary"]),
         .target(
@@ -63,10 +72,7 @@ let package = Package(
             name: "Backend", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
         .target(
             name: "WriteRules",
-            dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "Backend",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ]),
+            dependencies: ["Digests", "JSONText", "Objects", "QueryLanguage", "Backend"]),
         .target(
             name: "ObjectStore",
             dependencies: [
@@ -82,9 +88,8 @@ let package = Package(
         .target(
             name: "InMemoryEngine",
             dependencies: [
-                "CGlibc", "Geodesy", "JSONText", "Objects", "PersistentStructures",
+                "CGlibc", "Digests", "Geodesy", "JSONText", "Objects", "PersistentStructures",
                 "QueryLanguage", "Runtime", "SpatialIndex", "Backend", "Columns",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HashTreeCollections", package: "swift-collections"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
@@ -100,10 +105,10 @@ let package = Package(
         .target(
             name: "Operations",
             dependencies: [
-                "Runtime", "JSONText", "Objects", "QueryLanguage", "Backend", "WireProtocol",
+                "Digests", "Runtime", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "WireProtocol",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["JWT"])),
             ]),
         .target(
             name: "Listeners", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
@@ -115,7 +120,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(
+                    name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLS"])),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -125,7 +131,7 @@ let package = Package(
             dependencies: [
                 "Objects", "Operations", "Listeners",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -140,7 +146,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(
+                    name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLS"])),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -196,6 +203,7 @@ let package = Package(
                 "Operations", "WireProtocol",
             ]),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
+        .testTarget(name: "DigestsTests", dependencies: ["Digests"]),
         .testTarget(name: "GeodesyTests", dependencies: ["Geodesy", "TestSupport"]),
         .testTarget(
             name: "PersistentStructuresTests",
@@ -293,13 +301,14 @@ let package = Package(
 // The layers of Sources/ and Tests/. A target lies in the folder of its layer.
 let layers = [
     "System": [
-        "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CSimdjson", "CZlib", "Runtime",
-        "RuntimeTests",
+        "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CLibcrypto", "CSimdjson", "CZlib",
+        "Runtime", "RuntimeTests",
     ],
     "Core": [
-        "Geodesy", "GeodesyTests", "JSONText", "JSONTextTests", "Objects", "ObjectsTests",
-        "PersistentStructures", "PersistentStructuresTests", "PlainJSON", "QueryLanguage",
-        "QueryLanguageTests", "SpatialIndex", "SpatialIndexTests", "Vocabulary", "Wire",
+        "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText", "JSONTextTests",
+        "Objects", "ObjectsTests", "PersistentStructures", "PersistentStructuresTests",
+        "PlainJSON", "QueryLanguage", "QueryLanguageTests", "SpatialIndex", "SpatialIndexTests",
+        "Vocabulary", "Wire",
     ],
     "Engine": [
         "Backend", "BackendContractTests", "Columns", "ColumnsTests", "EmbeddedBackend",

@@ -39,6 +39,8 @@ class Manifest:
     def __init__(self):
         package = json.loads(output("swift", "package", "dump-package"))
         self.platforms = {p["platformName"]: float(p["version"]) for p in package["platforms"]}
+        defaults = next(trait for trait in package["traits"] if trait["name"] == "default")
+        self.traits = set(defaults["enabledTraits"])
         self.targets = {target["name"]: target for target in package["targets"]}
         self.closure = []
         for product in package["products"]:
@@ -75,14 +77,15 @@ class Manifest:
 
 
 class Conditions:
-    """Which lines of a Swift file a platform of Apple's compiles."""
+    """Which lines of a Swift file a platform of Apple's compiles, with the traits that are on by default."""
 
-    def __init__(self, platform, modules):
-        self.platform, self.modules, self.stack = platform, modules, []
+    def __init__(self, platform, modules, traits):
+        self.platform, self.modules, self.traits, self.stack = platform, modules, traits, []
 
     def holds(self, condition):
         text = re.sub(r"canImport\((\w+)\)", lambda m: str(m[1] in self.modules), condition)
         text = re.sub(r"os\((\w+)\)", lambda m: str(m[1] == OS_NAMES[self.platform]), text)
+        text = re.sub(r"\b[A-Z]+\b", lambda m: str(m[0] in self.traits), text)
         text = re.sub(r"\s+", " ", text.replace("&&", " and ").replace("||", " or ").replace("!", " not "))
         if not re.fullmatch(r"(True|False|and|or|not|[() ])*", text):
             raise SystemExit(f"geobucket: scripts/client.py does not know the condition {condition}")
@@ -117,7 +120,7 @@ def import_faults(manifest, name, platform):
     theirs = {module for module, since in APPLE.items() if since[platform] <= version} | LANGUAGE
     known = theirs | set(manifest.closure) | set(manifest.products(name))
     for file in sorted(manifest.folder(name).rglob("*.swift")):
-        conditions = Conditions(platform, known)
+        conditions = Conditions(platform, known, manifest.traits)
         for number, line in enumerate(file.read_text().splitlines(), 1):
             if conditions.read(line) and (module := IMPORT.match(line)) and module[1] not in known:
                 place, system = f"{file}:{number}", f"{OS_NAMES[platform]} {version:g}"

@@ -24,6 +24,7 @@ public struct Bucket: Sendable {
         }
     }
 
+    /// The client that the bucket's calls go through.
     public let client: ServiceClient
     /// The full name: `shops`, or with a scope `users/alice/notes`.
     public let name: String
@@ -100,6 +101,7 @@ public struct Bucket: Sendable {
         ObjectSequence(bucket: self, query: query.copy())
     }
 
+    /// How many objects match the query. Its order, limit and fields are of no account.
     public func count(_ query: BucketQuery = BucketQuery()) async throws -> Int {
         try await read(.count, [.init("bucketQuery", query.document)]).member("count")
     }
@@ -125,6 +127,7 @@ public struct Bucket: Sendable {
 
 /// One page of an answer.
 public struct QueryResult: Sendable {
+    /// The objects of the page in the order of the query.
     public let objects: [GeoObject]
     /// The query for the next page; nil if there is none.
     public let nextQuery: BucketQuery?
@@ -135,6 +138,7 @@ public struct QueryResult: Sendable {
 /// Objects that nobody changes meanwhile appear exactly once, whatever else is written, also when
 /// the service restarts between two pages.
 public struct ObjectSequence: AsyncSequence, Sendable {
+    /// An object as it was when its page was read.
     public typealias Element = GeoObject
 
     let bucket: Bucket
@@ -142,6 +146,7 @@ public struct ObjectSequence: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(bucket: bucket, next: query) }
 
+    /// A walk through the pages, one request for each.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         let bucket: Bucket
         fileprivate var next: BucketQuery?
@@ -152,6 +157,9 @@ public struct ObjectSequence: AsyncSequence, Sendable {
             self.next = next
         }
 
+        /// The next object, fetched with its page if need be; nil after the last.
+        ///
+        /// - Throws: what `Bucket.execute` throws.
         public mutating func next() async throws -> GeoObject? {
             while page.isEmpty, let query = next {
                 let result = try await bucket.execute(query)

@@ -11,9 +11,12 @@ import Synchronization
 public final class BucketQuery: Sendable {
     /// A field, or `_calculated.` with the name of a distance.
     public struct SortKey: Sendable, Equatable {
+        /// A field path, or `_calculated.` with the name of a distance.
         public var field: String
+        /// Whether large values come first.
         public var isDescending: Bool
 
+        /// A key that sorts by a field path or a distance, ascending unless stated otherwise.
         public init(_ field: String, descending: Bool = false) {
             self.field = field
             isDescending = descending
@@ -37,6 +40,7 @@ public final class BucketQuery: Sendable {
 
     private init(_ state: State) { self.state = Mutex(state) }
 
+    /// Which objects the query finds; it is fixed when the query is made.
     public var clause: Clause { state.withLock { $0.clause } }
 
     /// Sort keys, the first most significant; empty means the order of creation.
@@ -62,8 +66,11 @@ public final class BucketQuery: Sendable {
 
     /// Sorts by one field, replacing any earlier order.
     public func sort(byAsc field: String) { order = [SortKey(field)] }
+    /// Sorts by one field, large values first, replacing any earlier order.
     public func sort(byDesc field: String) { order = [SortKey(field, descending: true)] }
+    /// The same as `sort(byAsc:)`: Kii's SDK has both spellings.
     public func sortByAsc(_ field: String) { sort(byAsc: field) }
+    /// The same as `sort(byDesc:)`: Kii's SDK has both spellings.
     public func sortByDesc(_ field: String) { sort(byDesc: field) }
 
     /// The same query, for the page after the one that ended with a key.

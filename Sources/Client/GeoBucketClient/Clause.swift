@@ -42,6 +42,7 @@ public struct Clause: Sendable, Equatable {
 
     // MARK: Values
 
+    /// Objects whose field has this value; numbers compare by value, so 3 equals 3.0.
     public static func equals(_ field: String, value: some JSONConvertible) -> Clause {
         Clause("eq", field, [member("value", value)])
     }
@@ -51,18 +52,22 @@ public struct Clause: Sendable, Equatable {
         notClause(equals(field, value: value))
     }
 
+    /// Objects whose field has a greater value of the same kind: both numbers, or both strings.
     public static func greaterThan(_ field: String, value: some JSONConvertible) -> Clause {
         Clause("range", field, [member("lowerLimit", value), member("lowerIncluded", false)])
     }
 
+    /// Objects whose field has this value or a greater one of the same kind.
     public static func greaterThanOrEqual(_ field: String, value: some JSONConvertible) -> Clause {
         Clause("range", field, [member("lowerLimit", value)])
     }
 
+    /// Objects whose field has a smaller value of the same kind: both numbers, or both strings.
     public static func lessThan(_ field: String, value: some JSONConvertible) -> Clause {
         Clause("range", field, [member("upperLimit", value), member("upperIncluded", false)])
     }
 
+    /// Objects whose field has this value or a smaller one of the same kind.
     public static func lessThanOrEqual(_ field: String, value: some JSONConvertible) -> Clause {
         Clause("range", field, [member("upperLimit", value)])
     }
@@ -84,6 +89,7 @@ public struct Clause: Sendable, Equatable {
         Clause("in", field, [.init("values", .array(value.map { operand($0) }))])
     }
 
+    /// Objects whose field is a string that begins with this one.
     public static func startsWith(_ field: String, value: String) -> Clause {
         Clause("prefix", field, [member("prefix", value)])
     }
@@ -169,14 +175,18 @@ public struct Clause: Sendable, Equatable {
 
     // MARK: Logic
 
+    /// Objects that match every one of the clauses.
     public static func andClauses(_ clauses: [Clause]) -> Clause {
         Clause("and", [.init("clauses", .array(clauses.map(\.json)))])
     }
 
+    /// Objects that match at least one of the clauses.
     public static func orClauses(_ clauses: [Clause]) -> Clause {
         Clause("or", [.init("clauses", .array(clauses.map(\.json)))])
     }
 
+    /// Objects for which the clause is false: neither those that match it nor those that it cannot
+    /// judge, for example because they lack the field.
     public static func notClause(_ clause: Clause) -> Clause {
         Clause("not", [.init("clause", clause.json)])
     }
@@ -199,6 +209,7 @@ public struct Clause: Sendable, Equatable {
         return parts.map(Clause.init(json:))
     }
 
+    /// The same as `notClause`.
     public static prefix func ! (clause: Clause) -> Clause { notClause(clause) }
 }
 

@@ -10,6 +10,7 @@ public struct ClientConfiguration: Sendable {
     public var retryTime = Duration.seconds(15)
     /// Pauses between attempts: the first up to this long, each next up to twice as long.
     public var firstPause = Duration.milliseconds(50)
+    /// The longest that a pause between attempts grows to.
     public var longestPause = Duration.seconds(2)
     /// Whether writes of objects and buckets carry a request key, by which the service recognises a
     /// repeat for 24 hours, so that they can be retried like reads. `ServiceClient.call` adds none.
@@ -23,6 +24,7 @@ public struct ClientConfiguration: Sendable {
     /// Logs what happens to connections; never tokens or documents.
     public var logger = Logger(label: "geobucket.client") { _ in SwiftLogNoOpLogHandler() }
 
+    /// The values that the properties begin with: no TLS, no token, no log.
     public init() {}
 
     /// The pause before an attempt, with jitter so that many clients do not come back at once.

@@ -2,6 +2,8 @@ import Vocabulary
 
 /// Why a call had no result.
 public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The last attempt could not connect, or its login was not answered. A write with a request key
+    /// may have happened in an attempt before it.
     case unreachable(host: String, port: Int, reason: String)
     /// Something answers there, but the TLS handshake failed; nothing was sent.
     case insecure(host: String, port: Int, reason: String)
@@ -36,15 +38,18 @@ public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
 
 /// An error that the service reported.
 public struct RemoteFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The JSON-RPC error code.
     public var code: Int
     /// The service's name for the error, such as `INVALID_INPUT_DATA`.
     public var errorCode: String
+    /// What is wrong, in words for people.
     public var message: String
     /// The JSON path of the member at fault.
     public var path: String?
     /// How long to wait before the next attempt, if the service says so.
     public var retryAfterMilliseconds: Int?
 
+    /// A failure as the service words it.
     public init(
         code: Int, errorCode: String, message: String, path: String? = nil,
         retryAfterMilliseconds: Int? = nil

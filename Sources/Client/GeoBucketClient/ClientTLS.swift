@@ -1,5 +1,4 @@
 import NIOCore
-import NIOSSL
 import NIOTLS
 
 /// How a client authenticates the service, and itself: TLS 1.2 or later.
@@ -9,6 +8,8 @@ public struct ClientTLS: Sendable {
     /// PEM files of the client's own certificate and key, for a service that requires them.
     public var identity: (certificate: String, key: String)?
 
+    /// Paths of PEM files, which are not read before `transport(to:)`. Nil means the system's
+    /// roots, and no certificate of the client's own.
     public init(
         certificateAuthority: String? = nil, identity: (certificate: String, key: String)? = nil
     ) {
@@ -16,55 +17,32 @@ public struct ClientTLS: Sendable {
         self.identity = identity
     }
 
+    /// Whether this build has TLS: the package's trait of that name, which is on by default.
+    public static var isAvailable: Bool { ClientTLSContext.isAvailable }
+
     /// Makes the first handlers in the pipeline of a connection.
     public typealias Transport = @Sendable () throws -> [any ChannelHandler]
 
     /// Reads the files once, for many connections to a host.
     ///
     /// - Parameter host: the name that the service's certificate must have.
-    /// - Throws: `ClientFailure.invalid` with the name of a file that cannot be used.
+    /// - Throws: `ClientFailure.invalid` with the name of a file that cannot be used, and in a build
+    ///   without the package's trait TLS.
     public func transport(to host: String) throws -> Transport {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.minimumTLSVersion = .tlsv12
-        if let certificateAuthority {
-            configuration.trustRoots = .certificates(try Self.certificates(certificateAuthority))
-        }
-        if let identity {
-            configuration.certificateChain = try Self.certificates(identity.certificate)
-                .map { .certificate($0) }
-            configuration.privateKey = .privateKey(
-                try Self.reading(identity.key, "private key") {
-                    try NIOSSLPrivateKey(file: $0, format: .pem)
-                })
-        }
-        let context = try NIOSSLContext(configuration: configuration)
+        let context: ClientTLSContext = try .init(self)
         // An address is not a name: it is compared with that of the connection.
         let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-        return {
-            [try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)]
-        }
-    }
-
-    private static func certificates(_ path: String) throws -> [NIOSSLCertificate] {
-        try reading(path, "certificates") { try NIOSSLCertificate.fromPEMFile($0) }
-    }
-
-    private static func reading<Value>(
-        _ path: String, _ what: String, _ body: (String) throws -> Value
-    ) throws -> Value {
-        do {
-            return try body(path)
-        } catch {
-            throw ClientFailure.invalid("no \(what) in PEM can be read there", path: path)
-        }
+        return { [try context.handler(isAddress ? nil : host)] }
     }
 
     /// Why the handshake will fail however often it is tried; nil for faults that may pass.
     static func refusal(for error: any Error, by host: String) -> String? {
-        if error as? NIOSSLExtraError == .failedToValidateHostname {
+        switch ClientTLSContext.problem(error) {
+        case nil: return nil
+        case .otherName:
             return "the service's certificate does not name \(host); connect by a name that it has"
+        case .other: break
         }
-        guard error is NIOSSLError else { return nil }
         let text = "\(error)"
         let known = [
             (

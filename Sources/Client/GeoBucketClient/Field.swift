@@ -6,41 +6,51 @@ import PlainJSON
 ///     let clause = rating >= 4 && kind.isIn(["cafe", "bar"])
 ///     rating == "four"                // error: a Field is compared with a value of its own type
 public struct Field<Value: JSONConvertible>: Sendable {
+    /// The field path that clauses of the field name.
     public let path: String
 
     /// - Parameter path: a field path, such as `address.city`.
     public init(_ path: String) { self.path = path }
 
+    /// Objects whose field has this value; numbers compare by value.
     public static func == (field: Field, value: Value) -> Clause {
         .equals(field.path, value: value)
     }
 
+    /// Objects whose field has another value of a comparable type; not those without the field.
     public static func != (field: Field, value: Value) -> Clause {
         .notEquals(field.path, value: value)
     }
 
+    /// Objects whose field has a smaller value.
     public static func < (field: Field, value: Value) -> Clause where Value: Comparable {
         .lessThan(field.path, value: value)
     }
 
+    /// Objects whose field has at most this value.
     public static func <= (field: Field, value: Value) -> Clause where Value: Comparable {
         .lessThanOrEqual(field.path, value: value)
     }
 
+    /// Objects whose field has a greater value.
     public static func > (field: Field, value: Value) -> Clause where Value: Comparable {
         .greaterThan(field.path, value: value)
     }
 
+    /// Objects whose field has at least this value.
     public static func >= (field: Field, value: Value) -> Clause where Value: Comparable {
         .greaterThanOrEqual(field.path, value: value)
     }
 
+    /// Objects whose field has one of up to 200 values.
     public func isIn(_ values: [Value]) -> Clause { .in(path, value: values) }
 
+    /// Objects whose field has a value in the range, both limits included.
     public func isIn(_ range: ClosedRange<Value>) -> Clause where Value: Comparable {
         .range(path, from: range.lowerBound, through: range.upperBound)
     }
 
+    /// Objects whose field has a value in the range, its upper limit excluded.
     public func isIn(_ range: Range<Value>) -> Clause where Value: Comparable {
         .range(path, from: range.lowerBound, through: range.upperBound, upperIncluded: false)
     }
@@ -62,14 +72,17 @@ extension Field {
         .hasField(field.path) && !.hasField(field.path, andType: .null)
     }
 
+    /// Only makes the compiler explain a comparison with a value of another type.
     @available(*, unavailable, message: "a Field is compared with a value of its own type")
     public static func == <Other>(field: Field, value: Other) -> Clause { .all }
 
+    /// Only makes the compiler explain a comparison with a value of another type.
     @available(*, unavailable, message: "a Field is compared with a value of its own type")
     public static func != <Other>(field: Field, value: Other) -> Clause { .all }
 }
 
 extension Field<String> {
+    /// Objects whose field begins with this string.
     public func startsWith(_ prefix: String) -> Clause { .startsWith(path, value: prefix) }
 
     /// Strings that contain this string.

@@ -19,6 +19,7 @@ import Synchronization
 /// take effect in any order, and two concurrent first saves make two objects. Field names compare
 /// as sequences of code points.
 public final class GeoObject: Sendable {
+    /// The bucket that the object is saved to and read from.
     public let bucket: Bucket
     let state: Mutex<State>
 
@@ -52,11 +53,15 @@ public final class GeoObject: Sendable {
 
     /// The object's id; nil before the first save and after `delete`.
     public var uuid: String? { state.withLock { $0.id } }
+    /// When the service created the object; nil before it is read or saved here.
     public var created: Date? { state.withLock { $0.created }.map(Self.date) }
+    /// When the service last changed the object; nil before it is read or saved here.
     public var modified: Date? { state.withLock { $0.modified }.map(Self.date) }
     /// 1 at creation, one more for each change.
     public var version: Int64? { state.withLock { $0.version } }
+    /// The principal whose token created the object; nil if there was none, and before a read.
     public var owner: String? { state.withLock { $0.owner } }
+    /// The object's `_dataType`; nil if it has none.
     public var objectType: String? { state.withLock { $0.dataType } }
 
     /// When the object expires; nil means never. A save sends what is set here, limited to 1970 at
@@ -89,14 +94,24 @@ public final class GeoObject: Sendable {
 
     /// A field's value as this type; nil if it is missing or of another type. Never crashes.
     public func string(forKey key: String) -> String? { self[key]?.string }
+    /// A whole number that fits `Int`, also if it is written as `3.0`; nil for anything else.
     public func int(forKey key: String) -> Int? { self[key]?.int }
+    /// A whole number that fits `Int64`, also if it is written as `3.0`; nil for anything else.
     public func int64(forKey key: String) -> Int64? { self[key]?.int64 }
+    /// A number as the nearest binary64; nil for anything else.
     public func double(forKey key: String) -> Double? { self[key]?.double }
+    /// A number with all its digits; nil for anything else, and for more than the 38 digits of a
+    /// `Decimal`.
     public func decimal(forKey key: String) -> Decimal? { self[key]?.decimal }
+    /// A boolean; nil for anything else, numbers included.
     public func bool(forKey key: String) -> Bool? { self[key]?.bool }
+    /// A number of milliseconds since 1970 as a time; nil for anything else.
     public func date(forKey key: String) -> Date? { self[key]?.date }
+    /// The elements of an array; nil for anything else.
     public func array(forKey key: String) -> [JSONValue]? { self[key]?.array }
+    /// The members of an object by name, the last of duplicates; nil for anything else.
     public func dictionary(forKey key: String) -> [String: JSONValue]? { self[key]?.dictionary }
+    /// A GeoPoint that is in range; nil for anything else.
     public func getGeoPoint(forKey key: String) -> GeoPoint? { self[key]?.geoPoint }
 
     /// A field's value as any type that JSON can hold.

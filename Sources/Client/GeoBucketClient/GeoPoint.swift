@@ -2,7 +2,9 @@ import PlainJSON
 
 /// A position on the earth in degrees, WGS 84: `{"_type":"point","lat":35.6586,"lon":139.7454}`.
 public struct GeoPoint: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// Degrees, -90 to 90, north positive.
     public var latitude: Double
+    /// Degrees, -180 to 180, east positive.
     public var longitude: Double
 
     /// Accepts any numbers; a point out of range is refused when it is set or saved.
@@ -15,6 +17,9 @@ public struct GeoPoint: Sendable, Hashable, Codable, CustomStringConvertible {
 }
 
 extension GeoPoint: JSONConvertible {
+    /// A point of the form `{"_type":"point","lat":…,"lon":…}`.
+    ///
+    /// - Throws: `JSONMismatch` for anything else, and for a point out of range.
     public init(jsonValue: JSONValue) throws {
         guard jsonValue["_type"] == .string("point") else {
             throw JSONMismatch.expected("a GeoPoint", found: jsonValue)
@@ -24,6 +29,9 @@ extension GeoPoint: JSONConvertible {
         try check()
     }
 
+    /// The point as an object with `_type`, `lat` and `lon`.
+    ///
+    /// - Throws: `JSONMismatch` for a point out of range.
     public var jsonValue: JSONValue {
         get throws {
             try check()

@@ -12,6 +12,9 @@ extension Date: JSONConvertible {
         self.init(timeIntervalSince1970: try Double(jsonValue: jsonValue) / 1_000)
     }
 
+    /// Milliseconds since 1970, rounded to the nearest.
+    ///
+    /// - Throws: `JSONMismatch` for a date whose milliseconds do not fit 64 bits.
     public var jsonValue: JSONValue {
         get throws {
             let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
@@ -24,6 +27,9 @@ extension Date: JSONConvertible {
 }
 
 extension URL: JSONConvertible {
+    /// A string that is a URL, relative ones included.
+    ///
+    /// - Throws: `JSONMismatch` for anything else.
     public init(jsonValue: JSONValue) throws {
         guard let url = URL(string: try String(jsonValue: jsonValue)) else {
             throw JSONMismatch("expected a URL, found \(jsonValue.text)")
@@ -31,10 +37,14 @@ extension URL: JSONConvertible {
         self = url
     }
 
+    /// A string; a relative URL is resolved against its base.
     public var jsonValue: JSONValue { .string(absoluteString) }
 }
 
 extension UUID: JSONConvertible {
+    /// A string of 36 characters such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`, in either case.
+    ///
+    /// - Throws: `JSONMismatch` for anything else.
     public init(jsonValue: JSONValue) throws {
         guard let id = UUID(uuidString: try String(jsonValue: jsonValue)) else {
             throw JSONMismatch("expected a UUID, found \(jsonValue.text)")
@@ -42,6 +52,7 @@ extension UUID: JSONConvertible {
         self = id
     }
 
+    /// A string of 36 characters in upper case.
     public var jsonValue: JSONValue { .string(uuidString) }
 }
 
@@ -54,6 +65,7 @@ extension Data: JSONConvertible {
         self = data
     }
 
+    /// A string: the bytes in base64.
     public var jsonValue: JSONValue { .string(base64EncodedString()) }
 }
 
@@ -85,9 +97,11 @@ extension JSONValue {
         return false
     }
 
-    /// The value as these types; nil for a value of any other type. Never crashes.
+    /// A whole number that fits `Int64`, also if it is written as `3.0`; nil for anything else.
     public var int64: Int64? { try? decode() }
+    /// A number with all its digits, at most the 38 of a `Decimal`; nil for anything else.
     public var decimal: Decimal? { try? decode() }
+    /// A GeoPoint that is in range; nil for anything else.
     public var geoPoint: GeoPoint? { try? decode() }
 
     /// A time in milliseconds since 1970.

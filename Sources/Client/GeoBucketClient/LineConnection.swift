@@ -1,6 +1,5 @@
 import NIOCore
 import NIOPosix
-import NIOSSL
 import Synchronization
 
 #if canImport(Darwin)
@@ -125,7 +124,7 @@ public final class LineConnection: Sendable {
             return String(cString: strerror(errno))
         }
         if failure?.connectionErrors.isEmpty == true { return "the host is not known" }
-        if error is NIOSSLError || error is ChannelError || error is NIOSSLExtraError {
+        if error is ChannelError || ClientTLSContext.problem(error) != nil {
             return "TLS was not agreed on: \(ClientTLS.reason(for: error))"
         }
         return "\(error)"

@@ -3,10 +3,14 @@ import PlainJSON
 /// A property under the name it has in documents: key-value coding for types that list their
 /// properties once.
 public struct Property<Root> {
+    /// The name of the member in documents.
     public let name: String
     let read: (Root) throws -> JSONValue
     let write: (inout Root, JSONValue) throws -> Void
 
+    /// A property whose type converts to and from JSON.
+    ///
+    /// - Parameter name: the member's name in documents, which need not be the property's.
     public init<Value: JSONConvertible>(
         _ name: String, _ keyPath: WritableKeyPath<Root, Value>
     ) {
@@ -90,6 +94,10 @@ extension KeyValueCoded {
 }
 
 extension KeyValueCoded where Self: AnyObject {
+    /// Sets the properties that a document has; names that are not listed are ignored.
+    ///
+    /// - Throws: `JSONMismatch` for a document that is not an object, and with the path of a value
+    ///   that does not match. The properties listed before that one are then already set.
     public func configureValues(with document: JSONValue) throws {
         _ = try configured(with: document)
     }

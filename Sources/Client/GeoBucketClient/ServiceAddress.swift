@@ -2,12 +2,15 @@
 ///
 ///     ServiceAddress("[::1]:4362")?.host           // "::1"
 public struct ServiceAddress: Sendable, Hashable, CustomStringConvertible {
+    /// A name or an IP address, without brackets.
     public var host: String
+    /// The TCP port.
     public var port: Int
 
     /// 127.0.0.1:4362, "GEOB" on a phone's keys.
     public static let standard = ServiceAddress(host: "127.0.0.1", port: 4362)
 
+    /// A host without brackets and a port, neither of which is checked.
     public init(host: String, port: Int) {
         self.host = host
         self.port = port

@@ -39,7 +39,9 @@ nonisolated(nonsending) public func with<Result>(
 /// lack of a connection is always retried. A call ends at its timeout, and at once when its task is
 /// cancelled.
 public final class ServiceClient: Sendable {
+    /// The service that the client connects to.
     public let address: ServiceAddress
+    /// The limits, token and TLS settings that were given.
     public let configuration: ClientConfiguration
     private let link = Mutex(Link.none)
 

@@ -12,13 +12,18 @@ import PlainJSON
 ///     shop.model.open = false
 ///     try await shops.save(&shop)                 // unless somebody else changed it meanwhile
 public struct Stored<Model: Codable & Sendable>: Sendable {
+    /// The model, which may be changed; `Bucket.save` writes the changes.
     public var model: Model
     /// The object that holds the model, as it was last read or written.
     public fileprivate(set) var object: GeoObject
 
+    /// The object's id; empty once the object was deleted.
     public var id: String { object.uuid ?? "" }
+    /// 1 at creation, one more for each change; 0 once the object was deleted.
     public var version: Int64 { object.version ?? 0 }
+    /// When the service created the object; the distant past once it was deleted.
     public var created: Date { object.created ?? .distantPast }
+    /// When the service last changed the object; the distant past once it was deleted.
     public var modified: Date { object.modified ?? .distantPast }
 
     /// The distance in metres that a clause reported under a name.
@@ -43,7 +48,9 @@ private struct Former: Sendable {
 
 /// What becomes of an object's fields that a model does not have.
 public enum UnknownFields: Sendable {
+    /// A save leaves only the model's fields.
     case dropped
+    /// A save leaves them as they are.
     case kept
 }
 

@@ -5,26 +5,42 @@ import GeoBucketClient
 // block may change what its caller owns.
 
 extension GeoObject {
+    /// Is called once, with the object of the call and the error; nil means that it succeeded.
     public typealias ObjectBlock = (KiiObject, (any Error)?) -> Void
 
+    /// Sends the changed fields, over a newer version too; creates an object that has no id.
+    ///
+    /// - Parameters:
+    ///   - isolation: the actor that the block runs on; callers leave it out.
+    ///   - block: is called with an error that `KiiError` describes, or nil.
     public func save(
         isolation: isolated (any Actor)? = #isolation, _ block: @escaping ObjectBlock
     ) { run(isolation, block) { try await self.save() } }
 
+    /// Sends the changed fields; creates an object that has no id.
+    ///
+    /// - Parameter forced: whether to write over a version newer than the one that was read.
+    ///   Without it that is error 512, `KiiError.codeObjectIsOlder()`.
     public func save(
         _ forced: Bool, isolation: isolated (any Actor)? = #isolation,
         with block: @escaping ObjectBlock
     ) { run(isolation, block) { try await self.save(forced: forced) } }
 
+    /// Sends the whole object, which replaces what the service has.
+    ///
+    /// - Parameter forced: whether to write over a newer version, and to create an object that is
+    ///   gone.
     public func saveAllFields(
         _ forced: Bool, isolation: isolated (any Actor)? = #isolation,
         with block: @escaping ObjectBlock
     ) { run(isolation, block) { try await self.saveAllFields(forced: forced) } }
 
+    /// Reads the object; local changes are lost.
     public func refresh(
         isolation: isolated (any Actor)? = #isolation, _ block: @escaping ObjectBlock
     ) { run(isolation, block) { try await self.refresh() } }
 
+    /// Deletes the object at the service; locally it keeps its fields and loses its id.
     public func delete(
         isolation: isolated (any Actor)? = #isolation, _ block: @escaping ObjectBlock
     ) { run(isolation, block) { try await self.delete() } }
@@ -38,9 +54,14 @@ extension GeoObject {
 }
 
 extension Bucket {
+    /// Is called once with the query, the bucket, the objects of the page (`KiiObject`s; nil after
+    /// an error), the query for the next page (nil if there is none), and the error.
     public typealias QueryBlock =
         (KiiQuery?, KiiBucket, [Any]?, KiiQuery?, (any Error)?) -> Void
+    /// Is called once with the bucket, the query, how many objects match (0 after an error), and
+    /// the error.
     public typealias CountBlock = (KiiBucket, KiiQuery?, UInt, (any Error)?) -> Void
+    /// Is called once, with the bucket of the call and the error; nil means that it succeeded.
     public typealias BucketBlock = (KiiBucket, (any Error)?) -> Void
 
     /// One page: the query, the bucket, the objects, the query for the next page, the error.
@@ -56,10 +77,12 @@ extension Bucket {
         }
     }
 
+    /// Counts the objects of the bucket. The block gets a query for all of them.
     public func count(
         isolation: isolated (any Actor)? = #isolation, _ block: @escaping CountBlock
     ) { count(with: BucketQuery(), isolation: isolation, block) }
 
+    /// Counts the objects that match a query as it is at the call; nil means all.
     public func count(
         with query: BucketQuery?, isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping CountBlock
@@ -71,6 +94,7 @@ extension Bucket {
         }
     }
 
+    /// Deletes the bucket and all its objects.
     public func delete(
         isolation: isolated (any Actor)? = #isolation, _ block: @escaping BucketBlock
     ) {

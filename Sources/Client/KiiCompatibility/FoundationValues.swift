@@ -70,8 +70,14 @@ extension JSONValue {
 }
 
 extension CGFloat: JSONConvertible {
+    /// The nearest value to a number.
+    ///
+    /// - Throws: `JSONMismatch` for anything but a number.
     public init(jsonValue: JSONValue) throws { self.init(try Double(jsonValue: jsonValue)) }
 
+    /// The number.
+    ///
+    /// - Throws: `JSONMismatch` if it is not finite.
     public var jsonValue: JSONValue { get throws { try Double(self).jsonValue } }
 }
 
@@ -95,36 +101,44 @@ extension GeoObject {
 }
 
 extension Clause {
+    /// `equals` with a value of Foundation's types; a value that JSON cannot hold is refused by the
+    /// service when the query runs.
     @_disfavoredOverload
     public static func equals(_ key: String, value: Any) -> Clause {
         equals(key, value: operand(value))
     }
 
+    /// `notEquals` with a value of Foundation's types; it does not find objects without the field.
     @_disfavoredOverload
     public static func notEquals(_ key: String, value: Any) -> Clause {
         notEquals(key, value: operand(value))
     }
 
+    /// `greaterThan` with a number or a string of Foundation's types.
     @_disfavoredOverload
     public static func greaterThan(_ key: String, value: Any) -> Clause {
         greaterThan(key, value: operand(value))
     }
 
+    /// `greaterThanOrEqual` with a number or a string of Foundation's types.
     @_disfavoredOverload
     public static func greaterThanOrEqual(_ key: String, value: Any) -> Clause {
         greaterThanOrEqual(key, value: operand(value))
     }
 
+    /// `lessThan` with a number or a string of Foundation's types.
     @_disfavoredOverload
     public static func lessThan(_ key: String, value: Any) -> Clause {
         lessThan(key, value: operand(value))
     }
 
+    /// `lessThanOrEqual` with a number or a string of Foundation's types.
     @_disfavoredOverload
     public static func lessThanOrEqual(_ key: String, value: Any) -> Clause {
         lessThanOrEqual(key, value: operand(value))
     }
 
+    /// `in` with up to 200 values of Foundation's types.
     @_disfavoredOverload
     public static func `in`(_ key: String, value: [Any]) -> Clause {
         `in`(key, value: value.map(operand))

@@ -61,27 +61,36 @@ public struct KiiUser: Sendable {
     /// Never nil; optional because code written for Kii unwraps it.
     public let userID: String!
 
+    /// A user by an id, which is not checked here. It is not a login either: what the user may do
+    /// is decided by the token of `Kii.begin`.
     public init(userID: String) { self.userID = userID }
 
     /// The user that `Kii.begin` set.
     public static func current() -> KiiUser? { Kii.user }
 
+    /// A bucket of the user's scope; traps before `Kii.begin`.
     public func bucket(withName name: String) -> KiiBucket {
         Kii.service.bucket(name, in: .user(userID))
     }
 }
 
+/// A group, whose buckets are its own. Members are not kept: tokens decide who may do what.
 public struct KiiGroup: Sendable {
+    /// The id in the names of the group's buckets, `groups/ID/NAME`.
     public let groupID: String
 
+    /// A group by an id, which is not checked here; nothing is sent.
     public init(groupID: String) { self.groupID = groupID }
 
+    /// A bucket of the group's scope; traps before `Kii.begin`.
     public func bucket(withName name: String) -> KiiBucket {
         Kii.service.bucket(name, in: .group(groupID))
     }
 }
 
 extension GeoPoint {
+    /// Kii's spelling of `init(latitude:longitude:)`, degrees; a point out of range is refused when
+    /// it is set or saved.
     public init(latitude: Double, andLongitude longitude: Double) {
         self.init(latitude: latitude, longitude: longitude)
     }

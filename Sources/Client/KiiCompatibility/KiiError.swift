@@ -17,20 +17,32 @@ import PlainJSON
 /// `NSUnderlyingErrorKey` the error of `GeoBucketClient`. On systems without Objective-C, patterns
 /// for that error match too: `catch ClientFailure.refused(let failure)`.
 public enum KiiError {
+    /// The domain of every error that this module makes.
     public static let domain = "KiiErrorDomain"
 
+    /// The client was closed.
     public static func codeInvalidApplication() -> Int { 101 }
+    /// An error that Kii had no code for, or a cancelled task.
     public static func codeUndefinedError() -> Int { 103 }
+    /// No service answers, or none in time.
     public static func codeUnableToConnectToInternet() -> Int { 201 }
+    /// An answer that makes no sense, or a model that does not match.
     public static func codeUnableToParseResponse() -> Int { 202 }
+    /// The token is missing or not valid, or it does not allow the call.
     public static func codeUnauthorizedRequest() -> Int { 203 }
+    /// The service does not accept the object, or its id.
     public static func codeUnableToParseObject() -> Int { 502 }
+    /// There is already an object with the id.
     public static func codeDuplicateEntry() -> Int { 503 }
+    /// The bucket does not exist, or its name is not valid.
     public static func codeInvalidContainer() -> Int { 509 }
+    /// The object does not exist.
     public static func codeObjectNotFound() -> Int { 510 }
     /// The object is older than the service's. Kii had the code, but no name for it.
     public static func codeObjectIsOlder() -> Int { 512 }
+    /// The object has to be saved or refreshed first, or is too large to be sent.
     public static func codeIllegalStateObject() -> Int { 516 }
+    /// The service does not support the query, or finds a fault in it.
     public static func codeQueryNotSupported() -> Int { 604 }
 
     /// The `NSError` that stands for an error of a call.
@@ -114,8 +126,12 @@ extension NSError {
     extension JSONMismatch: _ObjectiveCBridgeable { public typealias _ObjectiveCType = NSError }
 
     extension _ObjectiveCBridgeable where Self: Error, _ObjectiveCType == NSError {
+        /// The `NSError` that `as NSError` gives: the one of `KiiError.error(for:)`.
         public func _bridgeToObjectiveC() -> NSError { KiiError.error(for: self) }
 
+        /// For the compiler: `as?`, which takes the error out of `NSUnderlyingErrorKey`.
+        ///
+        /// - Returns: whether there is an error of this type; if not, `result` becomes nil.
         public static func _conditionallyBridgeFromObjectiveC(
             _ source: NSError, result: inout Self?
         ) -> Bool {
@@ -124,10 +140,13 @@ extension NSError {
             return result != nil
         }
 
+        /// For the compiler: the same, with nil for an error of another type.
         public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout Self?) {
             _ = _conditionallyBridgeFromObjectiveC(source, result: &result)
         }
 
+        /// For the compiler: a bridge that cannot fail; traps for an error of another type, and for
+        /// nil.
         public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> Self {
             var result: Self?
             if let source { _forceBridgeFromObjectiveC(source, result: &result) }

@@ -45,22 +45,36 @@ private func blocking<Value: Sendable>(
 }
 
 extension GeoObject {
+    /// Sends the changed fields, over a newer version too, and waits; creates an object that has no
+    /// id.
+    ///
+    /// - Throws: an `NSError` as `KiiError` describes, as all blocking calls do.
     @available(*, noasync)
     public func saveSynchronous() throws { try blocking { try await self.save() } }
 
+    /// Sends the changed fields and waits; creates an object that has no id.
+    ///
+    /// - Parameter forced: whether to write over a version newer than the one that was read.
+    ///   Without it that is error 512, `KiiError.codeObjectIsOlder()`.
     @available(*, noasync)
     public func saveSynchronous(_ forced: Bool) throws {
         try blocking { try await self.save(forced: forced) }
     }
 
+    /// Sends the whole object, which replaces what the service has, and waits.
+    ///
+    /// - Parameter forced: whether to write over a newer version, and to create an object that is
+    ///   gone.
     @available(*, noasync)
     public func saveAllFieldsSynchronous(_ forced: Bool) throws {
         try blocking { try await self.saveAllFields(forced: forced) }
     }
 
+    /// Reads the object and waits; local changes are lost.
     @available(*, noasync)
     public func refreshSynchronous() throws { try blocking { try await self.refresh() } }
 
+    /// Deletes the object at the service and waits; locally it keeps its fields and loses its id.
     @available(*, noasync)
     public func deleteSynchronous() throws { try blocking { try await self.delete() } }
 }
@@ -86,14 +100,18 @@ extension Bucket {
         return try executeQuerySynchronous(query, nextQuery: &next)
     }
 
+    /// How many objects the bucket has.
     @available(*, noasync)
     public func countObjectsSynchronous() throws -> Int { try blocking { try await self.count() } }
 
+    /// How many objects match a query. The `error: ()` of Kii's signature may be written or left
+    /// out, and carries nothing.
     @available(*, noasync)
     public func countObjectsSynchronous(_ query: BucketQuery, error: Void = ()) throws -> Int {
         try blocking { try await self.count(query) }
     }
 
+    /// Deletes the bucket and all its objects, and waits.
     @available(*, noasync)
     public func deleteSynchronous() throws { try blocking { _ = try await self.delete() } }
 }

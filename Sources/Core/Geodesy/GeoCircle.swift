@@ -23,7 +23,9 @@ public struct GeoCircle: Sendable, Hashable {
         self.radiusMeters = radiusMeters
     }
 
+    /// Degrees, as the circle was made with.
     public var center: Coordinate { origin.place }
+    /// Whether distances are measured on the sphere or on the WGS 84 ellipsoid.
     public var model: DistanceModel { origin.model }
 
     /// Whether the circle has no edge.

@@ -124,6 +124,8 @@ public struct InvalidPolygon: Error, Sendable, Hashable {
 
     /// Which polygon, and which of its rings, where it is the fault of one.
     public let polygon: Int?
+    /// The index of the ring in its polygon, 0 for the shell; nil if the fault is of no single
+    /// ring.
     public let ring: Int?
 
     init(reason: String, polygon: Int? = nil, ring: Int? = nil) {

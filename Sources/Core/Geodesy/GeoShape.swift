@@ -17,6 +17,7 @@ public enum GeoShape: Sendable, Hashable {
         case box, polygon, circle
     }
 
+    /// Which kind the shape is, for plans.
     public var kind: Kind {
         switch self {
         case .box: .box

@@ -10,6 +10,7 @@ public enum Base64URL {
         return table
     }()
 
+    /// The text of bytes, four characters for every three; the last ones take two or three.
     public static func encode(_ bytes: [UInt8]) -> String {
         let length = (bytes.count * 8 + 5) / 6
         return String(unsafeUninitializedCapacity: length) { text in

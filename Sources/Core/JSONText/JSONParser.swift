@@ -13,6 +13,7 @@ import PlainJSON
 public final class JSONParser {
     private let parser: OpaquePointer
 
+    /// A parser without buffers, which grow with the texts that it parses.
     public init() {
         guard let parser = gb_json_parser_create() else { fatalError("out of memory") }
         self.parser = parser

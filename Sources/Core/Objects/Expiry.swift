@@ -2,6 +2,7 @@
 public enum Expiry: Sendable, Equatable {
     /// Unchanged; a new object does not expire.
     case unchanged
+    /// The object does not expire.
     case never
     /// Milliseconds since 1970-01-01T00:00:00Z; from that one on the object no longer exists.
     case at(Int64)

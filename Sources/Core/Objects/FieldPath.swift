@@ -4,12 +4,16 @@ import JSONText
 ///
 /// A first-level field whose name is the whole path takes precedence over a nested one.
 public struct FieldPath: Sendable, Hashable {
+    /// The path as it was given, names joined by `.`.
     public let utf8: [UInt8]
 
+    /// A path by its text; any text is one, though it may name no field.
     public init(_ text: String) { self.init(utf8: Array(text.utf8)) }
 
+    /// A path by its text's UTF-8.
     public init(utf8: [UInt8]) { self.utf8 = utf8 }
 
+    /// The path as a string; bytes that are not UTF-8 are replaced. O(length).
     public var text: String { String(decoding: utf8, as: UTF8.self) }
 
     /// The field's value in an object, or nil if the object lacks it.

@@ -70,9 +70,12 @@ public enum GeoPoint {
 
 /// A GeoPoint and its path in its object.
 public struct FieldPoint: Sendable, Hashable {
+    /// Where in the object the point is.
     public let field: FieldPath
+    /// Degrees, as the object has them.
     public let coordinate: Coordinate
 
+    /// A point at a path, which may be nested but does not lead through arrays.
     public init(field: FieldPath, coordinate: Coordinate) {
         self.field = field
         self.coordinate = coordinate

@@ -3,7 +3,9 @@
 public struct LimitSetting: Sendable {
     /// `lineBytes` in the file and on the wire, `--line-bytes`, `GEOBUCKET_LINE_BYTES`.
     public let name: String
+    /// Where `Limits` keeps its value.
     public let path: WritableKeyPath<Limits, Int> & Sendable
+    /// The values that a setting may have.
     public let range: ClosedRange<Int>
     /// What it limits, as Markdown.
     public let bounds: String

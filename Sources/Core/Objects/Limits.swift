@@ -109,5 +109,6 @@ public struct Limits: Sendable, Equatable {
     /// Bytes of columns, and of their orders, kept in memory.
     public var memoryBytes = 1_024 * 1_048_576
 
+    /// The limits of a service that is not configured otherwise.
     public init() {}
 }

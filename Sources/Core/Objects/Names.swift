@@ -2,8 +2,13 @@ import JSONText
 
 /// An object's `_id`: 2...100 of the characters `a-z A-Z 0-9 - _ .`, unique within its bucket.
 public struct ObjectID: Sendable, Hashable, Comparable {
+    /// The id as clients write it.
     public let text: String
 
+    /// An id from a client.
+    ///
+    /// - Parameter path: where in the request the id is, for the failure.
+    /// - Throws: `INVALID_OBJECT_ID`.
     public init(_ text: String, at path: String) throws(ServiceFailure) {
         guard (2...100).contains(text.utf8.count), text.utf8.allSatisfy(Self.allows) else {
             throw ServiceFailure(
@@ -17,6 +22,7 @@ public struct ObjectID: Sendable, Hashable, Comparable {
     /// An id that is known to be valid: one from the store, or a new UUID.
     public init(trusted text: String) { self.text = text }
 
+    /// In the order of the bytes.
     public static func < (a: ObjectID, b: ObjectID) -> Bool {
         a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
     }
@@ -36,8 +42,13 @@ public struct BucketName: Sendable, Hashable, Comparable {
         "users", "groups", "devices", "installations", "internal", "things",
     ]
 
+    /// The full name as clients write it.
     public let text: String
 
+    /// A full name from a client.
+    ///
+    /// - Parameter path: where in the request the name is, for the failure.
+    /// - Throws: `INVALID_BUCKET` for a name or scope that is not valid, and for a reserved name.
     public init(_ text: String, at path: String = "bucket") throws(ServiceFailure) {
         guard text.utf8.contains(UInt8(ascii: "/")) else {
             try Self.checkName(text, at: path)
@@ -66,6 +77,7 @@ public struct BucketName: Sendable, Hashable, Comparable {
         return BucketScope(trusted: String(text.utf8[..<slash])!)
     }
 
+    /// In the order of the bytes.
     public static func < (a: BucketName, b: BucketName) -> Bool {
         a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
     }
@@ -94,8 +106,13 @@ public struct BucketScope: Sendable, Hashable {
     /// Empty for the application's own scope.
     public let text: String
 
+    /// The application's own scope, whose buckets have names without a slash.
     public static let application = BucketScope(trusted: "")
 
+    /// The scope of an owner: `users/`, `groups/` or `things/` and an id.
+    ///
+    /// - Parameter path: where in the request the scope is, for the failure.
+    /// - Throws: `INVALID_BUCKET`.
     public init(_ text: String, at path: String) throws(ServiceFailure) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, ["users", "groups", "things"].contains(parts[0]) else {

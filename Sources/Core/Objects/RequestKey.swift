@@ -6,6 +6,7 @@ public struct RequestKey: Sendable, Equatable {
     /// The method's name and its params as minified JSON, which identify a repeat.
     public let request: [UInt8]
 
+    /// A key that a client gave with a request; its length has been checked.
     public init(text: String, request: [UInt8]) {
         self.text = text
         self.request = request

@@ -2,6 +2,7 @@ import JSONText
 
 /// What the service knows of an object besides its document.
 public struct ObjectMetadata: Sendable, Hashable {
+    /// The object's `_id`.
     public var id: ObjectID
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public var created: Int64
@@ -9,11 +10,14 @@ public struct ObjectMetadata: Sendable, Hashable {
     public var modified: Int64
     /// 1 at creation, one more for each change.
     public var version: Int64
+    /// `_owner`: the principal whose token created the object; nil if there was no token.
     public var owner: String?
+    /// `_dataType`: at most `Limits.dataTypeBytes` bytes; nil if the object has none.
     public var dataType: String?
     /// Milliseconds since 1970-01-01T00:00:00Z at which the object expires; nil if it does not.
     public var expires: Int64?
 
+    /// Metadata of an object of which everything is known; times are milliseconds since 1970.
     public init(
         id: ObjectID, created: Int64, modified: Int64, version: Int64, owner: String? = nil,
         dataType: String? = nil, expires: Int64? = nil

@@ -1,4 +1,7 @@
 extension JSONConvertible where Self: FixedWidthInteger {
+    /// A number with exactly this type's value: `3.0` is 3, and 3.5 or 300 is no `Int8`.
+    ///
+    /// - Throws: `JSONMismatch` for anything but a number, and for one that does not fit.
     public init(jsonValue: JSONValue) throws {
         let exact: Self? =
             switch jsonValue {
@@ -15,6 +18,7 @@ extension JSONConvertible where Self: FixedWidthInteger {
         self = exact
     }
 
+    /// The number with all its digits.
     public var jsonValue: JSONValue {
         if let value = Int64(exactly: self) { return .number(.integer(value)) }
         return .number(.unsigned(UInt64(self)))
@@ -33,6 +37,9 @@ extension UInt32: JSONConvertible {}
 extension UInt64: JSONConvertible {}
 
 extension Double: JSONConvertible {
+    /// The nearest binary64 to a number.
+    ///
+    /// - Throws: `JSONMismatch` for anything but a number.
     public init(jsonValue: JSONValue) throws {
         guard let number = jsonValue.number else {
             throw JSONMismatch.expected("a number", found: jsonValue)
@@ -40,6 +47,9 @@ extension Double: JSONConvertible {
         self = number.double
     }
 
+    /// The number, which keeps its value.
+    ///
+    /// - Throws: `JSONMismatch` for NaN and infinities.
     public var jsonValue: JSONValue {
         get throws {
             guard isFinite else { throw JSONMismatch("\(self) has no JSON spelling") }

@@ -19,13 +19,18 @@ public protocol JSONConvertible {
 public struct JSONMismatch: Error, Sendable, Equatable, CustomStringConvertible {
     /// The path inside the value; empty for the value itself.
     public var path: String
+    /// What was expected and what was found, without the path.
     public var message: String
 
+    /// A mismatch of the value itself; `inside` adds the path on the way out.
     public init(_ message: String, at path: String = "") {
         self.message = message
         self.path = path
     }
 
+    /// The mismatch of a kind: `expected a string, found null`.
+    ///
+    /// - Parameter what: the kind with its article, as `kindName` has it.
     public static func expected(_ what: String, found value: JSONValue) -> JSONMismatch {
         JSONMismatch("expected \(what), found \(value.kindName)")
     }
@@ -50,6 +55,7 @@ public struct JSONMismatch: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 extension JSONValue: JSONConvertible {
+    /// The value itself; never throws.
     public init(jsonValue: JSONValue) { self = jsonValue }
 
     /// The value itself, if no number inside it is NaN or infinite.
@@ -91,6 +97,9 @@ extension JSONValue: JSONConvertible {
 }
 
 extension String: JSONConvertible {
+    /// The text of a string.
+    ///
+    /// - Throws: `JSONMismatch` for anything but a string.
     public init(jsonValue: JSONValue) throws {
         guard let string = jsonValue.string else {
             throw JSONMismatch.expected("a string", found: jsonValue)
@@ -98,10 +107,14 @@ extension String: JSONConvertible {
         self = string
     }
 
+    /// The text as a string; never throws.
     public var jsonValue: JSONValue { .string(self) }
 }
 
 extension Bool: JSONConvertible {
+    /// The value of `true` or `false`.
+    ///
+    /// - Throws: `JSONMismatch` for anything but a boolean, numbers included.
     public init(jsonValue: JSONValue) throws {
         guard let bool = jsonValue.bool else {
             throw JSONMismatch.expected("a boolean", found: jsonValue)
@@ -109,18 +122,29 @@ extension Bool: JSONConvertible {
         self = bool
     }
 
+    /// `true` or `false`; never throws.
     public var jsonValue: JSONValue { .bool(self) }
 }
 
 extension Optional: JSONConvertible where Wrapped: JSONConvertible {
+    /// Nil for null, and otherwise the wrapped type's value.
+    ///
+    /// - Throws: `JSONMismatch` where the wrapped type does.
     public init(jsonValue: JSONValue) throws {
         self = jsonValue == .null ? nil : try Wrapped(jsonValue: jsonValue)
     }
 
+    /// Null for nil.
+    ///
+    /// - Throws: `JSONMismatch` where the wrapped value does.
     public var jsonValue: JSONValue { get throws { try self?.jsonValue ?? .null } }
 }
 
 extension Array: JSONConvertible where Element: JSONConvertible {
+    /// Every element of an array, in its order.
+    ///
+    /// - Throws: `JSONMismatch` for anything but an array, and with the index of an element that
+    ///   does not match.
     public init(jsonValue: JSONValue) throws {
         guard let elements = jsonValue.array else {
             throw JSONMismatch.expected("an array", found: jsonValue)
@@ -130,6 +154,9 @@ extension Array: JSONConvertible where Element: JSONConvertible {
         }
     }
 
+    /// The elements as an array.
+    ///
+    /// - Throws: `JSONMismatch` with the index of an element that JSON cannot hold.
     public var jsonValue: JSONValue {
         get throws {
             .array(
@@ -141,6 +168,10 @@ extension Array: JSONConvertible where Element: JSONConvertible {
 }
 
 extension Dictionary: JSONConvertible where Key == String, Value: JSONConvertible {
+    /// The members of an object; the last of duplicates wins.
+    ///
+    /// - Throws: `JSONMismatch` for anything but an object, and with the name of a member that does
+    ///   not match.
     public init(jsonValue: JSONValue) throws {
         guard case .object(let members) = jsonValue else {
             throw JSONMismatch.expected("an object", found: jsonValue)

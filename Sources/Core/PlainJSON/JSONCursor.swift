@@ -16,18 +16,21 @@ public struct JSONCursor {
     @inline(__always)
     init(_ at: UnsafeMutablePointer<UInt8>) { self.at = at }
 
+    /// Writes a literal's UTF-8 as it is.
     @inlinable
     @inline(__always)
     public mutating func raw(_ text: StaticString) {
         copy(text.utf8Start, text.utf8CodeUnitCount)
     }
 
+    /// Writes bytes as they are; they have to be UTF-8 and make JSON where they stand.
     @inlinable
     @inline(__always)
     public mutating func raw(_ text: UnsafeBufferPointer<UInt8>) {
         if let start = text.baseAddress { copy(start, text.count) }
     }
 
+    /// Writes one byte as it is.
     @inlinable
     @inline(__always)
     public mutating func byte(_ byte: UInt8) {
@@ -67,6 +70,7 @@ public struct JSONCursor {
     /// The room a number has to have: the longest one, and what is overwritten behind it.
     public static var numberBytes: Int { 32 }
 
+    /// An integer of at most 64 bits in decimal notation; there has to be room for `numberBytes`.
     @inlinable
     @inline(__always)
     public mutating func integer(_ value: some FixedWidthInteger) {

@@ -25,6 +25,7 @@ public struct JSONDigits: Sendable, Hashable {
         return Decimal(text) == Decimal(value.description.utf8)
     }
 
+    /// By exact value: 1.50 equals 1.5.
     public static func == (a: JSONDigits, b: JSONDigits) -> Bool {
         Decimal(a.text.utf8) == Decimal(b.text.utf8)
     }

@@ -35,8 +35,10 @@ public enum JSONNumber: Sendable, Comparable, Hashable {
         }
     }
 
+    /// By exact value, whatever the spelling.
     public static func < (a: JSONNumber, b: JSONNumber) -> Bool { a.order(b) < 0 }
 
+    /// By exact value: 1 equals 1.0, and 2^53 + 1 no binary64.
     public static func == (a: JSONNumber, b: JSONNumber) -> Bool { a.order(b) == 0 }
 
     public func hash(into hasher: inout Hasher) {

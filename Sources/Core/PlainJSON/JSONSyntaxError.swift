@@ -2,7 +2,9 @@ import CJSONNodes
 
 /// Why a text is not JSON, and the byte offset of the fault where the parser knows it.
 public struct JSONSyntaxError: Error, Sendable, Equatable {
+    /// What is wrong, in words for people.
     public let message: String
+    /// The byte offset in the text; nil where the parser does not know it.
     public let offset: Int?
 
     package init(message: String, offset: Int?) {

@@ -13,10 +13,14 @@ public indirect enum JSONValue: Sendable, Equatable {
     /// Members in the order of the text.
     case object([Member])
 
+    /// A name and a value. Names may repeat in an object.
     public struct Member: Sendable, Equatable {
+        /// The name with its escapes resolved.
         public var name: String
+        /// What the name stands for.
         public var value: JSONValue
 
+        /// A member of an object; any name is allowed, an empty one too.
         public init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value
@@ -28,6 +32,9 @@ public indirect enum JSONValue: Sendable, Equatable {
         self = try PlainJSONParser.reading(text) { try JSONValue($0) }
     }
 
+    /// The value of a JSON text.
+    ///
+    /// - Throws: `JSONSyntaxError` for a text that is not JSON, and for a number beyond binary64.
     public init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
 
     /// - Throws: `JSONSyntaxError` for a number beyond binary64.
@@ -58,9 +65,12 @@ public indirect enum JSONValue: Sendable, Equatable {
         return .digits(digits)
     }
 
+    /// A whole number.
     public static func int(_ value: Int) -> JSONValue { .number(.integer(Int64(value))) }
+    /// A number, which has to be finite to be written.
     public static func double(_ value: Double) -> JSONValue { .number(.decimal(value)) }
 
+    /// An object of members in the order of a dictionary literal, duplicates included.
     public static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
         .object(members.map { Member($0.key, $0.value) })
     }
@@ -76,11 +86,13 @@ public indirect enum JSONValue: Sendable, Equatable {
         return members.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
+    /// The element of an array; nil for an index outside it, and for anything but an array.
     public subscript(_ index: Int) -> JSONValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
     }
 
+    /// The elements of an array; nil for anything else.
     public var array: [JSONValue]? {
         if case .array(let elements) = self { return elements }
         return nil
@@ -92,8 +104,10 @@ public indirect enum JSONValue: Sendable, Equatable {
         return []
     }
 
+    /// The names of an object's members in the order of the text; none for anything else.
     public var names: [String] { members.map(\.name) }
 
+    /// The text of a string; nil for anything else.
     public var string: String? {
         if case .string(let text) = self { return text }
         return nil
@@ -114,8 +128,10 @@ public indirect enum JSONValue: Sendable, Equatable {
         return number?.exactInt
     }
 
+    /// A number as the nearest binary64; nil for anything else.
     public var double: Double? { number?.double }
 
+    /// The value of `true` or `false`; nil for anything else, numbers included.
     public var bool: Bool? {
         if case .bool(let bool) = self { return bool }
         return nil
@@ -143,6 +159,7 @@ public indirect enum JSONValue: Sendable, Equatable {
         return writer.bytes
     }
 
+    /// Appends the value as JSON text without white space; its numbers have to be finite.
     public func write(to writer: inout JSONWriter) {
         switch self {
         case .null: writer.raw("null")

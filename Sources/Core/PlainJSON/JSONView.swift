@@ -31,6 +31,7 @@ public struct JSONView {
         self.source = source
     }
 
+    /// What the value is, which decides which of the accessors are not nil.
     public var kind: JSONKind {
         switch nodes[index].kind {
         case gb_json_null: .null
@@ -59,6 +60,7 @@ public struct JSONView {
     /// it; computed in O(1).
     public var nodeCount: Int { Int(nodes[index].next) - index }
 
+    /// The value of `true` or `false`; nil for anything else.
     public var bool: Bool? {
         switch nodes[index].kind {
         case gb_json_true: true
@@ -67,6 +69,7 @@ public struct JSONView {
         }
     }
 
+    /// A number by value; nil for anything else, and for one of kind `huge`.
     public var number: JSONNumber? {
         let node = nodes[index]
         return switch node.kind {
@@ -84,6 +87,7 @@ public struct JSONView {
         return UnsafeBufferPointer(start: node.payload.string, count: Int(node.count))
     }
 
+    /// A copy of the string, escapes resolved; nil for anything else. O(bytes).
     public var string: String? { utf8.map { String(decoding: $0, as: UTF8.self) } }
 
     /// Elements of an array or members of an object; 0 for anything else.
@@ -119,6 +123,8 @@ public struct JSONView {
         return found
     }
 
+    /// The value of a member, the last of duplicates; nil if there is none or this is no object.
+    /// O(members).
     public subscript(_ name: StaticString) -> JSONView? {
         member(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
     }
@@ -149,6 +155,7 @@ public struct JSONView {
     fileprivate var next: Int { Int(nodes[index].next) }
     fileprivate var start: Int { Int(nodes[index].start) }
 
+    /// The elements of an array one by one, in O(1) each.
     public struct Elements: Sequence, IteratorProtocol {
         private var at: JSONView
         private var remaining: Int
@@ -166,8 +173,10 @@ public struct JSONView {
         }
     }
 
+    /// A name and its value in a parsed object.
     public struct Member {
         fileprivate let key: JSONView
+        /// What the name stands for.
         public let value: JSONView
 
         /// The member's name as UTF-8, escapes resolved.
@@ -185,6 +194,7 @@ public struct JSONView {
         }
     }
 
+    /// The members of an object one by one, in O(1) each.
     public struct Members: Sequence, IteratorProtocol {
         private var at: JSONView
         private var remaining: Int
@@ -208,6 +218,7 @@ public struct JSONView {
 public struct MemberName: Hashable {
     private let utf8: UnsafeBufferPointer<UInt8>
 
+    /// A name by its UTF-8, escapes resolved, which has to outlive this.
     public init(utf8: UnsafeBufferPointer<UInt8>) { self.utf8 = utf8 }
 
     public static func == (a: MemberName, b: MemberName) -> Bool {
@@ -228,12 +239,14 @@ extension UnsafeBufferPointer<UInt8> {
         return true
     }
 
+    /// Byte equality with a literal's UTF-8.
     @inlinable
     public func elementsEqualBytes(_ other: StaticString) -> Bool {
         elementsEqualBytes(
             UnsafeBufferPointer(start: other.utf8Start, count: other.utf8CodeUnitCount))
     }
 
+    /// Byte equality with an array.
     @inlinable
     public func elementsEqualBytes(_ other: [UInt8]) -> Bool {
         other.withUnsafeBufferPointer { elementsEqualBytes($0) }

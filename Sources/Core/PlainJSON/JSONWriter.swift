@@ -25,6 +25,7 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
     /// Bytes written.
     public var count: Int { used }
 
+    /// An empty writer whose buffer has room for so many bytes, at least 32.
     public init(reserving capacity: Int = 256) {
         self.capacity = max(capacity, 32)
         base = Self.allocated(nil, self.capacity)
@@ -79,19 +80,23 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
         precondition(used <= capacity, "more was written than there was room for")
     }
 
+    /// Appends a literal's UTF-8 as it is.
     @inlinable
     public mutating func raw(_ text: StaticString) {
         write(atMost: text.utf8CodeUnitCount) { $0.raw(text) }
     }
 
+    /// Appends bytes as they are; they have to be UTF-8 and make JSON where they stand.
     @inlinable
     public mutating func raw(_ text: UnsafeBufferPointer<UInt8>) {
         write(atMost: text.count) { $0.raw(text) }
     }
 
+    /// Appends bytes as they are; they have to be UTF-8 and make JSON where they stand.
     @inlinable
     public mutating func raw(_ text: [UInt8]) { text.withUnsafeBufferPointer { raw($0) } }
 
+    /// Appends one byte as it is.
     @inlinable
     public mutating func byte(_ byte: UInt8) { write(atMost: 1) { $0.byte(byte) } }
 
@@ -119,6 +124,7 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
         raw("\":")
     }
 
+    /// `true` or `false`.
     public mutating func bool(_ value: Bool) { value ? raw("true") : raw("false") }
 
     /// A string with its quotes; only what JSON demands is escaped.
@@ -134,8 +140,10 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
         byte(UInt8(ascii: "\""))
     }
 
+    /// A string with its quotes, given as UTF-8; only what JSON demands is escaped.
     public mutating func string(_ utf8: [UInt8]) { utf8.withUnsafeBufferPointer { string($0) } }
 
+    /// A string with its quotes; only what JSON demands is escaped.
     public mutating func string(_ text: String) {
         var text = text
         text.withUTF8 { string($0) }
@@ -165,6 +173,7 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     // MARK: Numbers
 
+    /// An integer of at most 64 bits in decimal notation.
     @inlinable
     public mutating func integer(_ value: some FixedWidthInteger) {
         write(atMost: JSONCursor.numberBytes) { $0.integer(value) }
@@ -182,6 +191,7 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
         text.withUTF8 { raw($0) }
     }
 
+    /// A number in the spelling that reads back as the same value; a decimal has to be finite.
     public mutating func number(_ value: JSONNumber) {
         switch value {
         case .integer(let integer): self.integer(integer)

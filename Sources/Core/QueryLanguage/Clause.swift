@@ -17,6 +17,7 @@ public indirect enum Clause: Sendable, Hashable {
     /// Nil: present, whatever its type.
     case hasField(FieldPath, FieldType?)
     case geo(GeoClause)
+    /// A string with that string in it, or an array with an equal element.
     case contains(FieldPath, Literal)
     case and([Clause])
     case or([Clause])
@@ -57,14 +58,19 @@ public indirect enum Clause: Sendable, Hashable {
 
 /// `range`: one or two limits of one kind.
 public enum LiteralRange: Sendable, Hashable {
+    /// Limits compared by value; at least one of them is there.
     case numbers(lower: Limit<JSONNumber>?, upper: Limit<JSONNumber>?)
     /// Limits as UTF-8.
     case strings(lower: Limit<[UInt8]>?, upper: Limit<[UInt8]>?)
 
+    /// One end of a range.
     public struct Limit<Value: Sendable & Hashable>: Sendable, Hashable {
+        /// The value at the end.
         public var value: Value
+        /// Whether the value itself belongs to the range.
         public var included: Bool
 
+        /// A limit, included unless stated otherwise.
         public init(_ value: Value, included: Bool = true) {
             self.value = value
             self.included = included
@@ -77,6 +83,7 @@ public enum FieldType: String, Sendable, Hashable, CaseIterable {
     case string = "STRING"
     /// A number with no fractional part, `1.0` included.
     case integer = "INTEGER"
+    /// A number with a fractional part.
     case decimal = "DECIMAL"
     case boolean = "BOOLEAN"
     case geoPoint = "GEOPOINT"

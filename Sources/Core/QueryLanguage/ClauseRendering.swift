@@ -69,6 +69,7 @@ extension LiteralRange {
 }
 
 extension Literal {
+    /// Appends the literal's JSON, a point as a GeoPoint.
     public func write(to writer: inout JSONWriter) {
         switch self {
         case .null: writer.raw("null")
@@ -127,6 +128,7 @@ extension JSONWriter {
         byte(UInt8(ascii: "]"))
     }
 
+    /// Appends a GeoPoint of degrees, which have to be finite.
     public mutating func point(latitude: Double, longitude: Double) {
         raw("{\"_type\":\"point\",\"lat\":")
         double(latitude)

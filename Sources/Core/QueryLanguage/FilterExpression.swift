@@ -32,6 +32,7 @@ public struct FilterExpression {
 
 /// Why a text is not a filter expression, and where.
 public struct FilterSyntaxError: Error, Sendable, Hashable {
+    /// What was expected and what was found, without the place.
     public let message: String
     /// The column of the character at fault, from 1; one behind the last at the end of the text.
     public let offset: Int

@@ -6,11 +6,14 @@ import Objects
 ///
 /// A class because it is large and passed on often: copies would count many references.
 public final class GeoClause: Sendable {
+    /// The field whose GeoPoint is asked for.
     public let field: FieldPath
+    /// Where the point has to lie.
     public let shape: GeoShape
     /// The distances that each object reports, whether it lies in the shape or not.
     public let reports: [ReportedDistance]
 
+    /// A clause on the GeoPoint of a field; by default objects report no distances.
     public init(_ field: FieldPath, _ shape: GeoShape, reports: [ReportedDistance] = []) {
         self.field = field
         self.shape = shape
@@ -39,10 +42,14 @@ extension GeoClause: Hashable {
 
 /// A distance in `_calculated`: of a field's GeoPoint by a measure, under a name.
 public struct ReportedDistance: Sendable, Hashable {
+    /// The member of `_calculated` under which it is reported.
     public let name: String
+    /// The field whose GeoPoint is measured; objects without one report nothing.
     public let field: FieldPath
+    /// How the distance is measured, and from where.
     public let measure: GeoMeasure
 
+    /// A distance under a name that a member of `_calculated` may have.
     public init(_ name: String, of field: FieldPath, by measure: GeoMeasure) {
         self.name = name
         self.field = field

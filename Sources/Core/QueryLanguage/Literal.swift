@@ -11,5 +11,6 @@ public enum Literal: Sendable, Hashable {
     case string([UInt8])
     case point(Coordinate)
 
+    /// A string literal by its text.
     public static func string(_ text: String) -> Literal { .string(Array(text.utf8)) }
 }

@@ -28,6 +28,7 @@ public struct MemberReader {
         ServiceFailure(.invalidInputData, message, at: name.description)
     }
 
+    /// Reads a member of any kind, the last of duplicates; nil if there is none. O(members).
     public mutating func optional(_ name: StaticString) -> JSONView? {
         guard let object else { return nil }
         var found: JSONView?
@@ -39,6 +40,9 @@ public struct MemberReader {
         return found
     }
 
+    /// Reads a member of any kind that has to be there.
+    ///
+    /// - Parameter expected: what it has to be, with its article, for the failure.
     public mutating func required(
         _ name: StaticString, _ expected: String
     ) throws(ServiceFailure) -> JSONView {
@@ -48,14 +52,17 @@ public struct MemberReader {
         return value
     }
 
+    /// Reads a string that has to be there, as UTF-8 with its escapes resolved.
     public mutating func utf8(_ name: StaticString) throws(ServiceFailure) -> [UInt8] {
         Array(try text(name))
     }
 
+    /// Reads a string, nil if the member is missing; throws for another kind, null too.
     public mutating func optionalString(_ name: StaticString) throws(ServiceFailure) -> String? {
         try optionalText(name).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// Reads a string that has to be there.
     public mutating func string(_ name: StaticString) throws(ServiceFailure) -> String {
         String(decoding: try text(name), as: UTF8.self)
     }
@@ -77,6 +84,7 @@ public struct MemberReader {
         return utf8
     }
 
+    /// Reads a boolean, nil if the member is missing; throws for another kind, null too.
     public mutating func optionalBool(_ name: StaticString) throws(ServiceFailure) -> Bool? {
         guard let value = optional(name) else { return nil }
         guard let bool = value.bool else {
@@ -98,6 +106,9 @@ public struct MemberReader {
         return int
     }
 
+    /// Reads an array that has to be there.
+    ///
+    /// - Parameter expected: what it has to be, with its article, for the failure.
     public mutating func array(
         _ name: StaticString, _ expected: String
     ) throws(ServiceFailure) -> JSONView {

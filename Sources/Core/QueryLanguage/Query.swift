@@ -2,15 +2,19 @@ import Objects
 
 /// One sort key of an order.
 public struct OrderKey: Sendable, Hashable {
+    /// What an order compares.
     public enum Source: Sendable, Hashable {
         case field(FieldPath)
         /// `_calculated.<name>`: the distance that a clause puts under this name.
         case distance(name: String)
     }
 
+    /// What objects are compared by.
     public var source: Source
+    /// Whether large values come first; objects without a value are last in both directions.
     public var descending: Bool
 
+    /// A key that is ascending unless stated otherwise.
     public init(_ source: Source, descending: Bool = false) {
         self.source = source
         self.descending = descending
@@ -19,6 +23,7 @@ public struct OrderKey: Sendable, Hashable {
 
 /// A query of a bucket: which objects, in which order, how many, and which of their fields.
 public struct Query: Sendable, Hashable {
+    /// What objects have to satisfy.
     public var clause: Clause
     /// Empty: by creation.
     public var order: [OrderKey]
@@ -31,6 +36,7 @@ public struct Query: Sendable, Hashable {
     /// The opaque key that a page ended with.
     public var paginationKey: String?
 
+    /// A query of every object in the order of creation, unless stated otherwise.
     public init(
         clause: Clause = .all, order: [OrderKey] = [], limit: Int? = nil,
         fields: [[UInt8]]? = nil, counts: [String] = [], paginationKey: String? = nil

@@ -6,6 +6,7 @@ import Objects
 public struct QueryParser {
     private let limits: Limits
 
+    /// A parser that refuses queries beyond these limits.
     public init(limits: Limits) { self.limits = limits }
 
     /// Reads `bucketQuery`, `bestEffortLimit`, `paginationKey` and `fields`.

@@ -11,8 +11,10 @@ import JSONText
 /// Types order null, booleans, numbers, strings, GeoPoints, arrays and objects; a missing value is
 /// last in both directions. Equal values have equal bytes: `1` and `1.0`, longitude 180 and -180.
 public struct SortKey: Sendable, Hashable, Comparable {
+    /// The encoded values one after the other; compared as unsigned bytes.
     public private(set) var bytes: [UInt8]
 
+    /// A key by its bytes, as another key had them; by default an empty one.
     public init(bytes: [UInt8] = []) { self.bytes = bytes }
 
     public static func < (a: SortKey, b: SortKey) -> Bool {
@@ -31,6 +33,7 @@ public struct SortKey: Sendable, Hashable, Comparable {
         static let missing: UInt8 = 255
     }
 
+    /// Appends a value. Keys are comparable only if their values have the same directions.
     public mutating func append(_ value: SortValue, descending: Bool) {
         let start = bytes.count
         switch value {

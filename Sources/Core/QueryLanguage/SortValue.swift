@@ -8,6 +8,7 @@ public enum SortValue: Sendable, Equatable {
     case bool(Bool)
     /// As returned by `JSONNumber.floored`.
     case number(floor: Double, rest: UInt16)
+    /// UTF-8: compared as code points.
     case string([UInt8])
     /// The longitude is canonical: 180 is -180.
     case point(latitude: Double, longitude: Double)
@@ -18,6 +19,8 @@ public enum SortValue: Sendable, Equatable {
     /// For an order by distance; not comparable with the numbers of a field.
     case distance(Distance)
 
+    /// The value of a field, nil where the object lacks it. A number out of binary64's range traps:
+    /// no stored document has one.
     public init(_ view: JSONView?) {
         guard let view else {
             self = .missing
@@ -34,14 +37,17 @@ public enum SortValue: Sendable, Equatable {
         }
     }
 
+    /// A number by its exact value.
     public init(_ number: JSONNumber) {
         let (floor, rest) = number.floored
         self = .number(floor: floor, rest: rest)
     }
 
+    /// A GeoPoint, with its canonical longitude.
     public init(_ place: Coordinate) {
         self = .point(latitude: place.latitude, longitude: place.canonicalLongitude)
     }
 
+    /// A reported distance; nil, of an object without the point, is a missing value.
     public init(_ distance: Distance?) { self = distance.map(SortValue.distance) ?? .missing }
 }

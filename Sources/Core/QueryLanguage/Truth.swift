@@ -1,13 +1,16 @@
 /// Kleene's three truth values, as in SQL.
 public enum Truth: Int8, Sendable, Comparable {
     case no = 0
+    /// Of a field that is missing, null, or of a type that a leaf cannot compare.
     case unknown = 1
     case yes = 2
 
+    /// The truth of what is known: `yes` or `no`.
     public init(_ value: Bool) { self = value ? .yes : .no }
 
     public static func < (a: Truth, b: Truth) -> Bool { a.rawValue < b.rawValue }
 
+    /// The negation, which keeps `unknown`.
     public static prefix func ! (a: Truth) -> Truth { Truth(rawValue: 2 - a.rawValue)! }
 
     /// The conjunction: the least of both.

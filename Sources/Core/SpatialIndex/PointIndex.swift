@@ -59,6 +59,7 @@ public struct PointIndex: PointSet {
         self.deltaCapacity = deltaCapacity
     }
 
+    /// How many points are written before they become a tree, unless stated otherwise.
     public static let defaultDeltaCapacity = 256
 
     /// A packed index of these points; the last of several for one slot counts.
@@ -69,6 +70,11 @@ public struct PointIndex: PointSet {
         self.init(bulk: points, deltaCapacity: Self.defaultDeltaCapacity)
     }
 
+    /// A packed index of these points; the last of several for one slot counts.
+    ///
+    /// - Parameter deltaCapacity: how many points are written before they become a tree; at least
+    ///   8.
+    /// - Complexity: O(n) when slots ascend, otherwise O(n log n).
     public init(bulk points: [(slot: Slot, coordinate: Coordinate)], deltaCapacity: Int) {
         self.init(deltaCapacity: deltaCapacity)
         let ascends = zip(points, points.dropFirst()).allSatisfy { $0.slot < $1.slot }

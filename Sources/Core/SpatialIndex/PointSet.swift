@@ -4,9 +4,12 @@ import PersistentStructures
 /// A point and its distance by some measure. In a nearest-first walk it is also a cursor:
 /// everything at or before this pair has been seen.
 public struct MeasuredPoint: BitwiseCopyable, Sendable, Hashable, Comparable {
+    /// The distance by the measure of the walk.
     public let distance: Distance
+    /// The slot of the point.
     public let slot: Slot
 
+    /// A point of a slot at a distance; as a cursor, of a slot that need not have a point.
     public init(distance: Distance, slot: Slot) {
         self.distance = distance
         self.slot = slot

@@ -24,6 +24,9 @@ public enum AnswerWriter {
     /// Bytes of the envelope of a result, without the id.
     public static let envelopeBytes = #"{"jsonrpc":"2.0","id":,"result":}"#.utf8.count
 
+    /// Appends an error.
+    ///
+    /// - Parameter id: JSON; nil, for a request whose id is not known, is written as null.
     public static func failure(
         _ failure: RPCFailure, id: String?, to writer: inout JSONWriter
     ) {

@@ -12,6 +12,7 @@
 /// A line ends in `\n`; a `\r` before that does not belong to it. Empty lines are ignored. A line
 /// without its `\n` waits for more; at most `limit` + 2 bytes of it are kept.
 public struct LineFramer {
+    /// What comes out: a line, or the refusal of one.
     public enum Event: Equatable {
         /// A line: these bytes of `buffer`, until the next call.
         case line(Range<Int>)
@@ -19,6 +20,7 @@ public struct LineFramer {
         case tooLong
     }
 
+    /// The bytes that a line's range refers to; `append` may move them.
     public private(set) var buffer: [UInt8] = []
     private let limit: Int
     private var start = 0  // where the line under way begins
@@ -34,6 +36,7 @@ public struct LineFramer {
     /// Whether bytes of a line have come, skipped ones too, but not its end.
     public var isWithinLine: Bool { isSkipping || start < buffer.count }
 
+    /// Takes bytes as they arrive, of any number of lines. O(bytes), amortised.
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start == buffer.count {
             buffer.removeAll(keepingCapacity: buffer.capacity <= 1 << 17)

@@ -3,8 +3,11 @@ import Vocabulary
 
 /// An error of the protocol: JSON-RPC's number, the service's name for it, a message.
 public struct RPCFailure: Error, Sendable, Equatable {
+    /// The JSON-RPC error code: -32768 to -32000 of JSON-RPC itself, others the service's own.
     public var code: Int
+    /// The service's name for the error, such as `INVALID_INPUT_DATA`.
     public var errorCode: String
+    /// What is wrong, in words for people.
     public var message: String
     /// The JSON path of the member at fault.
     public var path: String?
@@ -12,8 +15,10 @@ public struct RPCFailure: Error, Sendable, Equatable {
     public var offset: Int?
     /// Links an internal error to its log line.
     public var requestID: String?
+    /// How long to wait before the next attempt; nil if waiting does not help or is not known to.
     public var retryAfterMilliseconds: Int?
 
+    /// A failure of a request as a whole; the other members are set afterwards.
     public init(_ code: Int, _ errorCode: String, _ message: String, offset: Int? = nil) {
         self.code = code
         self.errorCode = errorCode
@@ -38,15 +43,18 @@ public struct RPCFailure: Error, Sendable, Equatable {
         self.requestID = requestID
     }
 
+    /// The refusal of a line longer than so many bytes.
     public static func lineTooLong(limit: Int) -> RPCFailure {
         RPCFailure(
             -32600, "LINE_TOO_LONG", "the line is longer than \(limit) bytes and was skipped")
     }
 
+    /// The refusal of a line whose end did not come within so many milliseconds.
     public static func lineTooSlow(limit: Int) -> RPCFailure {
         .invalidRequest("a line has to end within \(limit) ms of its first byte")
     }
 
+    /// The refusal of JSON that is not a request.
     public static func invalidRequest(_ message: String) -> RPCFailure {
         RPCFailure(-32600, "INVALID_REQUEST", message)
     }

@@ -9,6 +9,7 @@ import QueryLanguage
 /// exactly, and points are *coded*: their low bits are an address in the column's dictionary, equal
 /// for equal values and in no order.
 public struct Cell: BitwiseCopyable, Hashable, Sendable {
+    /// Compared as unsigned integers; of coded values of one type in no meaningful order.
     public let bits: UInt64
 
     static let null = Cell(bits: 1)
@@ -18,6 +19,7 @@ public struct Cell: BitwiseCopyable, Hashable, Sendable {
     @inlinable static var object: Cell { Cell(bits: 0xFFF9 << 48) }
     /// A value that the column does not know: only the document does.
     @inlinable public static var unknown: Cell { Cell(bits: .max - 1) }
+    /// An object without the field.
     @inlinable public static var missing: Cell { Cell(bits: .max) }
 
     /// The first and the last cell that a number which is a binary64 can have.

@@ -3,6 +3,7 @@ import PersistentStructures
 
 /// The columns of a bucket, each of all its slots.
 package struct ColumnSet: Sendable {
+    /// The columns by the paths of their fields.
     package private(set) var entries: [FieldPath: Entry] = [:]
 
     /// No columns.
@@ -10,13 +11,18 @@ package struct ColumnSet: Sendable {
 
     /// A column, its order if it has one, and whether they are used.
     package struct Entry: Sendable {
+        /// The values of the field in all slots.
         package var column: Column
+        /// The slots in the order of the column's values; nil if none has been made.
         package var index: OrderedIndex?
+        /// Whether the column has answered queries of late.
         package let use = ColumnUse()
 
+        /// What the column and its order occupy, in bytes; O(1).
         package var memoryBytes: Int { column.memoryBytes + (index?.memoryBytes ?? 0) }
     }
 
+    /// Whether the bucket has no columns at all.
     package var isEmpty: Bool { entries.isEmpty }
 
     /// What the columns and their orders occupy, in bytes; O(columns).
@@ -43,6 +49,7 @@ package struct ColumnSet: Sendable {
         entries[field] = Entry(column: column)
     }
 
+    /// Removes a column and its order; nothing happens if there is none.
     package mutating func remove(_ field: FieldPath) { entries[field] = nil }
 
     /// Puts a value in a column, and its slot in that column's order.

@@ -32,6 +32,9 @@ package struct OrderedIndex: Sendable {
         return word < left.count && left[word] >> UInt64(slot & 63) & 1 == 0
     }
 
+    /// Takes a slot out before its cell changes.
+    ///
+    /// - Parameter cell: the slot's cell until now.
     package mutating func remove(_ slot: Slot, _ cell: Cell, in column: Column) {
         if isPlaced(slot) {
             left[Int(slot) >> 6] |= 1 << UInt64(slot & 63)
@@ -40,6 +43,9 @@ package struct OrderedIndex: Sendable {
         }
     }
 
+    /// Takes a slot in whose cell has changed.
+    ///
+    /// - Parameter cell: the slot's new cell.
     package mutating func insert(_ slot: Slot, _ cell: Cell, in column: Column) {
         delta.insert(slot, cell, in: column)
         // Made beside the writer long before, unless that falls far behind.

@@ -13,6 +13,7 @@ import Runtime
 ///     backend.submit(.put(…)) { result in … }     // called when it is durable and visible
 ///     try backend.close()
 public final class EmbeddedBackend: Backend {
+    /// `sqlite`.
     public let storeName = "sqlite"
     private let store: ObjectStore
     private let engine: InMemoryEngine
@@ -81,11 +82,15 @@ public final class EmbeddedBackend: Backend {
         } while !engine.isSettled
     }
 
+    /// Checks and plans a read, on the engine's present state.
     public func prepare(_ request: consuming ReadRequest) throws(ServiceFailure) -> any PreparedRead
     {
         try engine.prepare(request)
     }
 
+    /// Appends an object, whole, as clients read it, from memory or from the file.
+    ///
+    /// - Throws: `OBJECT_NOT_FOUND`.
     public func get(
         _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
     ) throws(ServiceFailure) {
@@ -95,6 +100,9 @@ public final class EmbeddedBackend: Backend {
         writer.raw(document)
     }
 
+    /// Holds the present state of a bucket, to be read piece by piece.
+    ///
+    /// - Throws: `TOO_MANY_REQUESTS` where no more states can be held.
     public func export(_ bucket: BucketName) throws(ServiceFailure) -> any BucketExport {
         let export = try exports.add()
         do {
@@ -109,6 +117,8 @@ public final class EmbeddedBackend: Backend {
         }
     }
 
+    /// Queues a write for the writer's thread; the completion is called when the write's
+    /// transaction is durable and visible, or has failed.
     public func submit(
         _ write: Write, key: RequestKey?, by owner: String,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
@@ -116,6 +126,7 @@ public final class EmbeddedBackend: Backend {
         writer.submit(write, key, by: owner, completion)
     }
 
+    /// Compares the file with everything that is derived from it, at one state; writes go on.
     public func check(until stop: StopSignal?) throws(ServiceFailure) -> CheckReport {
         do {
             let (frozen, state) = try writer.holding {
@@ -127,6 +138,9 @@ public final class EmbeddedBackend: Backend {
         }
     }
 
+    /// Holds the present state of the file, to be copied piece by piece; one backup at a time.
+    ///
+    /// - Throws: `TOO_MANY_REQUESTS` while another backup is being copied.
     public func backup() throws(ServiceFailure) -> any StoreBackup {
         let stop = StopSignal()
         try backupSlot.take(stop)
@@ -138,6 +152,8 @@ public final class EmbeddedBackend: Backend {
         }
     }
 
+    /// The engine's numbers, with the sizes of the file and its log, SQLite's memory, and the
+    /// writer's queue.
     public func statistics() -> BackendStatistics {
         var statistics = engine.statistics()
         statistics.memory.storeCache = ObjectStore.memoryBytes

@@ -19,15 +19,19 @@ enum Change: Sendable {
 
 /// The new state of one object, without its document.
 public struct ObjectChange: Sendable {
+    /// The bucket that the object is in.
     public var bucket: BucketName
+    /// The predefined fields after the change.
     public var metadata: ObjectMetadata
     /// The number of the change that created the object: its name in the store, and its place in
     /// the order of creation.
     public var creation: ChangeNumber
     /// The number of this change.
     public var change: ChangeNumber
+    /// The GeoPoints of the new document, at most one for each field path.
     public var points: [FieldPoint]
 
+    /// An object's state after a change; `creation` and `change` are equal for a new object.
     public init(
         bucket: BucketName, metadata: ObjectMetadata, creation: ChangeNumber, change: ChangeNumber,
         points: [FieldPoint]

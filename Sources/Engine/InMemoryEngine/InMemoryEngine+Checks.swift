@@ -29,6 +29,7 @@ public struct EngineState: Sendable {
         }
     }
 
+    /// The buckets that the state has, in no particular order.
     public var buckets: [BucketName] { Array(snapshot.buckets.keys) }
 
     /// How many objects a bucket holds, those that have expired included.

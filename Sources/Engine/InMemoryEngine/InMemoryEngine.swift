@@ -63,6 +63,7 @@ public final class InMemoryEngine: Sendable {
         /// How often is looked whether a checkpoint is due; five times that long for the rest.
         public var housekeeping = Duration.milliseconds(200)
 
+        /// The values that a service runs with.
         public init() {}
     }
 

@@ -1,5 +1,5 @@
 import Backend
-import Crypto
+import Digests
 import JSONText
 import Objects
 import QueryLanguage
@@ -26,14 +26,13 @@ struct PageKey: Equatable {
 /// and bytes), and an HMAC-SHA-256, cut to 16 bytes, over all that and the query's bucket, clause
 /// and order. So a key of another query is as wrong as one that was tampered with.
 struct PageKeyCodec: Sendable {
-    /// The authentication code in the making, the secret taken in already.
-    private let prepared: HMAC<SHA256>
+    private let secret: AuthenticationKey
 
     private static let version: UInt8 = 2
     private static let codeBytes = 16
     private static let smallest = 1 + 8 + 1 + 4 + codeBytes
 
-    init(secret: [UInt8]) { prepared = HMAC<SHA256>(key: SymmetricKey(data: secret)) }
+    init(secret: [UInt8]) { self.secret = AuthenticationKey(secret) }
 
     func encode(_ key: PageKey, for query: Query, in bucket: BucketName) -> String {
         var bytes: [UInt8] = []
@@ -46,8 +45,7 @@ struct PageKeyCodec: Sendable {
             bytes.append(contentsOf: $0)
         }
         bytes.append(contentsOf: key.sortKey.bytes)
-        let code = bytes.withUnsafeBytes { self.code($0, query, bucket) }
-        code.withUnsafeBytes { bytes.append(contentsOf: $0.prefix(Self.codeBytes)) }
+        bytes.append(contentsOf: code(bytes[...], query, bucket))
         return Base64URL.encode(bytes)
     }
 
@@ -70,27 +68,20 @@ struct PageKeyCodec: Sendable {
         return PageKey(sortKey: sortKey, creation: creation, id: id)
     }
 
-    /// In a time that does not depend on where the codes differ.
     private func isAuthentic(_ bytes: [UInt8], _ query: Query, _ bucket: BucketName) -> Bool {
-        bytes.withUnsafeBytes { bytes in
-            let body = UnsafeRawBufferPointer(rebasing: bytes.dropLast(Self.codeBytes))
-            return code(body, query, bucket).withUnsafeBytes { code in
-                zip(code, bytes.suffix(Self.codeBytes)).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
-            }
-        }
+        areEqualInConstantTime(
+            code(bytes.dropLast(Self.codeBytes), query, bucket), bytes.suffix(Self.codeBytes))
     }
 
     /// - Parameter body: tells where it ends itself, so that no two texts run into one.
     private func code(
-        _ body: UnsafeRawBufferPointer, _ query: Query, _ bucket: BucketName
-    ) -> HMAC<SHA256>.MAC {
+        _ body: ArraySlice<UInt8>, _ query: Query, _ bucket: BucketName
+    ) -> ArraySlice<UInt8> {
         var writer = JSONWriter()
-        writer.raw(body.assumingMemoryBound(to: UInt8.self))
+        body.withUnsafeBufferPointer { writer.raw($0) }
         writer.string(bucket.text)
         query.clause.write(to: &writer)
         writer.list(query.order) { $0.write(to: &$1) }
-        var code = prepared
-        writer.withBytes { code.update(data: UnsafeRawBufferPointer($0)) }
-        return code.finalize()
+        return writer.withBytes { secret.code(of: $0) }.prefix(Self.codeBytes)
     }
 }

@@ -32,6 +32,7 @@ public final class Successor {
 
     // MARK: For the transaction
 
+    /// Whether nothing has been applied yet.
     public var isUnchanged: Bool { changes.isEmpty }
 
     /// The change that created an object, one that has expired too, and the latest one.
@@ -59,6 +60,8 @@ public final class Successor {
         return open.fields.count
     }
 
+    /// Whether any object of a bucket has a GeoPoint at a field path; false where there is no such
+    /// bucket.
     public func hasGeoPoints(at field: FieldPath, in bucket: BucketName) -> Bool {
         guard exists(bucket) else { return false }
         work(on: bucket)
@@ -74,6 +77,7 @@ public final class Successor {
         changes.append(.upsert(object, text: text))
     }
 
+    /// Deletes the objects that these changes created; all of them have to be in the bucket.
     public func delete(_ creations: [ChangeNumber], in bucket: BucketName) {
         work(on: bucket)
         for creation in creations { open.delete(created: creation) }

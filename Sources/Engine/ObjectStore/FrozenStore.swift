@@ -6,6 +6,7 @@ import Objects
 ///
 /// - Note: It holds a read transaction: the write-ahead log is not begun anew meanwhile.
 public final class FrozenStore: Sendable {
+    /// The path of the store's file.
     public let path: String
     private let reader: any DatabaseReader
     /// Keeps services from beginning to write to a file that SQLite takes for unchanging.
@@ -94,6 +95,9 @@ public final class FrozenStore: Sendable {
         }
     }
 
+    /// Reads the state from its beginning to its end. The scan is valid inside `body` only.
+    ///
+    /// - Throws: `StoreFailure`, also for any other error of `body`.
     public func scan<Result>(_ body: (StoreScan) throws -> Result) throws(StoreFailure) -> Result {
         try read { db in try body(try StoreScan(db)) }
     }

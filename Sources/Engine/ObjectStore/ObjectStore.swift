@@ -13,6 +13,7 @@ import Synchronization
 /// A write-ahead log, taken into the file by checkpoints of a connection of its own (`checkpoint`). One
 /// process holds a store at a time; within it one thread writes while others read.
 public final class ObjectStore: Sendable {
+    /// The path of the file as it was given; the log lies beside it, with `-wal` behind its name.
     public let path: String
     /// Authenticates page keys; made once, kept in the store.
     public let secret: [UInt8]

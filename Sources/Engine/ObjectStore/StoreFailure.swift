@@ -2,15 +2,19 @@ import GRDB
 
 /// Why a store could not be opened, read or written.
 public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// There is no file to read.
     case notFound(path: String)
     /// The file is there but SQLite cannot make sense of it.
     case notADatabase(path: String)
     /// A SQLite database, but not one of this program's.
     case foreign(path: String)
+    /// Its schema is of a later version than this program knows.
     case newer(path: String, version: Int, known: Int)
     /// Another process holds it.
     case busy(path: String)
+    /// The disk has no room left.
     case full
+    /// What is stored contradicts itself, or SQLite cannot read it; the text says what.
     case damaged(String)
     /// The row of an object is not as it was written.
     case damagedObject(creation: UInt64)
@@ -18,6 +22,7 @@ public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case displaced(path: String)
     /// Of an earlier version, and only to be read.
     case older(path: String, version: Int, known: Int)
+    /// Anything else, with the reason in words.
     case failed(String)
 
     public var description: String {

@@ -36,6 +36,9 @@ public struct StoreScan {
         return (names, places)
     }
 
+    /// The number of the last change of the state; 0 of an empty store.
+    ///
+    /// - Throws: `StoreFailure.damaged` for a negative number.
     public func lastChange() throws -> ChangeNumber { try Self.lastChange(db) }
 
     static func lastChange(_ db: Database) throws -> ChangeNumber {

@@ -6,6 +6,7 @@ import Objects
 /// What one transaction of the writer can do. Valid inside `ObjectStore.write` only.
 public final class StoreTransaction {
     let db: Database
+    /// The number of the latest change, those of this transaction included.
     public private(set) var lastChange: ChangeNumber
     private let firstChange: ChangeNumber
     private var fieldNumbers: [FieldPath: UInt32] = [:]
@@ -42,6 +43,7 @@ public final class StoreTransaction {
             .bind(1, name.text).first { $0.int(0) }
     }
 
+    /// Creates a bucket and returns its number; fails if there is one of that name.
     public func createBucket(_ name: BucketName) throws -> Int64 {
         try SQLStatement(db, "INSERT INTO bucket (name) VALUES (?1)").bind(1, name.text).run()
         return db.lastInsertedRowID

@@ -4,8 +4,11 @@ import Objects
 
 /// One row of the object table.
 public struct StoredRow: Sendable {
+    /// The number of the change that created the object: its name in the store.
     public let creation: ChangeNumber
+    /// The number of the change that wrote this row.
     public let change: ChangeNumber
+    /// The predefined fields; those of a damaged row may be anything.
     public let metadata: ObjectMetadata
     /// The stored document: minified JSON without predefined fields.
     public let text: [UInt8]

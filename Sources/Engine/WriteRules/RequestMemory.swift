@@ -1,5 +1,5 @@
 import Backend
-import Crypto
+import Digests
 import Objects
 
 /// The writes of the last 24 hours that their clients may repeat: in the store, so that a restart
@@ -59,6 +59,6 @@ struct RequestMemory<Ledger: RequestLedger> {
     }
 
     private static func digest(_ key: RequestKey) -> [UInt8] {
-        Array(SHA256.hash(data: key.request).prefix(16))
+        Array(SHA256.digest(of: key.request).prefix(16))
     }
 }

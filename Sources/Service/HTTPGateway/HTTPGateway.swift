@@ -1,4 +1,4 @@
-import Hummingbird
+import HTTPTypes
 import HummingbirdCore
 import Listeners
 import Logging
@@ -82,13 +82,13 @@ public struct HTTPGateway: ServiceLifecycle.Service {
             connections.value.closeLate(now: .now())
         }
         defer { looks.cancel() }
-        let application = Application(
-            responder: CallbackResponder<BasicRequestContext> { request, _ in answer(request) },
-            server: HTTPServerBuilder { responder in
-                CountedChannel(http: HTTP1Channel(responder: responder), connections: connections)
-            },
-            configuration: ApplicationConfiguration(
-                address: .hostname(host, port: port), serverName: nil),
+        let http = HTTP1Channel { request, writer, _ in
+            let answer = answer(request)
+            try await writer.write(response: answer.head, body: answer.body)
+        }
+        let server = Server(
+            childChannelSetup: CountedChannel(http: http, connections: connections),
+            configuration: ServerConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in
                 try? await loop.submit {
                     let pause = AcceptPause { _, _ in connections.value.makeRoom() }
@@ -97,8 +97,8 @@ public struct HTTPGateway: ServiceLifecycle.Service {
                 let address = channel.localAddress
                 listening(address?.ipAddress ?? host, address?.port ?? port)
             },
-            eventLoopGroupProvider: .shared(loop), logger: logger)
-        try await application.run()
+            eventLoopGroup: loop, logger: logger)
+        try await server.run()
     }
 
     // MARK: Answers
@@ -135,8 +135,12 @@ public struct HTTPGateway: ServiceLifecycle.Service {
         _ text: String, _ status: HTTPResponse.Status = .ok,
         contentType: String = "text/plain; charset=utf-8"
     ) -> Response {
-        Response(
-            status: status, headers: [.contentType: contentType, .cacheControl: "no-store"],
+        let headers: HTTPFields = [
+            .contentType: contentType, .cacheControl: "no-store",
+            .date: httpDate(wallMilliseconds() / 1_000),
+        ]
+        return Response(
+            status: status, headers: headers,
             body: .init(byteBuffer: ByteBuffer(string: text)))
     }
 }

@@ -2,7 +2,6 @@ import Backend
 import DequeModule
 import JSONText
 import NIOCore
-import NIOSSL
 import NIOTLS
 import Objects
 import Operations
@@ -93,7 +92,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // Lines say themselves where they end: it does not matter how TLS does.
-        if let error = error as? NIOSSLError, error == .uncleanShutdown { return }
+        if TLSContext.isUncleanEnd(error) { return }
         dispatcher.logger.debug("a connection ended", metadata: ["reason": "\(error)"])
         context.close(promise: nil)
     }

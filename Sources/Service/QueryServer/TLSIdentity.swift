@@ -1,4 +1,4 @@
-import NIOSSL
+import NIOCore
 import Objects
 import Operations
 import Synchronization
@@ -29,7 +29,7 @@ public final class TLSIdentity: Sendable {
         }
 
         /// What is made of one of them.
-        fileprivate func make<Value>(
+        func make<Value>(
             _ what: String, _ path: String, _ body: ([UInt8]) throws -> Value
         ) throws -> Value {
             do {
@@ -47,47 +47,25 @@ public final class TLSIdentity: Sendable {
         public let description: String
     }
 
-    private let files: Files
-    private let current: Mutex<NIOSSLContext>
+    /// Whether this build has TLS: the package's trait of that name.
+    public static var isAvailable: Bool { TLSContext.isAvailable }
 
-    /// - Throws: when a file cannot be read, or certificate and key do not belong together.
+    private let files: Files
+    private let current: Mutex<TLSContext>
+
+    /// - Throws: a `Fault` when a file cannot be read, when certificate and key do not belong together,
+    ///   and in a build without TLS.
     public init(_ files: Files) throws {
         self.files = files
-        current = Mutex(try Self.context(files))
+        current = Mutex(try TLSContext(files))
     }
 
     /// Reads the files anew; when that fails, all stays as it was.
     public func reload() throws {
-        let next = try Self.context(files)
+        let next: TLSContext = try .init(files)
         current.withLock { $0 = next }
     }
 
     /// A handler for one new connection.
-    func handler() -> NIOSSLServerHandler {
-        NIOSSLServerHandler(context: current.withLock { $0 })
-    }
-
-    private static func context(_ files: Files) throws -> NIOSSLContext {
-        let chain = try files.make("the certificate", files.certificate) {
-            try NIOSSLCertificate.fromPEMBytes($0)
-        }
-        let key = try files.make("its key", files.key) {
-            try NIOSSLPrivateKey(bytes: $0, format: .pem)
-        }
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-        configuration.minimumTLSVersion = .tlsv12
-        if let authority = files.clientCA {
-            let roots = try files.make("the clients' authorities", authority) {
-                try NIOSSLCertificate.fromPEMBytes($0)
-            }
-            configuration.trustRoots = .certificates(roots)
-            configuration.certificateVerification = .noHostnameVerification
-        }
-        do {
-            return try NIOSSLContext(configuration: configuration)
-        } catch {
-            throw Fault(description: "certificate and key do not belong together")
-        }
-    }
+    func handler() -> any ChannelHandler { current.withLock { $0 }.handler() }
 }

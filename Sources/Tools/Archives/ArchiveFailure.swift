@@ -1,9 +1,11 @@
 /// Why a file is not an archive, or why a value in it cannot be read: a message and a path.
 public struct ArchiveFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong, in words for people, without the path.
     public let message: String
     /// From the top of the archive, such as `root[3].location`; nil for the file as a whole.
     public let path: String?
 
+    /// A failure at a path from the archive's top; without one, of the file as a whole.
     public init(_ message: String, at path: String? = nil) {
         self.message = message
         self.path = path
@@ -26,5 +28,6 @@ public struct ArchiveLimits: Sendable {
     /// Values of one object, shared ones counted wherever they appear.
     public var objectValues = 100_000
 
+    /// The limits that the properties begin with.
     public init() {}
 }

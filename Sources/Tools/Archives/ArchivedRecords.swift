@@ -2,9 +2,11 @@ import JSONText
 
 /// The objects of an archive as documents for a bucket.
 public struct ArchivedRecords: Sendable {
+    /// Which values of the archive become objects, and how.
     public struct Options: Sendable {
         /// Top-level keys to read; empty means the root, or the only key.
         public var keys: [String] = []
+        /// Pairs of fields that become GeoPoints, in the order in which they are replaced.
         public var geoPoints: [PointMapping] = []
         /// Removes underscores at the beginning of field names, except in GeoPoints, because
         /// first-level names with one are reserved.
@@ -13,14 +15,18 @@ public struct ArchivedRecords: Sendable {
         public var valueField: String?
         /// The field whose string or whole number becomes the object's `_id`.
         public var idField: String?
+        /// How instances of classes become JSON, and what reading may cost.
         public var archive = KeyedArchive.Options()
 
+        /// Reads the root's objects, with their fields as they are archived.
         public init() {}
     }
 
     /// Two fields of degrees that become one GeoPoint.
     public struct PointMapping: Sendable, Equatable {
+        /// The path of the field with the latitude.
         public var latitude: String
+        /// The path of the field with the longitude.
         public var longitude: String
         /// The field that receives the point.
         public var field: String
@@ -63,6 +69,7 @@ public struct ArchivedRecords: Sendable {
         return archive.keys
     }
 
+    /// How many objects there are, those that cannot be read included.
     public var count: Int { values.count }
 
     /// One object as a document to write.

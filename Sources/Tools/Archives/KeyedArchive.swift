@@ -29,8 +29,10 @@ public struct KeyedArchive: Sendable {
     public struct Options: Sendable {
         /// Archived class names whose instances get a member that holds the class's name.
         public var typeFields: [String: String] = [:]
+        /// What reading the file may cost.
         public var limits = ArchiveLimits()
 
+        /// No class names, and the limits of `ArchiveLimits()`.
         public init() {}
     }
 

@@ -9,14 +9,17 @@ import JSONText
 public struct Dataset: Sendable {
     /// The name of the set in reports.
     public let name: String
+    /// Where the objects are, by their numbers.
     public private(set) var places: [MicroPoint] = []
     /// Numbers of `categoryNames`.
     public private(set) var categories: [UInt8] = []
     /// 0 through 100.
     public private(set) var ratings: [UInt8] = []
 
+    /// How many objects there are, numbered from 0.
     public var count: Int { places.count }
 
+    /// The categories by their numbers, in alphabetical order.
     public static let categoryNames = [
         "bakery", "bank", "bar", "bookshop", "cafe", "charger", "cinema", "clinic", "florist",
         "gallery", "gym", "hotel", "library", "market", "museum", "parking", "pharmacy", "school",
@@ -73,6 +76,7 @@ public struct Dataset: Sendable {
     /// The number of an object by its id.
     public static func object(_ id: some StringProtocol) -> Int? { Int(id.dropFirst()) }
 
+    /// The JSON of an object by its number, with its id in `_id`, as UTF-8.
     public func document(of object: Int) -> [UInt8] {
         var writer = JSONWriter(reserving: 256)
         write(object, into: &writer)

@@ -6,6 +6,7 @@ import Glibc
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
+    /// A generator whose numbers follow from the seed; any seed will do.
     public init(seed: UInt64) { state = seed }
 
     public mutating func next() -> UInt64 {
@@ -19,6 +20,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     /// A number from 0 up to, not including, a limit.
     public mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 
+    /// A number from the range, both limits included, uniformly distributed.
     public mutating func number(_ range: ClosedRange<Double>) -> Double {
         Double.random(in: range, using: &self)
     }

@@ -60,6 +60,9 @@ struct AccessFlags: ParsableArguments {
         guard keys != nil || !takesEndless else {
             throw ValidationError("--jwt-without-expiry needs --jwt-keys")
         }
+        guard keys == nil || SigningKeys.isAvailable else {
+            throw CommandFailure(without: "JWT", "--jwt-keys")
+        }
         guard tokens != nil || keys != nil else { return nil }
         var rules = SigningKeys.Rules()
         if let audience { rules.audience = audience }
@@ -79,6 +82,9 @@ struct AccessFlags: ParsableArguments {
                 throw ValidationError("TLS needs both --tls-certificate and --tls-key")
             }
             return nil
+        }
+        guard TLSIdentity.isAvailable else {
+            throw CommandFailure(without: "TLS", "--tls-certificate")
         }
         do {
             return try TLSIdentity(

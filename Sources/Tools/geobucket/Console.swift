@@ -49,5 +49,12 @@ struct CommandFailure: Error, CustomStringConvertible {
 
     init(_ message: String) { self.message = message }
 
+    /// A flag was given that a trait of the package would be needed for.
+    init(without trait: String, _ flag: String) {
+        self.init(
+            "this program was built without \(trait), which \(flag) needs; "
+                + "`swift build -c release --product geobucket` builds one with it")
+    }
+
     var description: String { message }
 }

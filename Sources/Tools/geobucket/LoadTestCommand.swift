@@ -159,8 +159,9 @@ extension ServerOption {
     /// The service as a load test's target: address, login and TLS of every connection.
     fileprivate func loadTarget() throws -> Target {
         let address = try address()
+        let tls = try clientTLS()
         let transport = try usage("--tls-ca, --tls-certificate, --tls-key") {
-            try clientTLS()?.transport(to: address.host)
+            try tls?.transport(to: address.host)
         }
         return Target(
             host: address.host, port: address.port, token: try token(), transport: transport)

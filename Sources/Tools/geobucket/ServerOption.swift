@@ -68,6 +68,7 @@ struct ServerOption: ParsableArguments {
     func clientTLS() throws -> ClientTLS? {
         let authority = tlsCa ?? Files.environment("GEOBUCKET_TLS_CA")
         guard tls || authority != nil || tlsCertificate != nil || tlsKey != nil else { return nil }
+        guard ClientTLS.isAvailable else { throw CommandFailure(without: "TLS", "--tls") }
         switch (tlsCertificate, tlsKey) {
         case (nil, nil): return ClientTLS(certificateAuthority: authority)
         case (let certificate?, let key?):

@@ -1,8 +1,9 @@
-import HTTPGateway
 import Objects
 import Operations
 import TestSupport
 import Testing
+
+@testable import HTTPGateway
 
 /// Health and metrics over HTTP: what is answered, and to whom.
 @Suite(.timeLimit(.minutes(5))) struct GatewayTests {
@@ -38,6 +39,14 @@ import Testing
     }
 
     private static let alive = "HTTP/1.1 200 OK alive"
+
+    @Test("an answer says when it was made")
+    func date() async throws {
+        #expect(httpDate(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(httpDate(1_709_164_800) == "Thu, 29 Feb 2024 00:00:00 GMT")
+        let head = try await Self.with { try HTTPGet(port: $0, path: "/healthz").head }
+        #expect(head.contains(/date: ..., \d\d ... \d{4} \d\d:\d\d:\d\d gmt/), "\(head)")
+    }
 
     @Test("alive at once, ready only while requests are served, metrics as they are now")
     func routes() async throws {

@@ -4,9 +4,12 @@ import Synchronization
 
 /// A field of a bucket that has a column, or is to have one.
 public struct ColumnName: Hashable, Sendable {
+    /// The bucket's full name.
     public let bucket: BucketName
+    /// The path of the field.
     public let field: FieldPath
 
+    /// A column by its bucket and field, neither of which has to exist.
     public init(bucket: BucketName, field: FieldPath) {
         self.bucket = bucket
         self.field = field

@@ -29,6 +29,7 @@ public protocol DocumentSource: PresentDocuments {
 }
 
 extension DocumentSource {
+    /// Reads the documents one by one, for sources that have no faster way.
     public func documents(
         creations: [ChangeNumber]
     ) throws(ServiceFailure) -> [(change: ChangeNumber, text: [UInt8])?] {

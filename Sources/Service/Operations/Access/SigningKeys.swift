@@ -1,5 +1,4 @@
 import JSONText
-import JWTKit
 import Objects
 
 /// The keys by whose signatures tokens are accepted that no file lists: JWTs (RFC 7519), signed by
@@ -20,13 +19,17 @@ public struct SigningKeys: Sendable, Equatable {
     }
 
     struct Key: Sendable, Equatable {
-        let id: String
-        let algorithm: any JWTAlgorithm
+        let verifier: VerifyingKey
         /// As the key set has it.
         let text: [UInt8]
 
-        static func == (a: Key, b: Key) -> Bool { a.id == b.id && a.text == b.text }
+        var id: String { verifier.id }
+
+        static func == (a: Key, b: Key) -> Bool { a.text == b.text }
     }
+
+    /// Whether this build takes signed tokens: the package's trait JWT.
+    public static var isAvailable: Bool { VerifyingKey.isAvailable }
 
     private let keys: [String: Key]
     private let rules: Rules
@@ -63,26 +66,7 @@ public struct SigningKeys: Sendable, Equatable {
     }
 
     private static func key(_ text: [UInt8]) async -> Key? {
-        guard var jwk = try? JWK(json: String(decoding: text, as: UTF8.self)),
-            let id = jwk.keyIdentifier
-        else { return nil }
-        jwk.algorithm = jwk.algorithm ?? usualAlgorithm(of: jwk)
-        guard let keys = try? await JWTKeyCollection().add(jwk: jwk),
-            let algorithm = try? await keys.getKey(for: id)
-        else { return nil }
-        return Key(id: id.string, algorithm: algorithm, text: text)
-    }
-
-    /// The algorithm of a key that does not say which it is for.
-    private static func usualAlgorithm(of jwk: JWK) -> JWK.Algorithm? {
-        switch (jwk.keyType, jwk.curve?.rawValue) {
-        case (.rsa, _): .rs256
-        case (.octetKeyPair, _): .eddsa
-        case (.ecdsa, "P-256"): .es256
-        case (.ecdsa, "P-384"): .es384
-        case (.ecdsa, "P-521"): .es512
-        default: nil
-        }
+        await VerifyingKey(jwk: text).map { Key(verifier: $0, text: text) }
     }
 
     func holds(_ key: Key) -> Bool { keys[key.id] == key }
@@ -122,7 +106,7 @@ public struct SigningKeys: Sendable, Equatable {
         _ token: String, nowMilliseconds: Int64
     ) throws(ServiceFailure) -> (grant: Grant, key: Key) {
         guard let claimed = claimed(token),
-            (try? claimed.key.algorithm.verify(claimed.signature, signs: claimed.signed)) == true,
+            claimed.key.verifier.accepts(claimed.signature, of: claimed.signed),
             let grant = try? JSONParser.reading(
                 claimed.claims, { try self.grant($0, nowMilliseconds) })
         else { throw .wrongToken }
@@ -137,7 +121,7 @@ public struct SigningKeys: Sendable, Equatable {
         try? JSONParser.reading(header) { header in
             // Extensions that have to be understood (RFC 7515, 4.1.11): there is none here.
             guard header["crit"] == nil, let key = header["kid"]?.string.flatMap({ keys[$0] }),
-                header["alg"]?.string == key.algorithm.name
+                header["alg"]?.string == key.verifier.algorithmName
             else { return nil }
             return key
         }

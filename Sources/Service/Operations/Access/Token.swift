@@ -1,4 +1,4 @@
-import Crypto
+import Digests
 import JSONText
 
 /// A bearer token: a public id by which it is found, and a secret of 256 bits.
@@ -27,7 +27,7 @@ public struct Token: Sendable {
 
     /// What the tokens file keeps of it. The secret is random, so nothing slower is needed.
     public var digest: TokenDigest {
-        TokenDigest(bytes: Array(SHA256.hash(data: Array(text.utf8))))
+        TokenDigest(bytes: SHA256.digest(of: Array(text.utf8)))
     }
 }
 
@@ -48,10 +48,7 @@ public struct TokenDigest: Sendable, Equatable {
 
     /// Takes the same time wherever the two differ.
     public static func == (a: TokenDigest, b: TokenDigest) -> Bool {
-        guard a.bytes.count == b.bytes.count else { return false }
-        var difference: UInt8 = 0
-        for place in a.bytes.indices { difference |= a.bytes[place] ^ b.bytes[place] }
-        return difference == 0
+        areEqualInConstantTime(a.bytes[...], b.bytes[...])
     }
 }
 

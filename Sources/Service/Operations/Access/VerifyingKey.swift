@@ -1,0 +1,60 @@
+// What of signed tokens rests on jwt-kit, which the package's trait JWT asks for.
+
+#if JWT
+    import JWTKit
+
+    /// A public key that tells by one algorithm whether its owner has signed something.
+    struct VerifyingKey: Sendable {
+        static let isAvailable = true
+
+        /// Its name in its key set.
+        let id: String
+        private let algorithm: any JWTAlgorithm
+
+        /// - Parameter text: a JWK (RFC 7517); nil when it has no `kid` or is of a kind that is not
+        ///   known.
+        init?(jwk text: [UInt8]) async {
+            guard var jwk = try? JWK(json: String(decoding: text, as: UTF8.self)),
+                let id = jwk.keyIdentifier
+            else { return nil }
+            jwk.algorithm = jwk.algorithm ?? Self.usualAlgorithm(of: jwk)
+            guard let keys = try? await JWTKeyCollection().add(jwk: jwk),
+                let algorithm = try? await keys.getKey(for: id)
+            else { return nil }
+            self.id = id.string
+            self.algorithm = algorithm
+        }
+
+        /// The algorithm of a key that does not say which it is for.
+        private static func usualAlgorithm(of jwk: JWK) -> JWK.Algorithm? {
+            switch (jwk.keyType, jwk.curve?.rawValue) {
+            case (.rsa, _): .rs256
+            case (.octetKeyPair, _): .eddsa
+            case (.ecdsa, "P-256"): .es256
+            case (.ecdsa, "P-384"): .es384
+            case (.ecdsa, "P-521"): .es512
+            default: nil
+            }
+        }
+
+        /// The algorithm's name (RFC 7518).
+        var algorithmName: String { algorithm.name }
+
+        func accepts(_ signature: [UInt8], of signed: [UInt8]) -> Bool {
+            (try? algorithm.verify(signature, signs: signed)) == true
+        }
+    }
+#else
+    /// There is none in a build without the trait.
+    enum VerifyingKey: Sendable {
+        static let isAvailable = false
+
+        init?(jwk text: [UInt8]) async { return nil }
+
+        var id: String { switch self {} }
+
+        var algorithmName: String { switch self {} }
+
+        func accepts(_ signature: [UInt8], of signed: [UInt8]) -> Bool { switch self {} }
+    }
+#endif

@@ -1,0 +1,60 @@
+import NIOCore
+
+// What of the server's TLS rests on swift-nio-ssl, which the package's trait TLS asks for.
+
+#if TLS
+    import NIOSSL
+
+    /// Certificates and keys as they were read, for the connections that begin with them.
+    struct TLSContext: Sendable {
+        static let isAvailable = true
+
+        private let context: NIOSSLContext
+
+        init(_ files: TLSIdentity.Files) throws {
+            let chain = try files.make("the certificate", files.certificate) {
+                try NIOSSLCertificate.fromPEMBytes($0)
+            }
+            let key = try files.make("its key", files.key) {
+                try NIOSSLPrivateKey(bytes: $0, format: .pem)
+            }
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+            configuration.minimumTLSVersion = .tlsv12
+            if let authority = files.clientCA {
+                let roots = try files.make("the clients' authorities", authority) {
+                    try NIOSSLCertificate.fromPEMBytes($0)
+                }
+                configuration.trustRoots = .certificates(roots)
+                configuration.certificateVerification = .noHostnameVerification
+            }
+            do {
+                context = try NIOSSLContext(configuration: configuration)
+            } catch {
+                throw TLSIdentity.Fault(
+                    description: "certificate and key do not belong together")
+            }
+        }
+
+        /// A handler for one new connection.
+        func handler() -> any ChannelHandler { NIOSSLServerHandler(context: context) }
+
+        /// Whether TLS has only ended without saying so.
+        static func isUncleanEnd(_ error: any Error) -> Bool {
+            error as? NIOSSLError == .uncleanShutdown
+        }
+    }
+#else
+    /// There is none in a build without the trait.
+    enum TLSContext: Sendable {
+        static let isAvailable = false
+
+        init(_ files: TLSIdentity.Files) throws {
+            throw TLSIdentity.Fault(description: "the server was built without TLS")
+        }
+
+        func handler() -> any ChannelHandler { switch self {} }
+
+        static func isUncleanEnd(_ error: any Error) -> Bool { false }
+    }
+#endif
