@@ -54,9 +54,15 @@ public struct Bucket: Sendable {
 
     /// Writes many documents, all or none; those with an `_id` replace the object that has it.
     ///
+    /// - Parameter field: documents replace only objects whose value of this field is less than theirs;
+    ///   the others stay as they are.
     /// - Returns: their ids, in order.
-    public func putMany(_ documents: [JSONValue]) async throws -> [String] {
-        let answer = try await write(.putMany, [.init("objects", .array(documents))])
+    public func putMany(
+        _ documents: [JSONValue], ifNewer field: String? = nil
+    ) async throws -> [String] {
+        let condition = field.map { [JSONValue.Member("ifNewer", .string($0))] } ?? []
+        let answer = try await write(
+            .putMany, [.init("objects", .array(documents))] + condition)
         return answer["objects"]?.array?.compactMap { $0["_id"]?.string } ?? []
     }
 

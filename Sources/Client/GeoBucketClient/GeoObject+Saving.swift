@@ -49,16 +49,42 @@ extension GeoObject {
     public func saveAllFields(forced: Bool = true) async throws {
         let copy = try checkedCopy()
         guard let id = copy.id else { return try await create(copy) }
-        guard !copy.isPartial else {
-            throw ClientFailure.invalid(
-                "the object was read with some of its fields only; refresh it first", path: nil)
-        }
+        guard !copy.isPartial else { throw Self.partial }
         var condition: [JSONValue.Member] = []
         if !forced {
             condition =
                 copy.version == nil ? [.init("ifAbsent", .bool(true))] : versionCondition(copy)
         }
         try await put(copy.text, id, condition, expires: copy.expires, copy)
+    }
+
+    /// Replaces the whole object by this one if its value of a field is greater than the service's, or
+    /// creates it: a position that arrives late overwrites none that is later.
+    ///
+    ///     try await courier.saveAllFields(ifNewer: "fixedAt")
+    ///
+    /// Values are in the order in which queries sort them; a missing one is less than all others.
+    ///
+    /// - Returns: whether it was written. If not, the object here stays as it is, with its changes.
+    /// - Throws: `ClientFailure.invalid` for an object without an id, or that was read with only some of
+    ///   its fields.
+    @discardableResult
+    public func saveAllFields(ifNewer field: String) async throws -> Bool {
+        let copy = try checkedCopy()
+        let id = try existingID()
+        guard !copy.isPartial else { throw Self.partial }
+        let members: [JSONValue.Member] = [
+            .init("id", .string(id)), .init("ifNewer", .string(field)), Self.expiry(copy.expires),
+        ]
+        let answer = try await bucket.write(.put, members, object: copy.text) { view in
+            view["written"]?.bool == false ? nil : try State(view)
+        }
+        if let answer { finish(answer, copy) }
+        return answer != nil
+    }
+
+    private static var partial: ClientFailure {
+        .invalid("the object was read with some of its fields only; refresh it first", path: nil)
     }
 
     /// Reads the object again; changes that were not saved are lost.

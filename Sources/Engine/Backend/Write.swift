@@ -7,9 +7,11 @@ public enum Write: Sendable {
     case put(bucket: BucketName, object: PutObject, condition: WriteCondition)
     /// Creates or replaces many whole objects.
     case putMany(bucket: BucketName, objects: [PutObject])
-    /// Merges a JSON Merge Patch (its text) into an object.
+    /// Merges a JSON Merge Patch (its text) into an object; with `ifNewer` only if the merged object's
+    /// value of that field is greater than before.
     case patch(
-        bucket: BucketName, id: ObjectID, patch: [UInt8], ifVersion: Int64?, expiry: Expiry)
+        bucket: BucketName, id: ObjectID, patch: [UInt8], ifVersion: Int64?, ifNewer: FieldPath?,
+        expiry: Expiry)
     case delete(bucket: BucketName, id: ObjectID, ifVersion: Int64?)
     case deleteBucket(BucketName)
     case deleteWhere(bucket: BucketName, clause: Clause)
@@ -17,7 +19,7 @@ public enum Write: Sendable {
     /// The bucket that it changes, the only one.
     public var bucket: BucketName {
         switch self {
-        case .put(let bucket, _, _), .putMany(let bucket, _), .patch(let bucket, _, _, _, _),
+        case .put(let bucket, _, _), .putMany(let bucket, _), .patch(let bucket, _, _, _, _, _),
             .delete(let bucket, _, _),
             .deleteBucket(let bucket), .deleteWhere(let bucket, _):
             bucket
@@ -31,7 +33,7 @@ public enum Write: Sendable {
         case .put(_, let object, _): fixed + object.document.memoryBytes
         case .putMany(_, let objects):
             objects.reduce(fixed) { $0 + 128 + $1.document.memoryBytes }
-        case .patch(_, _, let patch, _, _): fixed + patch.count
+        case .patch(_, _, let patch, _, _, _): fixed + patch.count
         case .delete, .deleteBucket, .deleteWhere: fixed
         }
     }
@@ -65,26 +67,42 @@ public struct PutObject: Sendable {
     public var dataType: String?
     /// Milliseconds since 1970 from which on the object is gone; nil: it stays.
     public var expires: Int64?
+    /// Over an object that is there it is written only if its value of this field is greater, in the
+    /// order of values.
+    public var ifNewer: FieldPath?
 
     /// Stores its arguments.
     public init(
         id: ObjectID?, document: WrittenDocument, owner: String? = nil, dataType: String? = nil,
-        expires: Int64? = nil
+        expires: Int64? = nil, ifNewer: FieldPath? = nil
     ) {
         self.id = id
         self.document = document
         self.owner = owner
         self.dataType = dataType
         self.expires = expires
+        self.ifNewer = ifNewer
     }
 }
 
 /// What a write that was done has come to.
 public enum WriteAnswer: Sendable {
     /// The objects of a put or a patch, in the order of the write.
-    case stored([ObjectMetadata])
+    case stored([WriteResult])
     /// How many objects a delete removed.
     case deleted(Int)
+}
+
+/// What a put or a patch leaves of an object.
+public struct WriteResult: Sendable, Equatable {
+    public let metadata: ObjectMetadata
+    /// False where the object was at least as new as what was to be written (`ifNewer`).
+    public let isWritten: Bool
+
+    public init(_ metadata: ObjectMetadata, isWritten: Bool = true) {
+        self.metadata = metadata
+        self.isWritten = isWritten
+    }
 }
 
 extension WrittenDocument {

@@ -3,7 +3,7 @@ import JSONText
 import Objects
 
 /// Answers as stores remember them: a number of deletions, or
-/// `[[id, created, modified, version], …]`.
+/// `[[id, created, modified, version], …]`, with `false` at the end of one that was not written.
 extension WriteAnswer {
     var remembered: [UInt8] {
         var writer = JSONWriter()
@@ -13,11 +13,13 @@ extension WriteAnswer {
             writer.byte(UInt8(ascii: "["))
             writer.list(objects) { object, writer in
                 writer.byte(UInt8(ascii: "["))
-                writer.string(object.id.text)
-                for number in [object.created, object.modified, object.version] {
+                let metadata = object.metadata
+                writer.string(metadata.id.text)
+                for number in [metadata.created, metadata.modified, metadata.version] {
                     writer.byte(UInt8(ascii: ","))
                     writer.integer(number)
                 }
+                if !object.isWritten { writer.raw(",false") }
                 writer.byte(UInt8(ascii: "]"))
             }
             writer.byte(UInt8(ascii: "]"))
@@ -37,12 +39,13 @@ extension WriteAnswer {
         self = answer
     }
 
-    private static func object(_ view: JSONView) -> ObjectMetadata? {
+    private static func object(_ view: JSONView) -> WriteResult? {
         let id = view.elements.first { $0.kind == .string }?.string
         let numbers = view.elements.compactMap { $0.number?.exactInt.map(Int64.init) }
         guard let id, numbers.count == 3 else { return nil }
-        return ObjectMetadata(
+        let metadata = ObjectMetadata(
             id: ObjectID(trusted: id), created: numbers[0], modified: numbers[1],
             version: numbers[2])
+        return WriteResult(metadata, isWritten: !view.elements.contains { $0.bool == false })
     }
 }

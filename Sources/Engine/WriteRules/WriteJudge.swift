@@ -19,7 +19,8 @@ public struct WriteJudge<State: TransactionState> {
     private let limits: Limits
     private let newID: (Int64) -> ObjectID
     private let parser: JSONParser
-    private let patchParser = JSONParser()
+    /// For a text that is read beside one of `parser`'s.
+    private let secondParser = JSONParser()
 
     /// - Parameters:
     ///   - now: milliseconds since 1970.
@@ -69,8 +70,8 @@ public struct WriteJudge<State: TransactionState> {
         case .put(let bucket, let object, let condition):
             .stored([try put(object, if: condition, in: bucket)])
         case .putMany(let bucket, let objects): .stored(try put(objects, in: bucket))
-        case .patch(let bucket, let id, let patch, let version, let expiry):
-            .stored([try self.patch(id, patch, version, expiry, in: bucket)])
+        case .patch(let bucket, let id, let patch, let version, let ifNewer, let expiry):
+            .stored([try self.patch(id, patch, version, ifNewer, expiry, in: bucket)])
         case .delete(let bucket, let id, let version):
             .deleted(try delete([try deletable(id, in: bucket, version: version)], in: bucket))
         case .deleteBucket(let bucket): .deleted(try deleteBucket(bucket))
@@ -84,45 +85,60 @@ public struct WriteJudge<State: TransactionState> {
 
     private func put(
         _ object: PutObject, if condition: WriteCondition, in bucket: BucketName
-    ) throws -> ObjectMetadata {
+    ) throws -> WriteResult {
         let present = try object.id.flatMap { try whole($0, in: bucket) }
         if condition != .none { try condition.check(present?.metadata, object.id, in: bucket) }
+        if let kept = try kept(present, from: object) { return kept }
         try checkGeoFields(CollectionOfOne(object.document.points), in: bucket) { _ in "object" }
         return try put(object, over: present, in: bucket)
     }
 
-    private func put(_ objects: [PutObject], in bucket: BucketName) throws -> [ObjectMetadata] {
+    private func put(_ objects: [PutObject], in bucket: BucketName) throws -> [WriteResult] {
         try checkGeoFields(objects.lazy.map(\.document.points), in: bucket) { "objects[\($0)]" }
         return try objects.map { object in
             let present = try object.id.flatMap { try whole($0, in: bucket) }
-            return try put(object, over: present, in: bucket)
+            return try kept(present, from: object) ?? put(object, over: present, in: bucket)
         }
+    }
+
+    /// The present object, if it is at least as new as one that is to replace it only where it is not.
+    private func kept(
+        _ present: PresentObject?, from object: PutObject
+    ) throws -> WriteResult? {
+        guard let present, let field = object.ifNewer else { return nil }
+        let isNewer = field.isGreater(
+            in: try secondParser.parse(object.document.text),
+            than: try parser.parse(present.document))
+        return isNewer ? nil : WriteResult(present.metadata, isWritten: false)
     }
 
     private func put(
         _ object: PutObject, over present: PresentObject?, in bucket: BucketName
-    ) throws -> ObjectMetadata {
+    ) throws -> WriteResult {
         if let present {
             return try replace(present, object.document, expires: object.expires, in: bucket)
         }
         let metadata = ObjectMetadata(
             creating: object, as: object.id ?? freeID(in: bucket), at: now)
         try state.insert(metadata, object.document, in: bucket)
-        return metadata
+        return WriteResult(metadata)
     }
 
     private func patch(
-        _ id: ObjectID, _ patch: [UInt8], _ version: Int64?, _ expiry: Expiry,
-        in bucket: BucketName
-    ) throws -> ObjectMetadata {
+        _ id: ObjectID, _ patch: [UInt8], _ version: Int64?, _ ifNewer: FieldPath?,
+        _ expiry: Expiry, in bucket: BucketName
+    ) throws -> WriteResult {
         guard let present = try whole(id, in: bucket) else {
             throw ServiceFailure.noObject(id, in: bucket)
         }
         try present.metadata.check(isVersion: version)
         let merged = MergePatch.apply(
-            try patchParser.parse(patch), to: try parser.parse(present.document))
-        let document = try WrittenDocument(
-            try parser.parse(merged), at: "object", limits: limits)
+            try secondParser.parse(patch), to: try parser.parse(present.document))
+        let view = try secondParser.parse(merged)
+        if let ifNewer, !ifNewer.isGreater(in: view, than: try parser.parse(present.document)) {
+            return WriteResult(present.metadata, isWritten: false)
+        }
+        let document = try WrittenDocument(view, at: "object", limits: limits)
         try checkGeoFields(CollectionOfOne(document.points), in: bucket) { _ in "object" }
         return try replace(
             present, document, expires: expiry.applied(to: present.metadata.expires), in: bucket)
@@ -131,10 +147,10 @@ public struct WriteJudge<State: TransactionState> {
     private func replace(
         _ present: PresentObject, _ document: WrittenDocument, expires: Int64?,
         in bucket: BucketName
-    ) throws -> ObjectMetadata {
+    ) throws -> WriteResult {
         let metadata = present.metadata.next(at: now, expires: expires)
         try state.replace(present, with: metadata, document, in: bucket)
-        return metadata
+        return WriteResult(metadata)
     }
 
     private func checkGeoFields(

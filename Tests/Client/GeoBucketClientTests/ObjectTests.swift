@@ -151,6 +151,32 @@ import Testing
         }
     }
 
+    @Test func `A save of what is late overwrites nothing, and leaves the object here as it is`()
+        async throws
+    {
+        try await withBucket { bucket in
+            let fix = bucket.createObject(withID: "tracker")
+            fix.setObject(20, forKey: "at")
+            #expect(try await fix.saveAllFields(ifNewer: "at"))
+            let late = bucket.createObject(withID: "tracker")
+            late.setObject(10, forKey: "at")
+            #expect(try await !late.saveAllFields(ifNewer: "at"))
+            #expect(late.version == nil && late.int(forKey: "at") == 10)
+            late.setObject(30, forKey: "at")
+            #expect(try await late.saveAllFields(ifNewer: "at"))
+            #expect(late.version == 2)
+            let ids = try await bucket.putMany(
+                [["_id": "tracker", "at": 25], ["_id": "other", "at": 25]], ifNewer: "at")
+            #expect(ids == ["tracker", "other"])
+            #expect(try await bucket.object(withID: "tracker").int(forKey: "at") == 30)
+            #expect(try await bucket.object(withID: "other").version == 1)
+            let new = bucket.createObject()
+            await #expect(throws: ClientFailure.self) {
+                try await new.saveAllFields(ifNewer: "at")
+            }
+        }
+    }
+
     @Test func `A save that is not forced fails over a newer version`() async throws {
         try await withBucket { bucket in
             let first = bucket.createObject(withID: "one")

@@ -84,7 +84,7 @@ struct DirectFace: ContractFace {
         case "object.patch":
             return .patch(
                 bucket: bucket, id: try id(), patch: Array(params["object"]!.text), ifVersion: nil,
-                expiry: .unchanged)
+                ifNewer: nil, expiry: .unchanged)
         case "object.delete": return .delete(bucket: bucket, id: try id(), ifVersion: nil)
         case "bucket.delete": return .deleteBucket(bucket)
         case "bucket.deleteWhere":
@@ -99,7 +99,9 @@ struct DirectFace: ContractFace {
         }
         switch answer {
         case .stored(let objects):
-            let list = objects.map { #"{"_id":"\#($0.id.text)","_version":\#($0.version)}"# }
+            let list = objects.map(\.metadata).map {
+                #"{"_id":"\#($0.id.text)","_version":\#($0.version)}"#
+            }
             return Array(#"{"objects":[\#(list.joined(separator: ","))]}"#.utf8)
         case .deleted(let count): return Array(#"{"deleted":\#(count)}"#.utf8)
         }

@@ -60,7 +60,7 @@ import Testing
         case 6..<9:
             return .patch(
                 bucket: bucket, id: id, patch: Array("{\"m\":\(random.below(9))}".utf8),
-                ifVersion: version, expiry: .unchanged)
+                ifVersion: version, ifNewer: nil, expiry: .unchanged)
         case 9..<12:
             let objects = (0..<random.below(6)).map { _ in object(&random) }
             return .putMany(bucket: bucket, objects: objects)
@@ -105,7 +105,7 @@ import Testing
                 return "[\(put(object, in: bucket))]"
             case .putMany(_, let objects):
                 return "\(objects.map { put($0, in: bucket) })"
-            case .patch(_, let id, let patch, let version, _):
+            case .patch(_, let id, let patch, let version, _, _):
                 guard var object = buckets[bucket]?[id.text] else { return "objectNotFound" }
                 if let version, version != object.version { return "versionIsStale" }
                 object.version += 1

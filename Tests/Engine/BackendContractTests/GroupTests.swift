@@ -38,7 +38,7 @@ import Testing
                     put(#"{"n":2}"#, .version(1)),
                     .patch(
                         bucket: bucket, id: Self.id, patch: Array(#"{"m":3}"#.utf8), ifVersion: 2,
-                        expiry: .unchanged),
+                        ifNewer: nil, expiry: .unchanged),
                     put(#"{"n":4}"#, .version(2)),
                     .delete(bucket: bucket, id: Self.id, ifVersion: 3),
                     put(#"{"n":5}"#, .version(3)),
@@ -47,7 +47,7 @@ import Testing
                     put(#"{"n":8}"#, .absent),
                     .patch(
                         bucket: bucket, id: Self.id, patch: Array(#"{"m":9}"#.utf8), ifVersion: nil,
-                        expiry: .unchanged),
+                        ifNewer: nil, expiry: .unchanged),
                 ]
                 let answers = await face.backend.outcomes(of: writes)
                 #expect(
@@ -75,7 +75,7 @@ extension Backend {
                 submit(write) { result in
                     let text =
                         switch result {
-                        case .success(.stored(let metadata)): "\(metadata.map(\.version))"
+                        case .success(.stored(let objects)): "\(objects.map(\.metadata.version))"
                         case .success(.deleted(let count)): "deleted \(count)"
                         case .failure(let failure): "\(failure.reason)"
                         }

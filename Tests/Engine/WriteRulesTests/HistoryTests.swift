@@ -55,7 +55,7 @@ private enum HistorySeeds {
             counts["repeated", default: 0] += model.repeats
         }
         for kind in [
-            "stored", "deleted", "repeated", "OBJECT_NOT_FOUND", "BUCKET_NOT_FOUND bucket",
+            "stored", "kept", "deleted", "repeated", "OBJECT_NOT_FOUND", "BUCKET_NOT_FOUND bucket",
             "OBJECT_ALREADY_EXISTS id", "OBJECT_VERSION_IS_STALE ifVersion",
             "OBJECT_TOO_LARGE object", "INVALID_INPUT_DATA object.p.lat",
             "INVALID_INPUT_DATA object.p", "INVALID_INPUT_DATA objects[].p",
@@ -71,7 +71,9 @@ extension ModelOutcome {
         switch result {
         case .success(.stored(let objects)):
             self = .stored(
-                objects.map { "\($0.id.text) \($0.created) \($0.modified) \($0.version)" })
+                objects.map {
+                    WriteModel.answer($0.metadata) + ($0.isWritten ? "" : " kept")
+                })
         case .success(.deleted(let count)): self = .deleted(count)
         case .failure(let failure):
             let reason = failure.reason.rawValue

@@ -119,12 +119,15 @@ import Testing
 
     @Test func `answers are remembered in a form that does not change`() throws {
         let objects = [
-            ObjectMetadata(id: ObjectID(trusted: "o1"), created: 1, modified: 2, version: 3),
-            ObjectMetadata(id: ObjectID(trusted: "7"), created: -1, modified: .max, version: 1),
+            WriteResult(
+                ObjectMetadata(id: ObjectID(trusted: "o1"), created: 1, modified: 2, version: 3)),
+            WriteResult(
+                ObjectMetadata(id: ObjectID(trusted: "7"), created: -1, modified: .max, version: 1),
+                isWritten: false),
         ]
         for (answer, text) in [
             (.deleted(0), "0"), (.deleted(12), "12"), (.stored([]), "[]"),
-            (.stored(objects), #"[["o1",1,2,3],["7",-1,9223372036854775807,1]]"#),
+            (.stored(objects), #"[["o1",1,2,3],["7",-1,9223372036854775807,1,false]]"#),
         ] as [(WriteAnswer, String)] {
             #expect(String(decoding: answer.remembered, as: UTF8.self) == text)
             let read = try #require(WriteAnswer(remembered: Array(text.utf8)))

@@ -42,10 +42,14 @@ struct Court {
         try judge.perform(write, key: key)
     }
 
-    /// The versions that a write leaves, how many it deletes, or why and where it is refused.
+    /// The versions that a write leaves ("kept" where it was not done), how many it deletes, or why and
+    /// where it is refused.
     func outcome(of write: Write, key: RequestKey? = nil) throws -> String {
         switch try result(of: write, key: key) {
-        case .success(.stored(let objects)): "\(objects.map(\.version))"
+        case .success(.stored(let objects)):
+            "["
+                + objects.map { ($0.isWritten ? "" : "kept ") + "\($0.metadata.version)" }
+                .joined(separator: ", ") + "]"
         case .success(.deleted(let count)): "deleted \(count)"
         case .failure(let failure):
             failure.path.map { "\(failure.reason.rawValue) \($0)" } ?? failure.reason.rawValue
@@ -69,30 +73,32 @@ struct Court {
 /// An object of a JSON text, validated as requests are.
 func object(
     _ text: String, id: String? = nil, owner: String? = nil, dataType: String? = nil,
-    expires: Int64? = nil
+    expires: Int64? = nil, ifNewer: FieldPath? = nil
 ) throws -> PutObject {
     let document = try JSONParser.reading(Array(text.utf8)) {
         try WrittenDocument($0, at: "object", limits: Limits())
     }
     return PutObject(
         id: id.map { ObjectID(trusted: $0) }, document: document, owner: owner, dataType: dataType,
-        expires: expires)
+        expires: expires, ifNewer: ifNewer)
 }
 
 func put(
     _ id: String?, _ text: String = "{}", if condition: WriteCondition = .none,
-    expires: Int64? = nil
+    expires: Int64? = nil, ifNewer: FieldPath? = nil
 ) throws -> Write {
     .put(
-        bucket: shops, object: try object(text, id: id, expires: expires), condition: condition)
+        bucket: shops, object: try object(text, id: id, expires: expires, ifNewer: ifNewer),
+        condition: condition)
 }
 
 func patch(
-    _ id: String, _ text: String = "{}", ifVersion: Int64? = nil, expiry: Expiry = .unchanged
+    _ id: String, _ text: String = "{}", ifVersion: Int64? = nil, ifNewer: FieldPath? = nil,
+    expiry: Expiry = .unchanged
 ) -> Write {
     .patch(
         bucket: shops, id: ObjectID(trusted: id), patch: Array(text.utf8), ifVersion: ifVersion,
-        expiry: expiry)
+        ifNewer: ifNewer, expiry: expiry)
 }
 
 func delete(_ id: String, ifVersion: Int64? = nil) -> Write {

@@ -154,8 +154,9 @@ import Testing
         }
         #expect(
             objects == [
-                ObjectMetadata(
-                    id: ObjectID(trusted: "n1"), created: 1_000, modified: 1_000, version: 1)
+                WriteResult(
+                    ObjectMetadata(
+                        id: ObjectID(trusted: "n1"), created: 1_000, modified: 1_000, version: 1))
             ])
     }
 }

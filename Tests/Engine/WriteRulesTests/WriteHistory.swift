@@ -66,6 +66,7 @@ struct WriteHistory {
         case 7..<14:
             return .patch(
                 bucket: bucket, id: id, patch: Array(patch().utf8), ifVersion: version,
+                ifNewer: ifNewer(),
                 expiry: random.oneIn(2) ? .unchanged : expires().map { .at($0) } ?? .never)
         case 14..<17:
             let ids = Self.ids.shuffled(using: &random).prefix(random.below(4))
@@ -83,8 +84,10 @@ struct WriteHistory {
     private mutating func object(_ id: String) throws -> PutObject {
         try WriteRulesTests.object(
             document(), id: random.oneIn(6) ? nil : id, owner: random.oneIn(3) ? "alice" : nil,
-            dataType: random.oneIn(5) ? "t" : nil, expires: expires())
+            dataType: random.oneIn(5) ? "t" : nil, expires: expires(), ifNewer: ifNewer())
     }
+
+    private mutating func ifNewer() -> FieldPath? { random.oneIn(4) ? FieldPath("a") : nil }
 
     private mutating func expires() -> Int64? {
         random.oneIn(3) ? now + Int64(1 + random.below(300)) : nil

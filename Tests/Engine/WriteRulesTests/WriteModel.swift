@@ -14,7 +14,7 @@ enum ModelOutcome: Equatable {
     /// The same for every field and every place.
     var kind: String {
         switch self {
-        case .stored: "stored"
+        case .stored(let objects): objects.contains { $0.hasSuffix("kept") } ? "kept" : "stored"
         case .deleted: "deleted"
         case .refused(let reason): reason.filter { !$0.isNumber }
         }
@@ -118,16 +118,23 @@ struct WriteModel {
             case .version(let version): _ = try place(present, isVersion: version, in: bucket)
             }
             try checkGeoFields([Self.value(object.document.text)], in: bucket) { _ in "object" }
+            if let kept = kept(object, in: bucket, at: now) { return .stored([kept]) }
             return .stored([put(object, in: bucket, at: now, newIDs)])
         case .putMany(_, let objects):
             let documents = objects.map { Self.value($0.document.text) }
             try checkGeoFields(documents, in: bucket) { "objects[\($0)]" }
-            return .stored(objects.map { put($0, in: bucket, at: now, newIDs) })
-        case .patch(_, let id, let patch, let version, let expiry):
+            return .stored(
+                objects.map {
+                    kept($0, in: bucket, at: now) ?? put($0, in: bucket, at: now, newIDs)
+                })
+        case .patch(_, let id, let patch, let version, let ifNewer, let expiry):
             let found = find(id, in: bucket, at: now)
             let place = try place(found, isVersion: version, in: bucket)
             let present = buckets[bucket]![place]
             let document = Self.merge(Self.value(patch), into: present.document)
+            if let ifNewer, !Self.isGreater(ifNewer, document, present.document) {
+                return .stored([Self.answer(present.metadata) + " kept"])
+            }
             try check(document)
             try checkGeoFields([document], in: bucket) { _ in "object" }
             let expires: Int64? =
@@ -212,6 +219,27 @@ struct WriteModel {
 
     // MARK: What is done
 
+    /// What a put leaves as it is, for its `ifNewer`.
+    private mutating func kept(
+        _ object: PutObject, in bucket: String, at now: Int64
+    ) -> String? {
+        guard let field = object.ifNewer, let id = object.id,
+            let place = find(id, in: bucket, at: now)
+        else { return nil }
+        let present = buckets[bucket]![place]
+        let document = Self.value(object.document.text)
+        if Self.isGreater(field, document, present.document) { return nil }
+        return Self.answer(present.metadata) + " kept"
+    }
+
+    /// Of numbers alone, and of what is missing.
+    private static func isGreater(
+        _ field: FieldPath, _ new: JSONValue, _ old: JSONValue
+    ) -> Bool {
+        guard let new = new[field.text]?.int else { return false }
+        return old[field.text]?.int.map { $0 < new } ?? true
+    }
+
     private mutating func put(
         _ object: PutObject, in bucket: String, at now: Int64, _ newIDs: WriteHistory.IDSource
     ) -> String {
@@ -244,7 +272,7 @@ struct WriteModel {
         return Self.answer(object.metadata)
     }
 
-    private static func answer(_ object: ObjectMetadata) -> String {
+    static func answer(_ object: ObjectMetadata) -> String {
         "\(object.id.text) \(object.created) \(object.modified) \(object.version)"
     }
 

@@ -78,6 +78,16 @@ struct Params {
         try members.optionalInt("ifVersion", in: 1...Int.max).map(Int64.init)
     }
 
+    /// The field in which a write has to be newer than what is there.
+    mutating func ifNewer() throws(ServiceFailure) -> FieldPath? {
+        guard let text = try members.optionalString("ifNewer") else { return nil }
+        guard !text.isEmpty else { throw failure("ifNewer", "expected the path of a field") }
+        guard PredefinedField(rawValue: text) == nil else {
+            throw failure("ifNewer", "the service itself writes \"\(text)\"")
+        }
+        return FieldPath(text)
+    }
+
     mutating func expiry() throws(ServiceFailure) -> Expiry {
         guard let value = members.optional("expiresAt") else { return .unchanged }
         if value.kind == .null { return .never }

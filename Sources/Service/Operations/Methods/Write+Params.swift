@@ -27,7 +27,8 @@ extension Write {
             throw params.failure("ifAbsent", "it contradicts \"ifVersion\"")
         }
         let object = PutObject(
-            id: id, document: document, expires: try params.expiry().applied(to: nil))
+            id: id, document: document, expires: try params.expiry().applied(to: nil),
+            ifNewer: try params.ifNewer())
         return .put(
             bucket: bucket, object: object,
             condition: ifAbsent ? .absent : version.map(WriteCondition.version) ?? .none)
@@ -39,7 +40,7 @@ extension Write {
         try MergePatch.check(patch, at: "object")
         return .patch(
             bucket: bucket, id: id, patch: Array(patch.text), ifVersion: try params.version(),
-            expiry: try params.expiry())
+            ifNewer: try params.ifNewer(), expiry: try params.expiry())
     }
 
     static func putMany(_ params: inout Params) throws(ServiceFailure) -> Write {
@@ -67,8 +68,11 @@ extension Write {
             }
             objects.append(PutObject(id: id, document: document))
         }
-        if let expires = try params.expiry().applied(to: nil) {
-            for place in objects.indices { objects[place].expires = expires }
+        let (expires, ifNewer) = (try params.expiry().applied(to: nil), try params.ifNewer())
+        if expires != nil || ifNewer != nil {
+            for place in objects.indices {
+                (objects[place].expires, objects[place].ifNewer) = (expires, ifNewer)
+            }
         }
         return .putMany(bucket: bucket, objects: objects)
     }

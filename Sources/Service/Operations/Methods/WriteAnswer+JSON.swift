@@ -7,23 +7,32 @@ extension WriteAnswer {
         switch (write, self) {
         case (.putMany, .stored(let stored)):
             writer.raw("{\"objects\":[")
-            writer.list(stored) { metadata, writer in
-                writer.raw("{\"_id\":")
-                writer.string(metadata.id.text)
-                writer.key("_version")
-                writer.integer(metadata.version)
-                writer.byte(UInt8(ascii: "}"))
-            }
+            writer.list(stored) { $0.writeVersion(to: &$1) }
             writer.raw("]}")
         case (_, .stored(let stored)):
-            writer.byte(UInt8(ascii: "{"))
-            for metadata in stored { metadata.write(to: &writer) }
-            writer.byte(UInt8(ascii: "}"))
+            for object in stored {
+                guard object.isWritten else { return object.writeVersion(to: &writer) }
+                writer.byte(UInt8(ascii: "{"))
+                object.metadata.write(to: &writer)
+                writer.byte(UInt8(ascii: "}"))
+            }
         case (.delete, .deleted): writer.raw("{}")
         case (_, .deleted(let count)):
             writer.raw("{\"deleted\":")
             writer.integer(count)
             writer.byte(UInt8(ascii: "}"))
         }
+    }
+}
+
+extension WriteResult {
+    /// Appends its id and version, and that it was not written.
+    fileprivate func writeVersion(to writer: inout JSONWriter) {
+        writer.raw("{\"_id\":")
+        writer.string(metadata.id.text)
+        writer.key("_version")
+        writer.integer(metadata.version)
+        if !isWritten { writer.raw(",\"written\":false") }
+        writer.byte(UInt8(ascii: "}"))
     }
 }
