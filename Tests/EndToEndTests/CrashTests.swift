@@ -26,19 +26,19 @@ import Testing
             let store = folder + "/store.sqlite"
             var journals = (0..<4).map { CrashJournal(writer: $0) }
             for round in 0..<rounds {
-                let place = "seed \(seed), round \(round)"
+                let context = "seed \(seed), round \(round)"
                 let lifetime = Duration.milliseconds(random.below(450))
                 let seeds = journals.map { _ in random.next() }
                 journals = try await Program.serve(
                     store: store, folder: folder, flags: Self.flags
                 ) { process, port in
                     var journals = journals
-                    try await Self.verify(&journals, port: port, place)
+                    try await Self.verify(&journals, port: port, context)
                     return try await Self.write(
                         journals, seeds, port: port, until: lifetime, killing: process)
                 }
                 let report = try StoreCheck.run(path: store)
-                #expect(report.problems == [], "\(place)")
+                #expect(report.problems == [], "\(context)")
             }
             try await Program.serve(store: store, folder: folder) { _, port in
                 try await Self.verify(&journals, port: port, "seed \(seed), after the last round")
@@ -128,31 +128,31 @@ import Testing
     /// Reads every object and compares it with the journals; then sends again, under their keys, the
     /// writes that were on their way: each is there once.
     private static func verify(
-        _ journals: inout [CrashJournal], port: Int, _ place: String
+        _ journals: inout [CrashJournal], port: Int, _ context: String
     ) async throws {
         try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
             for number in journals.indices {
-                let found = try await states(journals[number].buckets, connection, place)
-                #expect(journals[number].reconcile(with: found) == [], "\(place)")
+                let found = try await states(journals[number].buckets, connection, context)
+                #expect(journals[number].reconcile(with: found) == [], "\(context)")
                 for write in journals[number].unanswered {
                     _ = try await connection.call(write.method, Array(write.params.utf8))
                     journals[number].happened(write)
                 }
                 journals[number].unanswered = []
-                let again = try await states(journals[number].buckets, connection, place)
-                #expect(journals[number].differences(from: again) == [], "\(place), sent again")
+                let again = try await states(journals[number].buckets, connection, context)
+                #expect(journals[number].differences(from: again) == [], "\(context), sent again")
             }
             let now = wallMilliseconds()
             let brief = try await connection.call(
                 "bucket.query", Array(#"{"bucket":"brief"}"#.utf8))
             for object in try JSONValue(parsing: brief)["results"]?.array ?? [] {
-                #expect(object["_expiresAt"]!.int! > Int(now), "\(place): \(object.text)")
+                #expect(object["_expiresAt"]!.int! > Int(now), "\(context): \(object.text)")
             }
         }
     }
 
     private static func states(
-        _ buckets: [String], _ connection: LineConnection, _ place: String
+        _ buckets: [String], _ connection: LineConnection, _ context: String
     ) async throws -> [String: CrashJournal.State] {
         var found: [String: CrashJournal.State] = [:]
         for bucket in buckets {
@@ -167,7 +167,7 @@ import Testing
                 for name in whole.names {
                     #expect(
                         object[name]?.isIdentical(to: whole[name]!) == true,
-                        "\(place): \(name) of \(object.text)")
+                        "\(context): \(name) of \(object.text)")
                 }
             }
         }

@@ -60,23 +60,23 @@ import Testing
     }
 
     /// Looks until the last text that was taken up is this one.
-    private static func look(
+    private static func check(
         _ file: WatchedFile, _ outcome: Outcome, until text: String
     ) async throws {
         while outcome.taken.withLock({ $0.last }) != text {
-            file.look(outcome.take)
+            file.check(outcome.take)
             try await Task.sleep(for: .milliseconds(5))
         }
     }
 
     /// Looks until the log has said something more.
-    private static func lookUntilTold(_ file: WatchedFile, _ outcome: Outcome) async throws {
+    private static func checkUntilReported(_ file: WatchedFile, _ outcome: Outcome) async throws {
         let told = outcome.lines.withLock { $0.count }
         while outcome.lines.withLock({ $0.count }) == told {
-            file.look(outcome.take)
+            file.check(outcome.take)
             try await Task.sleep(for: .milliseconds(5))
         }
-        for _ in 0..<3 { file.lookNow(outcome.take) }
+        for _ in 0..<3 { file.checkNow(outcome.take) }
     }
 
     private static let complaint = "the file of tokens cannot be read; those known stay: "
@@ -86,14 +86,14 @@ import Testing
     {
         try await Self.with { path, file, outcome in
             try Self.write("one", path)
-            try await Self.look(file, outcome, until: "one")
+            try await Self.check(file, outcome, until: "one")
             // Nobody can take the right to read from root, but everybody can give that to write.
             #expect(chmod(path, 0o602) == 0)
             try Self.write("two", path)
-            try await Self.lookUntilTold(file, outcome)
+            try await Self.checkUntilReported(file, outcome)
             #expect(outcome.taken.withLock { $0.last } == "one")
             #expect(chmod(path, 0o600) == 0)
-            try await Self.look(file, outcome, until: "two")
+            try await Self.check(file, outcome, until: "two")
             let told = outcome.lines.withLock { $0 }.filter { $0.hasPrefix(Self.complaint) }
             #expect(told.count == 1)
             #expect(told.first?.contains("everybody may write it (mode 602)") == true)
@@ -105,12 +105,12 @@ import Testing
     {
         try await Self.with { path, file, outcome in
             try Self.write("bad", path)
-            try await Self.lookUntilTold(file, outcome)
+            try await Self.checkUntilReported(file, outcome)
             #expect(outcome.lines.withLock { $0 } == [Self.complaint + "it makes no sense"])
             try FileManager.default.removeItem(atPath: path)
-            try await Self.lookUntilTold(file, outcome)
+            try await Self.checkUntilReported(file, outcome)
             try Self.write("one", path)
-            try await Self.look(file, outcome, until: "one")
+            try await Self.check(file, outcome, until: "one")
             #expect(outcome.lines.withLock { $0 }.count == 3)
         }
     }
@@ -119,17 +119,17 @@ import Testing
         try await Self.with { path, file, outcome in
             try Self.write("older", path)
             let (hasRead, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            file.look { bytes in
+            file.check { bytes in
                 hasRead.signal()
                 mayGoOn.wait()
                 return try outcome.take(bytes)
             }
             await Task.detached { hasRead.waitForSignal() }.value
             try Self.write("newer", path)
-            file.lookNow(outcome.take)
+            file.checkNow(outcome.take)
             mayGoOn.signal()
-            try await Self.look(file, outcome, until: "newer")
-            for _ in 0..<20 { file.lookNow(outcome.take) }
+            try await Self.check(file, outcome, until: "newer")
+            for _ in 0..<20 { file.checkNow(outcome.take) }
             #expect(outcome.taken.withLock { $0.last } == "newer")
             #expect(outcome.taken.withLock { $0.first } == "older")
         }
@@ -139,7 +139,7 @@ import Testing
         try await Self.with { path, file, outcome in
             try Self.write("one", path)
             let (hasRead, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            file.look { bytes in
+            file.check { bytes in
                 hasRead.signal()
                 mayGoOn.wait()
                 return try outcome.take(bytes)
@@ -147,12 +147,12 @@ import Testing
             await Task.detached { hasRead.waitForSignal() }.value
             // Each comes back; the test's time limit tells if one does not.
             for _ in 0..<1_000 {
-                file.lookNow(outcome.take)
-                file.look(outcome.take)
+                file.checkNow(outcome.take)
+                file.check(outcome.take)
             }
             #expect(outcome.taken.withLock { $0.isEmpty })
             mayGoOn.signal()
-            try await Self.look(file, outcome, until: "one")
+            try await Self.check(file, outcome, until: "one")
         }
     }
 }

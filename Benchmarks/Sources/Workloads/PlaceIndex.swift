@@ -5,6 +5,6 @@ import SyntheticData
 extension Dataset {
     /// A bare index of the places; slots are the objects' numbers.
     public func index() -> PointIndex {
-        PointIndex(bulk: zip(0..., places).map { (slot: Slot($0), coordinate: $1.coordinate) })
+        PointIndex(bulk: zip(0..., positions).map { (slot: Slot($0), coordinate: $1.coordinate) })
     }
 }

@@ -1,11 +1,11 @@
 /// GeoBucket's form of the queries.
 public enum QueryDocument {
     /// The members of a request's params besides the bucket.
-    public static func members(_ query: PlaceQuery, for workload: Workload) -> String {
-        let place = query.center.coordinate
+    public static func members(_ query: WorkloadQuery, for workload: Workload) -> String {
+        let position = query.center.coordinate
         let circle =
             #"{"type":"geodistance","field":"location","center":"#
-            + point(place.latitude, place.longitude)
+            + point(position.latitude, position.longitude)
             + (workload == .q5 ? "" : #","radius":\#(query.radiusMeters)"#)
             + (workload == .q7 ? "}" : #","putDistanceInto":"d"}"#)
         let category = #"{"type":"eq","field":"category","value":"\#(query.categoryName)"}"#

@@ -9,7 +9,7 @@ public enum RealPlaces {
     /// `cities/cities500.ndjson.gz`: one object a line, a GeoPoint in `location`.
     public static func cities(folder: String) -> [MicroPoint]? {
         let parser = JSONParser()
-        return places(in: "\(folder)/cities/cities500.ndjson.gz") { line in
+        return positions(in: "\(folder)/cities/cities500.ndjson.gz") { line in
             guard let location = try? parser.parse(line)["location"] else { return nil }
             return GeoPoint.coordinate(of: location)
         }
@@ -17,7 +17,7 @@ public enum RealPlaces {
 
     /// `postcodes/postcodes.csv.gz`: latitude and longitude are the last two columns.
     public static func postcodes(folder: String) -> [MicroPoint]? {
-        places(in: "\(folder)/postcodes/postcodes.csv.gz") { line in
+        positions(in: "\(folder)/postcodes/postcodes.csv.gz") { line in
             let cells = String(decoding: line, as: UTF8.self).split(separator: ",").suffix(2)
             guard cells.count == 2, let latitude = Double(cells.first!),
                 let longitude = Double(cells.last!)
@@ -27,8 +27,8 @@ public enum RealPlaces {
     }
 
     /// The places of a file's lines, nil when there is no such file.
-    private static func places(
-        in path: String, _ place: ([UInt8]) -> Coordinate?
+    private static func positions(
+        in path: String, _ position: ([UInt8]) -> Coordinate?
     ) -> [MicroPoint]? {
         guard access(path, R_OK) == 0, let pipe = popen("gzip -dc '\(path)'", "r") else {
             return nil
@@ -37,15 +37,15 @@ public enum RealPlaces {
         var line: UnsafeMutablePointer<CChar>?
         var capacity = 0
         defer { free(line) }
-        var places: [MicroPoint] = []
+        var positions: [MicroPoint] = []
         while case let count = getline(&line, &capacity, pipe), count > 0 {
             let bytes = UnsafeRawBufferPointer(start: line, count: count)
             var trimmed = Array(bytes)
             while trimmed.last == 0x0A || trimmed.last == 0x0D { trimmed.removeLast() }
             // Objects beyond 85 degrees cannot be put into every peer.
-            guard let found = place(trimmed), abs(found.latitude) <= 85 else { continue }
-            places.append(MicroPoint(latitude: found.latitude, longitude: found.longitude))
+            guard let found = position(trimmed), abs(found.latitude) <= 85 else { continue }
+            positions.append(MicroPoint(latitude: found.latitude, longitude: found.longitude))
         }
-        return places
+        return positions
     }
 }

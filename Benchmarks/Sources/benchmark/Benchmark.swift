@@ -67,13 +67,13 @@ struct Measure: ParsableCommand {
             ("cities", RealPlaces.cities(folder: folder)),
             ("postcodes", RealPlaces.postcodes(folder: folder)),
         ]
-        return files.compactMap { name, places in
-            guard let places else {
+        return files.compactMap { name, positions in
+            guard let positions else {
                 progress("\(name) are left out: not in \(folder)")
                 return nil
             }
-            let kept = Array(places.prefix(settings.quick ? 5_000 : places.count))
-            return Dataset(name: name, places: kept, seed: settings.seed)
+            let kept = Array(positions.prefix(settings.quick ? 5_000 : positions.count))
+            return Dataset(name: name, positions: kept, seed: settings.seed)
         }
     }
 

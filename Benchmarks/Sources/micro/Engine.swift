@@ -55,12 +55,12 @@ func measureEngine() throws {
 
 private let bucket = BucketName(trusted: "places")
 
-private func clause(_ place: PlaceQuery, _ workload: Workload) throws -> Clause {
-    try query(place, workload).clause
+private func clause(_ workloadQuery: WorkloadQuery, _ workload: Workload) throws -> Clause {
+    try query(workloadQuery, workload).clause
 }
 
-private func query(_ place: PlaceQuery, _ workload: Workload) throws -> Query {
-    let text = "{" + QueryDocument.members(place, for: workload) + "}"
+private func query(_ workloadQuery: WorkloadQuery, _ workload: Workload) throws -> Query {
+    let text = "{" + QueryDocument.members(workloadQuery, for: workload) + "}"
     return try JSONParser.reading(Array(text.utf8)) { view in
         var members = try MemberReader(view)
         return try QueryParser(limits: Limits()).query(from: &members)

@@ -34,9 +34,9 @@ func measureIndex() {
     var random = SplitMix64(seed: 3)
     func move() {
         let slot = random.below(dataset.count)
-        let place = dataset.places[slot].coordinate
+        let position = dataset.positions[slot].coordinate
         changing.set(
-            Coordinate(latitude: place.latitude + 0.001, longitude: place.longitude * 0.999),
+            Coordinate(latitude: position.latitude + 0.001, longitude: position.longitude * 0.999),
             for: Slot(slot))
     }
     measure("index: move a point, merges included", count: 20_000) { _ in move() }
@@ -50,6 +50,6 @@ func measureIndex() {
 }
 
 /// Some queries of a workload on the dataset.
-func queries(_ workload: Workload) -> [PlaceQuery] {
-    PlaceQuery.make(for: workload, dataset: dataset, index: index, count: 500, seed: 2)
+func queries(_ workload: Workload) -> [WorkloadQuery] {
+    WorkloadQuery.make(for: workload, dataset: dataset, index: index, count: 500, seed: 2)
 }

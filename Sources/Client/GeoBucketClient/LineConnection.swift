@@ -18,13 +18,13 @@ import Synchronization
 public final class LineConnection: Sendable {
     private let channel: any Channel
     private let handler: AnswerHandler
-    private let patience: TimeAmount
+    private let silence: TimeAmount
     private let lastID = Atomic(0)
 
-    private init(channel: any Channel, handler: AnswerHandler, patience: TimeAmount) {
+    private init(channel: any Channel, handler: AnswerHandler, silence: TimeAmount) {
         self.channel = channel
         self.handler = handler
-        self.patience = patience
+        self.silence = silence
     }
 
     /// Connects, runs `body` and closes, on every path.
@@ -60,10 +60,10 @@ public final class LineConnection: Sendable {
     /// - Parameters:
     ///   - timeout: for the connection and TLS together.
     ///   - tls: nil for a connection without TLS.
-    ///   - patience: if a call times out and nothing has arrived for this long, the other side
+    ///   - silence: if a call times out and nothing has arrived for this long, the other side
     ///     counts as dead.
     static func open(
-        _ address: ServiceAddress, _ timeout: Duration, tls: ClientTLS?, patience: Duration = .zero
+        _ address: ServiceAddress, _ timeout: Duration, tls: ClientTLS?, silence: Duration = .zero
     ) -> EventLoopFuture<LineConnection> {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let transport: ClientTLS.Transport?
@@ -103,7 +103,7 @@ public final class LineConnection: Sendable {
                 handshake.futureResult.whenFailure { _ in channel.close(promise: nil) }
                 return handshake.futureResult.map {
                     LineConnection(
-                        channel: channel, handler: handler, patience: TimeAmount(patience))
+                        channel: channel, handler: handler, silence: TimeAmount(silence))
                 }
             }
             .flatMapErrorThrowing { error in
@@ -158,13 +158,13 @@ public final class LineConnection: Sendable {
     /// - Parameter id: the id of the request, which its answer must have.
     func begin(_ line: [UInt8], id: Int?, deadline: NIODeadline?) -> PendingAnswer {
         let promise = channel.eventLoop.makePromise(of: [UInt8].self)
-        channel.eventLoop.execute { [channel, handler, patience] in
+        channel.eventLoop.execute { [channel, handler, silence] in
             handler.expect(promise)
             var buffer = channel.allocator.buffer(capacity: line.count + 1)
             buffer.writeBytes(line)
             buffer.writeInteger(UInt8(ascii: "\n"))
             channel.writeAndFlush(buffer, promise: nil)
-            if let deadline { Self.end(promise, at: deadline, channel, handler, patience) }
+            if let deadline { Self.end(promise, at: deadline, channel, handler, silence) }
         }
         return PendingAnswer(promise: promise, id: id, channel: channel)
     }
@@ -173,10 +173,10 @@ public final class LineConnection: Sendable {
     /// sent, and that is long ago, the other side counts as dead.
     private static func end(
         _ promise: EventLoopPromise<[UInt8]>, at deadline: NIODeadline, _ channel: any Channel,
-        _ handler: AnswerHandler, _ patience: TimeAmount
+        _ handler: AnswerHandler, _ silence: TimeAmount
     ) {
         let arrivalsBefore = handler.arrivals
-        let isLongEnough = deadline - .now() >= patience
+        let isLongEnough = deadline - .now() >= silence
         let timer = channel.eventLoop.scheduleTask(deadline: deadline) {
             promise.fail(ClientFailure.timedOut)
             if isLongEnough, handler.arrivals == arrivalsBefore { channel.close(promise: nil) }

@@ -200,7 +200,7 @@ public final class ServiceClient: Sendable {
     private func open() -> EventLoopFuture<LineConnection> {
         let future = LineConnection.open(
             address, configuration.connectTimeout, tls: configuration.tls,
-            patience: configuration.requestTimeout / 2
+            silence: configuration.requestTimeout / 2
         )
         .flatMap { connection in
             self.logIn(on: connection).flatMapErrorThrowing { error in

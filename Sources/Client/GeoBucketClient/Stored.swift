@@ -30,18 +30,18 @@ public struct Stored<Model: Codable & Sendable>: Sendable {
     public func distance(_ name: String) -> Double? { object.distance(name) }
 
     /// The model as it was read or written.
-    fileprivate var former: Former
+    fileprivate var baseline: Baseline
 
     init(_ object: GeoObject) throws {
         self.object = object
         model = try ModelDecoder.decode(from: object.document)
-        former = Former(
+        baseline = Baseline(
             document: try ModelEncoder.encode(model), state: object.state.withLock { $0 })
     }
 }
 
 /// A model's document when it was read or written, and the state of its object at that time.
-private struct Former: Sendable {
+private struct Baseline: Sendable {
     var document = JSONValue.object([])
     var state = GeoObject.State()
 }
@@ -62,7 +62,7 @@ extension Bucket {
     ) async throws -> Stored<Model> {
         let object = GeoObject(self, id: id)
         let document = try Self.document(model)
-        object.state.withLock { $0.set(document, after: Former()) }
+        object.state.withLock { $0.set(document, after: Baseline()) }
         try await object.saveAllFields()
         return try Stored(object)
     }
@@ -80,7 +80,7 @@ extension Bucket {
     ) async throws {
         let document = try Self.document(stored.model)
         var state = stored.object.state.withLock { $0 }
-        state.set(document, after: stored.former)
+        state.set(document, after: stored.baseline)
         if unknownFields == .dropped {
             for field in state.fields where document[field.name] == nil {
                 state.set(nil, field.name)
@@ -89,7 +89,7 @@ extension Bucket {
         // A separate object: copies of `stored` keep the version they were read with.
         let object = GeoObject(stored.object.bucket, state: state)
         try await object.saveAllFields(forced: forced)
-        (stored.object, stored.former) = (object, Former(document: document, state: state))
+        (stored.object, stored.baseline) = (object, Baseline(document: document, state: state))
     }
 
     /// The model in an object.
@@ -123,15 +123,15 @@ extension Bucket {
 extension GeoObject.State {
     /// Sets the fields of a model's document and removes those it no longer has. An unchanged field
     /// keeps its spelling; predefined fields are ignored.
-    fileprivate mutating func set(_ document: JSONValue, after former: Former) {
+    fileprivate mutating func set(_ document: JSONValue, after baseline: Baseline) {
         for member in document.members where !member.name.isPredefinedName {
             // Compared by their text: equal strings may be spelled with other code points.
-            let isSame = former.document[member.name]?.utf8 == member.value.utf8
-            let text = isSame ? former.state.text(of: member.name) : nil
+            let isSame = baseline.document[member.name]?.utf8 == member.value.utf8
+            let text = isSame ? baseline.state.text(of: member.name) : nil
             replace(
                 member.name, with: .init(name: member.name, value: member.value, text: text))
         }
-        for name in former.document.names where document[name] == nil && !name.isPredefinedName {
+        for name in baseline.document.names where document[name] == nil && !name.isPredefinedName {
             set(nil, name)
         }
     }

@@ -57,13 +57,13 @@ extension DistanceModel {
         private let sphere: Sphere.Origin
 
         /// Prepares to measure from this point.
-        public init(_ place: Coordinate, _ model: DistanceModel) {
+        public init(_ position: Coordinate, _ model: DistanceModel) {
             self.model = model
-            sphere = Sphere.Origin(place)
+            sphere = Sphere.Origin(position)
         }
 
         /// The point that distances are measured from.
-        public var place: Coordinate { sphere.place }
+        public var position: Coordinate { sphere.position }
 
         /// `distance(to: other).isWithin(radiusMeters:)`, usually without computing a geodesic.
         public func isWithin(radiusMeters: Double, of other: Coordinate) -> Bool {
@@ -79,7 +79,7 @@ extension DistanceModel {
         public func distance(to other: Coordinate) -> Distance {
             switch model {
             case .sphere: sphere.distance(to: other)
-            case .wgs84: WGS84.distance(sphere.place, other)
+            case .wgs84: WGS84.distance(sphere.position, other)
             }
         }
 

@@ -62,8 +62,8 @@ struct EdgeGrid: Sendable {
     private static func boundaries(_ coordinates: [Double], _ count: Int) -> [Double] {
         let sorted = coordinates.sorted()
         var boundaries = [sorted[0]]
-        for place in 1...count {
-            let next = sorted[(sorted.count - 1) * place / count]
+        for position in 1...count {
+            let next = sorted[(sorted.count - 1) * position / count]
             if next > boundaries.last! { boundaries.append(next) }
         }
         return boundaries
@@ -80,7 +80,7 @@ struct EdgeGrid: Sendable {
     }
 
     /// The row or column of a coordinate; what lies beyond all belongs to the outermost.
-    fileprivate static func place(of coordinate: Double, in boundaries: [Double]) -> Int {
+    fileprivate static func position(of coordinate: Double, in boundaries: [Double]) -> Int {
         var (low, high) = (0, boundaries.count - 2)
         while low < high {
             let middle = (low + high + 1) / 2
@@ -96,7 +96,7 @@ struct EdgeGrid: Sendable {
         guard x >= xs[0], x <= xs[xs.count - 1], y >= ys[0], y <= ys[ys.count - 1] else {
             return false
         }
-        let (row, column) = (Self.place(of: y, in: ys), Self.place(of: x, in: xs))
+        let (row, column) = (Self.position(of: y, in: ys), Self.position(of: x, in: xs))
         let cell = row * (xs.count - 1) + column
         // Above the uppermost vertex no edge goes on.
         var isInside = isOddLeft[cell] && y < ys[ys.count - 1]
@@ -121,8 +121,8 @@ struct EdgeGrid: Sendable {
         let (east, north) = (east + Self.hair, north + Self.hair)
         guard west <= xs[xs.count - 1], east >= xs[0], south <= ys[ys.count - 1], north >= ys[0]
         else { return .none }
-        let columns = Self.place(of: west, in: xs)...Self.place(of: east, in: xs)
-        for row in Self.place(of: south, in: ys)...Self.place(of: north, in: ys) {
+        let columns = Self.position(of: west, in: xs)...Self.position(of: east, in: xs)
+        for row in Self.position(of: south, in: ys)...Self.position(of: north, in: ys) {
             let first = row * (xs.count - 1)
             let (from, to) = (first + columns.lowerBound, first + columns.upperBound)
             for entry in touching[Int(firstTouching[from])..<Int(firstTouching[to + 1])]
@@ -180,8 +180,8 @@ private struct Layout {
 
     mutating func add(_ edge: EdgeGrid.Edge, _ number: Int32) {
         let (south, north) = (min(edge.ay, edge.by), max(edge.ay, edge.by))
-        let last = EdgeGrid.place(of: north, in: ys)
-        var row = EdgeGrid.place(of: south, in: ys)
+        let last = EdgeGrid.position(of: north, in: ys)
+        var row = EdgeGrid.position(of: south, in: ys)
         // What ends on a boundary touches both sides of it.
         if row > 0, ys[row] == south { row -= 1 }
         for row in row...last {
@@ -201,8 +201,8 @@ private struct Layout {
         let (a, b) =
             edge.ay == edge.by
             ? (edge.ax, edge.bx) : (edge.x(at: ys[row]), edge.x(at: ys[row + 1]))
-        let first = EdgeGrid.place(of: min(a, b) - EdgeGrid.hair, in: xs)
-        return first...max(first, EdgeGrid.place(of: max(a, b) + EdgeGrid.hair, in: xs))
+        let first = EdgeGrid.position(of: min(a, b) - EdgeGrid.hair, in: xs)
+        return first...max(first, EdgeGrid.position(of: max(a, b) + EdgeGrid.hair, in: xs))
     }
 
     func isOddLeft() -> [Bool] {

@@ -24,7 +24,7 @@ public struct GeoCircle: Sendable, Hashable {
     }
 
     /// Degrees, as the circle was made with.
-    public var center: Coordinate { origin.place }
+    public var center: Coordinate { origin.position }
     /// Whether distances are measured on the sphere or on the WGS 84 ellipsoid.
     public var model: DistanceModel { origin.model }
 
@@ -35,7 +35,7 @@ public struct GeoCircle: Sendable, Hashable {
     public var distance: GeoMeasure { .distance(from: origin) }
 
     /// Whether the place lies in the circle or on its edge.
-    public func contains(_ place: Coordinate) -> Bool {
-        isEverywhere || origin.isWithin(radiusMeters: radiusMeters, of: place)
+    public func contains(_ position: Coordinate) -> Bool {
+        isEverywhere || origin.isWithin(radiusMeters: radiusMeters, of: position)
     }
 }

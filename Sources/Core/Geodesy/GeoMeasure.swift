@@ -8,9 +8,9 @@ public enum GeoMeasure: Sendable, Hashable {
     case distance(from: DistanceModel.Origin)
 
     /// How far the place lies.
-    public func distance(to place: Coordinate) -> Distance {
+    public func distance(to position: Coordinate) -> Distance {
         switch self {
-        case .distance(let origin): origin.distance(to: place)
+        case .distance(let origin): origin.distance(to: position)
         }
     }
 

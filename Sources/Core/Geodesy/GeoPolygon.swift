@@ -169,8 +169,8 @@ private struct Plane: Sendable {
 extension UnwrappedRing {
     /// The edges in the plane.
     fileprivate var edges: [EdgeGrid.Edge] {
-        let places = zip(longitudes, positions).map { (x: $0.degrees, y: $1.latitude) }
-        return zip(places, places.dropFirst()).map { a, b in
+        let corners = zip(longitudes, positions).map { (x: $0.degrees, y: $1.latitude) }
+        return zip(corners, corners.dropFirst()).map { a, b in
             EdgeGrid.Edge(ax: a.x, ay: a.y, bx: b.x, by: b.y)
         }
     }

@@ -27,11 +27,11 @@ public enum GeoShape: Sendable, Hashable {
     }
 
     /// Whether the place lies in the shape or on its edge.
-    public func contains(_ place: Coordinate) -> Bool {
+    public func contains(_ position: Coordinate) -> Bool {
         switch self {
-        case .box(let box): box.contains(place)
-        case .polygon(let polygon): polygon.contains(place)
-        case .circle(let circle): circle.contains(place)
+        case .box(let box): box.contains(position)
+        case .polygon(let polygon): polygon.contains(position)
+        case .circle(let circle): circle.contains(position)
         }
     }
 

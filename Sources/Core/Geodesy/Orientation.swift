@@ -38,11 +38,11 @@ enum Orientation {
 
         mutating func add(_ term: Double) {
             var carry = term
-            for place in parts.indices {
-                let part = parts[place]
+            for position in parts.indices {
+                let part = parts[position]
                 let sum = carry + part
                 let virtual = sum - carry
-                parts[place] = (carry - (sum - virtual)) + (part - virtual)
+                parts[position] = (carry - (sum - virtual)) + (part - virtual)
                 carry = sum
             }
             parts.append(carry)

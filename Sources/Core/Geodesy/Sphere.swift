@@ -27,12 +27,12 @@ public enum Sphere {
 
     /// The point on the unit sphere: x to latitude 0, longitude 0; y to 90 east; z to the north
     /// pole. Each component is within 1e-15 of the exact one.
-    public static func unitVector(_ place: Coordinate) -> SIMD3<Double> {
-        let cosLatitude = cosineOfLatitude(place.latitude)
-        let longitude = place.longitude * radiansPerDegree
+    public static func unitVector(_ position: Coordinate) -> SIMD3<Double> {
+        let cosLatitude = cosineOfLatitude(position.latitude)
+        let longitude = position.longitude * radiansPerDegree
         return SIMD3(
             cosLatitude * cos(longitude), cosLatitude * sin(longitude),
-            sin(place.latitude * radiansPerDegree))
+            sin(position.latitude * radiansPerDegree))
     }
 
     static let radiansPerDegree = Double.pi / 180
@@ -57,13 +57,13 @@ extension Sphere {
     /// `Origin(a).distance(to: b)` is `Sphere.distance(a, b)`, bit for bit.
     public struct Origin: Sendable, Hashable {
         /// The place the distances are measured from.
-        public let place: Coordinate
+        public let position: Coordinate
         private let cosLatitude: Double
 
         /// Prepares to measure from this place.
-        public init(_ place: Coordinate) {
-            self.place = place
-            self.cosLatitude = Sphere.cosineOfLatitude(place.latitude)
+        public init(_ position: Coordinate) {
+            self.position = position
+            self.cosLatitude = Sphere.cosineOfLatitude(position.latitude)
         }
 
         /// The great-circle distance to `other`, rounded to the nearest micrometre.
@@ -77,17 +77,17 @@ extension Sphere {
         /// serves up to 60°, and beyond it the arc tangent of the two, well conditioned everywhere.
         public func meters(to other: Coordinate) -> Double {
             let half = Self.half
-            let turn = abs(place.longitude - other.longitude)
+            let turn = abs(position.longitude - other.longitude)
             let apart = turn > 180 ? 360 - turn : turn
             let product = cosLatitude * Sphere.cosineOfLatitude(other.latitude)
-            let latitudeSine = Sphere.sine((place.latitude - other.latitude) * half)
+            let latitudeSine = Sphere.sine((position.latitude - other.latitude) * half)
             let longitudeSine = Sphere.sine(apart * half)
             let near = latitudeSine * latitudeSine + product * longitudeSine * longitudeSine
             if near <= Series.arcSineBound {
                 return 2 * Sphere.radiusMeters * Series.arcSine(ofRoot: near)
             }
             if near <= 0.25 { return 2 * Sphere.radiusMeters * asin(near.squareRoot()) }
-            let oppositeSine = sin((place.latitude + other.latitude) * half)
+            let oppositeSine = sin((position.latitude + other.latitude) * half)
             let longitudeCosine = sin((180 - apart) * half)
             let far = oppositeSine * oppositeSine + product * longitudeCosine * longitudeCosine
             return 2 * Sphere.radiusMeters * atan2(near.squareRoot(), far.squareRoot())
@@ -112,10 +112,10 @@ extension Sphere {
             } else {
                 cosine = Series.sine((90 - north) * Sphere.radiansPerDegree)
             }
-            let turn = absolute(place.longitude - longitudes)
+            let turn = absolute(position.longitude - longitudes)
             let apart = turn.replacing(with: 360 - turn, where: turn .> 180)
             let (northSouth, eastWest) = (
-                (place.latitude - latitudes) * Self.half, apart * Self.half
+                (position.latitude - latitudes) * Self.half, apart * Self.half
             )
             guard all((absolute(northSouth) .<= Series.bound) .& (eastWest .<= Series.bound)) else {
                 return nil

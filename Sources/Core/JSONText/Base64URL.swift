@@ -14,17 +14,17 @@ public enum Base64URL {
     public static func encode(_ bytes: [UInt8]) -> String {
         let length = (bytes.count * 8 + 5) / 6
         return String(unsafeUninitializedCapacity: length) { text in
-            var (bits, held, at) = (UInt32(0), 0, 0)
+            var (bits, bitCount, at) = (UInt32(0), 0, 0)
             for byte in bytes {
                 bits = bits << 8 | UInt32(byte)
-                held += 8
-                while held >= 6 {
-                    held -= 6
-                    text[at] = letter(bits >> UInt32(held))
+                bitCount += 8
+                while bitCount >= 6 {
+                    bitCount -= 6
+                    text[at] = letter(bits >> UInt32(bitCount))
                     at += 1
                 }
             }
-            if held > 0 { text[at] = letter(bits << UInt32(6 - held)) }
+            if bitCount > 0 { text[at] = letter(bits << UInt32(6 - bitCount)) }
             return length
         }
     }
@@ -36,19 +36,19 @@ public enum Base64URL {
     public static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 3 / 4)
-        var (bits, held) = (UInt32(0), 0)
+        var (bits, bitCount) = (UInt32(0), 0)
         for unit in text.utf8 {
             let value = values[Int(unit)]
             guard value != 255 else { return nil }
             bits = bits << 6 | UInt32(value)
-            held += 6
-            if held >= 8 {
-                held -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
+            bitCount += 6
+            if bitCount >= 8 {
+                bitCount -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
             }
         }
         // One spelling for each key: no stray digit, no stray bits.
-        guard held < 6, bits & (1 << UInt32(held) - 1) == 0 else { return nil }
+        guard bitCount < 6, bits & (1 << UInt32(bitCount) - 1) == 0 else { return nil }
         return bytes
     }
 }

@@ -111,7 +111,7 @@ public struct FieldPoint: Sendable, Hashable {
 
         mutating func collect(_ object: JSONView) {
             var hidden: Set<Int>?
-            for (place, member) in zip(0..., object.members) where member.value.kind == .object {
+            for (position, member) in zip(0..., object.members) where member.value.kind == .object {
                 guard found.count < limit else { return }
                 let dotted = member.name.contains(UInt8(ascii: "."))
                 if dotted && !names.isEmpty { continue }  // no path leads there
@@ -125,7 +125,7 @@ public struct FieldPoint: Sendable, Hashable {
                 names.removeLast()
                 guard found.count > before else { continue }
                 if hidden == nil { hidden = object.hiddenMembers() }
-                if hidden!.contains(place) { found.removeLast(found.count - before) }
+                if hidden!.contains(position) { found.removeLast(found.count - before) }
             }
         }
 

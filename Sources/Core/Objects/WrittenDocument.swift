@@ -103,13 +103,13 @@ public struct WrittenDocument: Sendable {
         case .object:
             if GeoPoint.isClaimed(by: value) { _ = try GeoPoint.validate(value) }
             var hidden: Set<Int>?
-            for (place, member) in zip(0..., value.members) {
+            for (position, member) in zip(0..., value.members) {
                 do throws(ServiceFailure) {
                     try check(member.value)
                 } catch {
                     // The last of duplicates counts; what it hides may be anything.
                     if hidden == nil { hidden = value.hiddenMembers() }
-                    guard hidden!.contains(place) else {
+                    guard hidden!.contains(position) else {
                         throw error.inside(
                             shortened(String(decoding: member.name, as: UTF8.self)))
                     }

@@ -26,14 +26,14 @@ public struct BinaryHeap<Element: HeapOrdered & BitwiseCopyable & Sendable>: Sen
     public mutating func insert(_ element: Element) {
         elements.append(element)
         elements.withUnsafeMutableBufferPointer { heap in
-            var place = heap.count - 1
-            while place > 0 {
-                let parent = (place - 1) / 2
+            var position = heap.count - 1
+            while position > 0 {
+                let parent = (position - 1) / 2
                 guard element.precedes(heap[parent]) else { break }
-                heap[place] = heap[parent]
-                place = parent
+                heap[position] = heap[parent]
+                position = parent
             }
-            heap[place] = element
+            heap[position] = element
         }
     }
 
@@ -56,8 +56,8 @@ public struct BinaryHeap<Element: HeapOrdered & BitwiseCopyable & Sendable>: Sen
     @inlinable
     public mutating func restoreOrder() {
         elements.withUnsafeMutableBufferPointer { heap in
-            for place in stride(from: heap.count / 2 - 1, through: 0, by: -1) {
-                Self.sink(heap[place], from: place, in: heap)
+            for position in stride(from: heap.count / 2 - 1, through: 0, by: -1) {
+                Self.sink(heap[position], from: position, in: heap)
             }
         }
     }
@@ -66,15 +66,15 @@ public struct BinaryHeap<Element: HeapOrdered & BitwiseCopyable & Sendable>: Sen
     static func sink(
         _ element: Element, from start: Int, in heap: UnsafeMutableBufferPointer<Element>
     ) {
-        var place = start
+        var position = start
         while true {
-            var child = 2 * place + 1
+            var child = 2 * position + 1
             guard child < heap.count else { break }
             if child + 1 < heap.count && heap[child + 1].precedes(heap[child]) { child += 1 }
             guard heap[child].precedes(element) else { break }
-            heap[place] = heap[child]
-            place = child
+            heap[position] = heap[child]
+            position = child
         }
-        heap[place] = element
+        heap[position] = element
     }
 }

@@ -5,7 +5,7 @@ extension Range<Int> {
     /// - Complexity: O(log n) tests.
     @inlinable
     @inline(__always)
-    public func firstPlace(where isBefore: (Int) -> Bool) -> Int {
+    public func firstPosition(where isBefore: (Int) -> Bool) -> Int {
         var (low, high) = (lowerBound, upperBound)
         while low < high {
             let middle = (low + high) / 2

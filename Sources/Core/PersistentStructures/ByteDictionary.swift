@@ -39,28 +39,28 @@ public struct ByteDictionary: Sendable {
 
     /// The address of a value, if the dictionary has it.
     package func address(of value: Bytes, kind: UInt8) -> Address? {
-        Self.withKey(value, kind) { key in place(of: key).map { addresses[Int($0)] } }
+        Self.withKey(value, kind) { key in position(of: key).map { addresses[Int($0)] } }
     }
 
     /// The address of a value, which is added if it is new; nil for one that is too long to be kept.
     package mutating func intern(_ value: Bytes, kind: UInt8) -> Address? {
         guard value.count < ByteArena.maximumBytes else { return nil }
         return Self.withKey(value, kind) { key in
-            if let known = place(of: key) { return addresses[Int(known)] }
-            let (place, address) = (Slot(count), arena.append(key))
+            if let known = position(of: key) { return addresses[Int(known)] }
+            let (position, address) = (Slot(count), arena.append(key))
             addresses.append(address)
             // A copy for the closure, made only now: what is appended to is not shared with it.
             let own = self
-            table.insert(place, id: key, where: { _ in true }) { own.key(at: $0) }
+            table.insert(position, id: key, where: { _ in true }) { own.key(at: $0) }
             return address
         }
     }
 
-    private func place(of key: Bytes) -> Slot? {
+    private func position(of key: Bytes) -> Slot? {
         table.find(key, below: Slot(count)) { self.key(at: $0) }
     }
 
-    private func key(at place: Slot) -> Bytes { arena.bytes(at: addresses[Int(place)]) }
+    private func key(at position: Slot) -> Bytes { arena.bytes(at: addresses[Int(position)]) }
 
     /// Calls `body` with a kind and, behind it, the bytes of a value.
     private static func withKey<Result>(
@@ -68,7 +68,7 @@ public struct ByteDictionary: Sendable {
     ) -> Result {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: value.count + 1) { key in
             key[0] = kind
-            for (place, byte) in value.enumerated() { key[place + 1] = byte }
+            for (position, byte) in value.enumerated() { key[position + 1] = byte }
             return body(Bytes(key))
         }
     }

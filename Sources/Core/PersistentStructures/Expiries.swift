@@ -35,16 +35,16 @@ public struct Expiries: Sendable {
     package mutating func set(_ slot: Slot, _ time: Int64) {
         guard self[slot] != time else { return }
         if levels.isEmpty { levels = [PersistentArray()] }
-        var (place, time) = (Int(slot), time)
+        var (position, time) = (Int(slot), time)
         for level in 0... {
-            levels[level].set(place, time, fillingWith: Self.never)
+            levels[level].set(position, time, fillingWith: Self.never)
             if level == levels.count - 1 {
                 guard levels[level].count > 1 else { return }
                 levels.append(PersistentArray())
                 levels[level + 1].append(least(of: 0, in: level))
             }
-            place /= Self.children
-            time = least(of: place, in: level)
+            position /= Self.children
+            time = least(of: position, in: level)
         }
     }
 
@@ -54,10 +54,12 @@ public struct Expiries: Sendable {
         visit(0, in: levels.count - 1, now, body)
     }
 
-    private func visit(_ place: Int, in level: Int, _ now: Int64, _ body: (Slot) -> Void) {
-        guard levels[level][place] <= now else { return }
-        guard level > 0 else { return body(Slot(place)) }
-        for child in children(of: place, in: level - 1) { visit(child, in: level - 1, now, body) }
+    private func visit(_ position: Int, in level: Int, _ now: Int64, _ body: (Slot) -> Void) {
+        guard levels[level][position] <= now else { return }
+        guard level > 0 else { return body(Slot(position)) }
+        for child in children(of: position, in: level - 1) {
+            visit(child, in: level - 1, now, body)
+        }
     }
 
     private func least(of node: Int, in level: Int) -> Int64 {

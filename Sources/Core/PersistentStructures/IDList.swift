@@ -49,8 +49,8 @@ struct IDList: Sendable {
     }
 
     mutating func append(_ id: Bytes) {
-        let (page, place) = (count >> 15, count & 255)
-        if place == 0 {
+        let (page, position) = (count >> 15, count & 255)
+        if position == 0 {
             if page == pages.count { pages.append([]) }
             // Small buckets stay small.
             let ids = count == 0 ? 4 : 256
@@ -61,27 +61,28 @@ struct IDList: Sendable {
             blockBytes += block.memoryBytes
         }
         let last = pages[page].count - 1
-        if !pages[page][last].append(id, at: place) {
-            let bytes = pages[page][last].bytes(of: place)
+        if !pages[page][last].append(id, at: position) {
+            let bytes = pages[page][last].bytes(of: position)
             let larger = IDBlock(
-                pages[page][last], keeping: place, ids: min(256, place + max(1, place / 2)),
+                pages[page][last], keeping: position,
+                ids: min(256, position + max(1, position / 2)),
                 bytes: bytes + max(id.count, bytes / 2))
             replace(page, last, larger)
-            _ = pages[page][last].append(id, at: place)
+            _ = pages[page][last].append(id, at: position)
         }
-        if place == 255 { replace(page, last, pages[page][last].packed) }
+        if position == 255 { replace(page, last, pages[page][last].packed) }
         count += 1
     }
 
     /// Cuts the last block to what it needs.
     mutating func trim() {
-        let (page, place) = (count >> 15, count & 255)
-        guard place > 0 else { return }
+        let (page, position) = (count >> 15, count & 255)
+        guard position > 0 else { return }
         let last = pages[page].count - 1
         let block = pages[page][last]
         replace(
             page, last,
-            IDBlock(block, keeping: place, ids: place, bytes: block.bytes(of: place)))
+            IDBlock(block, keeping: position, ids: position, bytes: block.bytes(of: position)))
     }
 
     /// Puts a block with the same ids in the place of the last one.
@@ -110,20 +111,24 @@ private final class IDBlock: @unchecked Sendable {
         fileprivate let length: Int
 
         /// How far behind the beginning an id starts, and the one before it ends.
-        fileprivate func start(_ place: Int) -> Int {
-            Int(memory.load(fromByteOffset: place * 2, as: UInt16.self))
+        fileprivate func start(_ position: Int) -> Int {
+            Int(memory.load(fromByteOffset: position * 2, as: UInt16.self))
         }
 
-        func id(_ place: Int) -> Bytes {
-            let start = length > 0 ? place * length : start(place)
+        func id(_ position: Int) -> Bytes {
+            let start = length > 0 ? position * length : start(position)
             return Bytes(
                 start: (memory + start).assumingMemoryBound(to: UInt8.self),
-                count: length > 0 ? length : self.start(place + 1) - start)
+                count: length > 0 ? length : self.start(position + 1) - start)
         }
 
         /// Asks for what `id` looks at: the id itself, or where it is.
-        func prefetch(_ place: Int) {
-            if length > 0 { id(place).prefetchEnds() } else { gb_prefetch(memory + place * 2) }
+        func prefetch(_ position: Int) {
+            if length > 0 {
+                id(position).prefetchEnds()
+            } else {
+                gb_prefetch(memory + position * 2)
+            }
         }
     }
 
@@ -140,7 +145,7 @@ private final class IDBlock: @unchecked Sendable {
     convenience init(_ other: IDBlock, keeping kept: Int, ids: Int, bytes: Int) {
         self.init(ids: ids, bytes: bytes)
         let shift = Self.directoryBytes(ids) - Self.directoryBytes(other.idCapacity)
-        for place in 0...kept { setStart(place, other.contents.start(place) + shift) }
+        for position in 0...kept { setStart(position, other.contents.start(position) + shift) }
         (contents.memory + contents.start(0)).copyMemory(
             from: other.contents.memory + other.contents.start(0), byteCount: other.bytes(of: kept))
         count = kept
@@ -168,8 +173,8 @@ private final class IDBlock: @unchecked Sendable {
 
     private static func directoryBytes(_ ids: Int) -> Int { ids * 2 + 2 }
 
-    private func setStart(_ place: Int, _ offset: Int) {
-        contents.memory.storeBytes(of: UInt16(offset), toByteOffset: place * 2, as: UInt16.self)
+    private func setStart(_ position: Int, _ offset: Int) {
+        contents.memory.storeBytes(of: UInt16(offset), toByteOffset: position * 2, as: UInt16.self)
     }
 
     /// With what malloc keeps beside both allocations.
@@ -181,14 +186,15 @@ private final class IDBlock: @unchecked Sendable {
     func bytes(of ids: Int) -> Int { contents.start(ids) - Self.directoryBytes(idCapacity) }
 
     /// False, with nothing written, when there is no room or another list has appended here.
-    func append(_ id: Bytes, at place: Int) -> Bool {
+    func append(_ id: Bytes, at position: Int) -> Bool {
         precondition(id.count <= 240, "an id of \(id.count) bytes")
-        guard place == count, place < idCapacity, bytes(of: place) + id.count <= byteCapacity
+        guard position == count, position < idCapacity,
+            bytes(of: position) + id.count <= byteCapacity
         else { return false }
-        let start = contents.start(place)
+        let start = contents.start(position)
         (contents.memory + start).copyMemory(
             from: UnsafeRawPointer(id.baseAddress!), byteCount: id.count)
-        setStart(place + 1, start + id.count)
+        setStart(position + 1, start + id.count)
         count += 1
         return true
     }

@@ -77,11 +77,11 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked S
     /// Adds one element at the end.
     @inlinable
     public mutating func append(_ element: Element) {
-        let place = count & ChunkShape.elementMask
-        if place > 0 {
+        let position = count & ChunkShape.elementMask
+        if position > 0 {
             let chunk = writableChunk(at: count)
-            if place < chunk.count {
-                chunk[place] = element
+            if position < chunk.count {
+                chunk[position] = element
                 length += 1
                 return
             }
@@ -138,9 +138,9 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked S
             guard let first = pages.baseAddress else { return }
             for index in indexes {
                 precondition(index < limit, "index out of bounds")
-                let place = Int(index)
-                let chunk = (first + (place >> ChunkShape.pageShift)).pointee.chunk(at: place)
-                body(chunk + (place & ChunkShape.elementMask))
+                let position = Int(index)
+                let chunk = (first + (position >> ChunkShape.pageShift)).pointee.chunk(at: position)
+                body(chunk + (position & ChunkShape.elementMask))
             }
         }
     }

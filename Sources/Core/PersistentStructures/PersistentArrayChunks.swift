@@ -34,7 +34,7 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
     ManagedBuffer<PageHeader<Element>, Unmanaged<Chunk<Element>>>
 {
     @usableFromInline
-    typealias Place = UnsafeMutablePointer<Unmanaged<Chunk<Element>>>
+    typealias Position = UnsafeMutablePointer<Unmanaged<Chunk<Element>>>
 
     /// A page of some chunks; a few leave room for a few.
     @inlinable
@@ -69,7 +69,7 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
     deinit { forEachOwn { $0.release() } }
 
     @inlinable
-    var chunks: Place { withUnsafeMutablePointerToElements { $0 } }
+    var chunks: Position { withUnsafeMutablePointerToElements { $0 } }
 
     @inlinable
     func forEachOwn(_ body: (Unmanaged<Chunk<Element>>) -> Void) {
@@ -82,9 +82,9 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
 
     /// The chunk, copied if another page has it too.
     @inlinable
-    func writableChunk(_ place: Int) -> UnsafeMutableBufferPointer<Element> {
-        let chunk = chunks + place
-        let isOwn = header.owned & (1 << place) != 0
+    func writableChunk(_ position: Int) -> UnsafeMutableBufferPointer<Element> {
+        let chunk = chunks + position
+        let isOwn = header.owned & (1 << position) != 0
         let isSole =
             isOwn
             && UnsafeMutableRawPointer(chunk).withMemoryRebound(
@@ -93,7 +93,7 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
         if !isSole {
             let copy = chunk.pointee._withUnsafeGuaranteedRef { Chunk.make(copying: $0) }
             if isOwn { chunk.pointee.release() }
-            own(copy, at: place)
+            own(copy, at: position)
         }
         return chunk.pointee._withUnsafeGuaranteedRef { $0.all }
     }
@@ -105,18 +105,18 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
     }
 
     @inlinable
-    func own(_ chunk: Chunk<Element>, at place: Int) {
-        (chunks + place).initialize(to: .passRetained(chunk))
-        header.owned |= 1 << place
+    func own(_ chunk: Chunk<Element>, at position: Int) {
+        (chunks + position).initialize(to: .passRetained(chunk))
+        header.owned |= 1 << position
         if header.origin != nil, header.owned.nonzeroBitCount > ChunkShape.ownChunks { ownAll() }
     }
 
     /// Lets go of the origin.
     @inlinable
     func ownAll() {
-        for place in 0..<header.count where header.owned & (1 << place) == 0 {
-            _ = chunks[place].retain()
-            header.owned |= 1 << place
+        for position in 0..<header.count where header.owned & (1 << position) == 0 {
+            _ = chunks[position].retain()
+            header.owned |= 1 << position
         }
         header.origin = nil
     }
@@ -169,7 +169,7 @@ struct PageReference<Element: BitwiseCopyable & Sendable> {
     var page: ChunkPage<Element>
 
     @usableFromInline
-    let chunks: ChunkPage<Element>.Place
+    let chunks: ChunkPage<Element>.Position
 
     @inlinable
     init(_ page: ChunkPage<Element>) {

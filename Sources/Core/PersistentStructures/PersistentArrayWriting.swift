@@ -72,11 +72,11 @@ extension PersistentArray {
         guard wanted > existing else { return }
         let shared = Chunk.make(repeating: element, count: ChunkShape.elements)
         for number in existing..<wanted {
-            let place = number >> (ChunkShape.pageShift - ChunkShape.elementShift)
-            if place == pages.count { pages.append(PageReference(ChunkPage.make([]))) }
-            if pages[place].page.isFull { replace(place) }
-            makeWritable(place)
-            pages[place].page.append(shared)
+            let position = number >> (ChunkShape.pageShift - ChunkShape.elementShift)
+            if position == pages.count { pages.append(PageReference(ChunkPage.make([]))) }
+            if pages[position].page.isFull { replace(position) }
+            makeWritable(position)
+            pages[position].page.append(shared)
         }
     }
 

@@ -19,11 +19,11 @@ extension UnsafeMutableBufferPointer where Element: BitwiseCopyable {
         let highest = reduce(0) { $0 | key($1) }
         let last: UInt64 = 1 << digitBits - 1
         withUnsafeTemporaryAllocation(of: Element.self, capacity: count) { scratch in
-            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Int(last) + 1) { places in
+            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Int(last) + 1) { positions in
                 var (source, target) = (self, scratch)
                 var shift = lowBit
                 while highest >> shift != 0 {
-                    source.scatter(to: target, places) { Int(key($0) &>> shift & last) }
+                    source.scatter(to: target, positions) { Int(key($0) &>> shift & last) }
                     swap(&source, &target)
                     shift += digitBits
                 }
@@ -36,16 +36,18 @@ extension UnsafeMutableBufferPointer where Element: BitwiseCopyable {
     @inlinable
     @inline(__always)
     func scatter(
-        to target: Self, _ places: UnsafeMutableBufferPointer<UInt32>, by digit: (Element) -> Int
+        to target: Self, _ positions: UnsafeMutableBufferPointer<UInt32>, by digit: (Element) -> Int
     ) {
-        places.initialize(repeating: 0)
-        for element in self { places[digit(element)] += 1 }
+        positions.initialize(repeating: 0)
+        for element in self { positions[digit(element)] += 1 }
         var next: UInt32 = 0
-        for digit in places.indices { (places[digit], next) = (next, next + places[digit]) }
+        for digit in positions.indices {
+            (positions[digit], next) = (next, next + positions[digit])
+        }
         for element in self {
             let digit = digit(element)
-            target.initializeElement(at: Int(places[digit]), to: element)
-            places[digit] += 1
+            target.initializeElement(at: Int(positions[digit]), to: element)
+            positions[digit] += 1
         }
     }
 }

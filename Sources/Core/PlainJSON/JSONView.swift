@@ -135,8 +135,8 @@ public struct JSONView {
     public func hiddenMembers() -> Set<Int> {
         var last: [MemberName: Int] = [:]
         var hidden: Set<Int> = []
-        for (place, member) in zip(0..., members) {
-            if let earlier = last.updateValue(place, forKey: MemberName(utf8: member.name)) {
+        for (position, member) in zip(0..., members) {
+            if let earlier = last.updateValue(position, forKey: MemberName(utf8: member.name)) {
                 hidden.insert(earlier)
             }
         }

@@ -161,7 +161,7 @@ private struct ParsingPass {
 
     private var fault: JSONSyntaxError { .notJSON(at: at) }
 
-    private func byte(at place: Int) -> UInt8? { place < text.count ? text[place] : nil }
+    private func byte(at position: Int) -> UInt8? { position < text.count ? text[position] : nil }
 
     /// Passes over white space; the byte behind it, nil at the end.
     private mutating func peek() -> UInt8? {

@@ -48,7 +48,7 @@ extension Clause {
         case .contains(let field, let literal):
             return field.value(in: object).map { literal.isContained(in: $0) } ?? .unknown
         case .geo(let clause):
-            return clause.field.place(in: object).map { Truth(clause.shape.contains($0)) }
+            return clause.field.position(in: object).map { Truth(clause.shape.contains($0)) }
                 ?? .unknown
         case .all, .hasField, .and, .or, .not: preconditionFailure("not such a leaf")
         }
@@ -57,7 +57,7 @@ extension Clause {
 
 extension FieldPath {
     /// The GeoPoint that it names in an object; nil if there is none.
-    fileprivate func place(in object: JSONView) -> Coordinate? {
+    fileprivate func position(in object: JSONView) -> Coordinate? {
         value(in: object).flatMap(GeoPoint.coordinate)
     }
 }

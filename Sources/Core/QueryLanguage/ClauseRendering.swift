@@ -76,8 +76,8 @@ extension Literal {
         case .bool(let value): writer.bool(value)
         case .number(let value): writer.number(value)
         case .string(let utf8): writer.string(utf8)
-        case .point(let place):
-            writer.point(latitude: place.latitude, longitude: place.longitude)
+        case .point(let position):
+            writer.point(latitude: position.latitude, longitude: position.longitude)
         }
     }
 }

@@ -81,7 +81,7 @@ struct FilterExpressionParser {
     private mutating func range(
         _ field: FieldPath, _ symbol: String
     ) throws(FilterSyntaxError) -> Clause {
-        let place = at
+        let position = at
         let included = symbol.count == 2
         let isLower = symbol.first == ">"
         switch try value() {
@@ -96,7 +96,7 @@ struct FilterExpressionParser {
                 field,
                 isLower ? .strings(lower: limit, upper: nil) : .strings(lower: nil, upper: limit))
         case .null, .bool, .point:
-            at = place
+            at = position
             throw expected("a number or a string after \"\(symbol)\"")
         }
     }
@@ -230,6 +230,6 @@ struct FilterExpressionParser {
     }
 
     private func fault(_ message: String) -> FilterSyntaxError {
-        FilterSyntaxError(message, at: token.place, of: text)
+        FilterSyntaxError(message, at: token.position, of: text)
     }
 }

@@ -15,7 +15,7 @@ struct FilterExpressionToken {
     }
 
     let kind: Kind
-    let place: Int
+    let position: Int
 
     /// The tokens of a text, the last of them `end`.
     static func all(of text: String) throws(FilterSyntaxError) -> [FilterExpressionToken] {
@@ -57,9 +57,11 @@ struct FilterExpressionLexer {
 
     mutating func next() throws(FilterSyntaxError) -> FilterExpressionToken {
         while at < scalars.count, scalars[at].properties.isWhitespace { at += 1 }
-        let place = at
-        guard at < scalars.count else { return FilterExpressionToken(kind: .end, place: place) }
-        return FilterExpressionToken(kind: try kind(from: scalars[at]), place: place)
+        let position = at
+        guard at < scalars.count else {
+            return FilterExpressionToken(kind: .end, position: position)
+        }
+        return FilterExpressionToken(kind: try kind(from: scalars[at]), position: position)
     }
 
     private mutating func kind(

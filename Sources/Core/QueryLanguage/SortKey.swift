@@ -54,7 +54,7 @@ public struct SortKey: Sendable, Hashable, Comparable {
             append(bigEndian: UInt64(distance.micrometers))
         case .missing: return bytes.append(Tag.missing)
         }
-        if descending { for place in start..<bytes.count { bytes[place] = ~bytes[place] } }
+        if descending { for position in start..<bytes.count { bytes[position] = ~bytes[position] } }
     }
 
     /// The order of finite doubles as the order of unsigned integers; -0.0 is 0.0.

@@ -44,8 +44,8 @@ public enum SortValue: Sendable, Equatable {
     }
 
     /// A GeoPoint, with its canonical longitude.
-    public init(_ place: Coordinate) {
-        self = .point(latitude: place.latitude, longitude: place.canonicalLongitude)
+    public init(_ position: Coordinate) {
+        self = .point(latitude: position.latitude, longitude: position.canonicalLongitude)
     }
 
     /// A reported distance; nil, of an object without the point, is a missing value.

@@ -67,7 +67,7 @@ struct BoxRegion: MeasurableRegion {
     }
 
     @inline(__always)
-    func judge(_ entry: Entry) -> Lanes {
+    func classify(_ entry: Entry) -> Lanes {
         let lanes: UInt16 =
             contains(latitude: entry.latitude, longitude: entry.longitude) ? 1 : 0
         return Lanes(touched: lanes, inside: lanes)

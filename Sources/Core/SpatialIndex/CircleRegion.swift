@@ -35,7 +35,7 @@ struct CircleRegion: MeasurableRegion {
     }
 
     @inline(__always)
-    func judge(_ entry: Entry) -> Lanes {
+    func classify(_ entry: Entry) -> Lanes {
         let chord = entry.vector.squaredChord(to: center)
         return Lanes(
             touched: chord <= limits.outside ? 1 : 0, inside: chord <= limits.inside ? 1 : 0)

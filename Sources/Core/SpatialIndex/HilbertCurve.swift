@@ -30,8 +30,8 @@ enum HilbertCurve {
         ]
         var packed: UInt64 = 0
         for (state, order) in orders.enumerated() {
-            for (place, step) in order.enumerated() {
-                let value = UInt64(step.next << 2 | place)
+            for (position, step) in order.enumerated() {
+                let value = UInt64(step.next << 2 | position)
                 packed |= value << UInt64((state << 2 | step.quadrant) << 2)
             }
         }

@@ -110,19 +110,19 @@ public struct NearestWalk: DistanceWalk {
     private mutating func measure(_ candidate: Open) {
         let number = Int(candidate.number)
         let slot: Slot
-        let place: Coordinate
+        let position: Coordinate
         if candidate.level == Open.deltaPoint {
             slot = delta[number].slot
-            place = delta[number].coordinate
+            position = delta[number].coordinate
         } else {
             let record = tiers[Int(candidate.tier)]
             let leaf = Leaf(base: record.tier.tree.leaf(number >> 4))
             slot = leaf.slot(number & 15)
             if record.dead != 0 && stamps[Int(slot)] != leaf.stamp(number & 15) { return }
-            place = leaf.coordinate(number & 15)
+            position = leaf.coordinate(number & 15)
         }
         visitedPoints += 1
-        let distance = measure.distance(to: place)
+        let distance = measure.distance(to: position)
         guard distance.isWithin(radiusMeters: radiusMeters) else { return }
         if let after, MeasuredPoint(distance: distance, slot: slot) <= after { return }
         found.insert(
@@ -155,7 +155,7 @@ public struct NearestWalk: DistanceWalk {
         let record = tiers[Int(candidate.tier)]
         let number = Int(candidate.number)
         let leaf = Leaf(base: record.tier.tree.leaf(number))
-        record.tier.tree.fetchPlaces(ofLeaf: number)
+        record.tier.tree.fetchPositions(ofLeaf: number)
         let keys = bounds.keys(ofLeaf: leaf.base)
         let entries = record.tier.tree.entryCount(ofLeaf: number)
         if isShort, selection == nil, record.dead == 0, entries == TierLayout.fanout {

@@ -4,7 +4,7 @@ import PersistentStructures
 extension PointIndex {
     /// Calls `body` for each point in the shape, in no particular order, until it returns false.
     public func visit(in shape: GeoShape, _ body: (Slot, Coordinate) -> Bool) {
-        Visit().answer(shape, of: self) { body($0.slot, $0.place) }
+        Visit().answer(shape, of: self) { body($0.slot, $0.position) }
     }
 
     /// Calls `body` with the points in the shape and their distances by a measure, up to sixteen at
@@ -70,12 +70,14 @@ extension PointIndex {
             return
         }
         let allHavePoints = count == coordinates.count
-        withUnsafeTemporaryAllocation(of: Coordinate.self, capacity: slots.count) { places in
-            coordinates.copy(at: slots, to: places)
-            guard !allHavePoints else { return places.forEach(body) }
+        withUnsafeTemporaryAllocation(of: Coordinate.self, capacity: slots.count) { positions in
+            coordinates.copy(at: slots, to: positions)
+            guard !allHavePoints else { return positions.forEach(body) }
             withUnsafeTemporaryAllocation(of: UInt32.self, capacity: slots.count) { current in
                 stamps.copy(at: slots, to: current)
-                for (stamp, place) in zip(current, places) { body(stamp == 0 ? nil : place) }
+                for (stamp, position) in zip(current, positions) {
+                    body(stamp == 0 ? nil : position)
+                }
             }
         }
     }
@@ -84,11 +86,11 @@ extension PointIndex {
 // MARK: Queries
 
 private struct Visit: RegionQuery {
-    typealias Part = (slot: Slot, place: Coordinate)
+    typealias Part = (slot: Slot, position: Coordinate)
 
     @inline(__always)
     func answer<R: Region>(_ region: R, of index: PointIndex, _ body: (Part) -> Bool) {
-        index.search(region, places: true) { slot, latitude, longitude in
+        index.search(region, positions: true) { slot, latitude, longitude in
             body((slot, Coordinate(latitude: latitude, longitude: longitude)))
         }
     }
@@ -103,15 +105,15 @@ private struct MeasuredVisit: RegionQuery {
         _ region: R, of index: PointIndex, _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Bool
     ) {
         let finished = index.searchDelta(region) { slot, latitude, longitude in
-            let place = Coordinate(latitude: latitude, longitude: longitude)
-            let point = MeasuredPoint(distance: measure.distance(to: place), slot: slot)
+            let position = Coordinate(latitude: latitude, longitude: longitude)
+            let point = MeasuredPoint(distance: measure.distance(to: position), slot: slot)
             return withUnsafePointer(to: point) { body(UnsafeBufferPointer(start: $0, count: 1)) }
         }
         guard finished else { return }
         withUnsafeTemporaryAllocation(of: MeasuredPoint.self, capacity: TierLayout.fanout) {
             points in
             for record in index.tiers {
-                let finished = record.tier.tree.search(region, places: true) { leaf, lanes in
+                let finished = record.tier.tree.search(region, positions: true) { leaf, lanes in
                     let count = collect(leaf, lanes, of: record, in: index, region, to: points)
                     return count == 0 || body(UnsafeBufferPointer(rebasing: points[..<count]))
                 }
@@ -172,7 +174,7 @@ private struct Append: RegionQuery {
         }
         _ = index.searchDelta(region) { slot, _, _ in append(slot) }
         for record in index.tiers {
-            _ = record.tier.tree.search(region, places: false) { leaf, lanes in
+            _ = record.tier.tree.search(region, positions: false) { leaf, lanes in
                 if lanes.inside == .max && record.dead == 0 {
                     slots.pointee.append(contentsOf: leaf.slots)
                     return true
@@ -194,7 +196,7 @@ private struct Count: RegionQuery {
         if !hasDead && index.delta.isEmpty { return total }
         var rest = index
         rest.tiers.removeAll { $0.dead == 0 }
-        rest.search(region, places: false) { _, _, _ in
+        rest.search(region, positions: false) { _, _, _ in
             total += 1
             return true
         }
@@ -213,12 +215,12 @@ private struct Estimate: RegionQuery {
 extension PointIndex {
     @inline(__always)
     fileprivate func search<R: Region>(
-        _ region: R, places: Bool,
+        _ region: R, positions: Bool,
         _ body: (Slot, _ latitude: Double, _ longitude: Double) -> Bool
     ) {
         guard searchDelta(region, body) else { return }
         for record in tiers {
-            let finished = record.tier.tree.search(region, places: places) { leaf, lanes in
+            let finished = record.tier.tree.search(region, positions: positions) { leaf, lanes in
                 search(leaf, lanes, of: record, region, body)
             }
             guard finished else { return }
@@ -230,7 +232,7 @@ extension PointIndex {
         _ region: R, _ body: (Slot, _ latitude: Double, _ longitude: Double) -> Bool
     ) -> Bool {
         for entry in delta {
-            let lanes = region.judge(entry)
+            let lanes = region.classify(entry)
             guard lanes.touched != 0 else { continue }
             let isIn =
                 lanes.inside != 0
@@ -272,7 +274,7 @@ extension PointIndex {
     /// About how many points a region holds by its shares of nodes.
     func estimate<R: MeasurableRegion>(by region: R) -> Int {
         var total = 0.0
-        for entry in delta where region.judge(entry).touched != 0 { total += 1 }
+        for entry in delta where region.classify(entry).touched != 0 { total += 1 }
         for record in tiers {
             var budget = 16
             let entries = record.tier.tree.estimate(region, budget: &budget)

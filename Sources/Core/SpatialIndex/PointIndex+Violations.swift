@@ -41,8 +41,8 @@ extension PointIndex {
     ) {
         let tree = record.tier.tree
         var dead = 0
-        for place in 0..<tree.count {
-            let entry = Leaf(base: tree.leaf(place >> 4)).entry(place & 15)
+        for position in 0..<tree.count {
+            let entry = Leaf(base: tree.leaf(position >> 4)).entry(position & 15)
             if !record.epochs.contains(entry.stamp) {
                 found.append("tier \(number): slot \(entry.slot) has stamp \(entry.stamp)")
             }
@@ -107,11 +107,11 @@ extension TierTree {
 
 extension NodeBox {
     /// Whether the box holds a point, by its exact unit vector and its degrees.
-    fileprivate func contains(_ vector: SIMD3<Double>, _ place: Coordinate) -> Bool {
+    fileprivate func contains(_ vector: SIMD3<Double>, _ position: Coordinate) -> Bool {
         let low = SIMD3(Double(lowX), Double(lowY), Double(lowZ))
         let high = SIMD3(Double(highX), Double(highY), Double(highZ))
         return all(low .<= vector) && all(vector .<= high)
-            && Double(south) <= place.latitude && place.latitude <= Double(north)
-            && Double(west) <= place.longitude && place.longitude <= Double(east)
+            && Double(south) <= position.latitude && position.latitude <= Double(north)
+            && Double(west) <= position.longitude && position.longitude <= Double(east)
     }
 }

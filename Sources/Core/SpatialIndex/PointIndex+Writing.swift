@@ -10,8 +10,8 @@ extension PointIndex {
     public mutating func set(_ coordinate: Coordinate, for slot: Slot) {
         let entry = Entry(slot: slot, stamp: epoch, coordinate: coordinate)
         if tiers.isEmpty {
-            if let place = placeInDelta(slot) {
-                delta[place] = entry
+            if let position = positionInDelta(slot) {
+                delta[position] = entry
                 return
             }
             count += 1
@@ -20,8 +20,8 @@ extension PointIndex {
             if stamp != 0, coordinates[Int(slot)].isIdentical(to: coordinate) { return }
             stamps.set(Int(slot), epoch, fillingWith: 0)
             coordinates.set(Int(slot), coordinate, fillingWith: Self.nowhere)
-            if stamp == epoch, let place = placeInDelta(slot) {
-                delta[place] = entry
+            if stamp == epoch, let position = positionInDelta(slot) {
+                delta[position] = entry
                 return
             }
             if stamp == 0 { count += 1 } else { bury(stamp) }
@@ -35,8 +35,8 @@ extension PointIndex {
     /// - Complexity: as for `set`.
     public mutating func remove(_ slot: Slot) {
         if tiers.isEmpty {
-            guard let place = placeInDelta(slot) else { return }
-            removeFromDelta(place)
+            guard let position = positionInDelta(slot) else { return }
+            removeFromDelta(position)
             count -= 1
             return
         }
@@ -44,31 +44,31 @@ extension PointIndex {
         guard stamp != 0 else { return }
         count -= 1
         stamps[Int(slot)] = 0
-        if stamp == epoch, let place = placeInDelta(slot) {
-            removeFromDelta(place)
+        if stamp == epoch, let position = positionInDelta(slot) {
+            removeFromDelta(position)
         } else {
             bury(stamp)
             tidy()
         }
     }
 
-    private func placeInDelta(_ slot: Slot) -> Int? {
+    private func positionInDelta(_ slot: Slot) -> Int? {
         delta.withUnsafeBufferPointer { entries in
             entries.firstIndex { $0.slot == slot }
         }
     }
 
-    private mutating func removeFromDelta(_ place: Int) {
-        delta.swapAt(place, delta.count - 1)
+    private mutating func removeFromDelta(_ position: Int) {
+        delta.swapAt(position, delta.count - 1)
         delta.removeLast()
     }
 
     /// Counts one entry of an earlier epoch as dead.
     private mutating func bury(_ stamp: UInt32) {
-        guard let place = tiers.lastIndex(where: { $0.epochs.lowerBound <= stamp }) else {
+        guard let position = tiers.lastIndex(where: { $0.epochs.lowerBound <= stamp }) else {
             preconditionFailure("no tier for stamp \(stamp)")
         }
-        tiers[place].dead += 1
+        tiers[position].dead += 1
     }
 
     static let nowhere = Coordinate(latitude: 0, longitude: 0)
@@ -108,7 +108,7 @@ extension PointIndex {
         count = points.count
         let tier = points.withUnsafeBufferPointer { points in
             Tier(
-                points, place: { ($0.coordinate.latitude, $0.coordinate.longitude) },
+                points, position: { ($0.coordinate.latitude, $0.coordinate.longitude) },
                 entry: { Entry(slot: $0.slot, stamp: epoch, coordinate: $0.coordinate) })
         }
         tiers = [TierRecord(tier: tier, epochs: epoch...epoch)]
@@ -186,7 +186,7 @@ extension PointIndex {
     /// Goes back to a delta alone, which must have room for all that is live.
     mutating func dissolve() {
         var entries = liveEntries(of: tiers[...]) + delta
-        for place in entries.indices { entries[place].stamp = epoch }
+        for position in entries.indices { entries[position].stamp = epoch }
         self = PointIndex(epoch: epoch, deltaCapacity: deltaCapacity)
         delta = entries
         count = entries.count

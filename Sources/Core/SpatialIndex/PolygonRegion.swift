@@ -35,7 +35,7 @@ struct PolygonRegion: Region {
         polygon.contains(Coordinate(latitude: latitude, longitude: longitude))
     }
 
-    func judge(_ entry: Entry) -> Lanes { Lanes(touched: 1, inside: 0) }
+    func classify(_ entry: Entry) -> Lanes { Lanes(touched: 1, inside: 0) }
 
     // By its boxes, whose shares of nodes are cheap to tell; shells of some may overlap.
     func estimate(in index: PointIndex) -> Int {

@@ -11,7 +11,7 @@ protocol Region {
 
     /// Classifies a point outside the trees; `contains` decides for points that are touched but not
     /// inside.
-    func judge(_ entry: Entry) -> Lanes
+    func classify(_ entry: Entry) -> Lanes
 
     /// About how many points of an index lie in the region, 0 or more.
     func estimate(in index: PointIndex) -> Int

@@ -18,15 +18,15 @@ final class Tier: @unchecked Sendable {
     @inline(__always)
     init<Point: BitwiseCopyable>(
         _ points: UnsafeBufferPointer<Point>,
-        place: (Point) -> (latitude: Double, longitude: Double), entry: (Point) -> Entry
+        position: (Point) -> (latitude: Double, longitude: Double), entry: (Point) -> Entry
     ) {
         precondition(!points.isEmpty, "a tier without entries")
         tree = TierTree(count: points.count)
-        TierBuilder(tree: tree).fill(with: points, place, entry)
+        TierBuilder(tree: tree).fill(with: points, position, entry)
     }
 
     convenience init(_ entries: UnsafeBufferPointer<Entry>) {
-        self.init(entries, place: { ($0.latitude, $0.longitude) }, entry: { $0 })
+        self.init(entries, position: { ($0.latitude, $0.longitude) }, entry: { $0 })
     }
 
     deinit { tree.deallocate() }
@@ -41,9 +41,9 @@ private struct TierBuilder {
     @inline(__always)
     func fill<Point: BitwiseCopyable>(
         with points: UnsafeBufferPointer<Point>,
-        _ place: (Point) -> (latitude: Double, longitude: Double), _ entry: (Point) -> Entry
+        _ position: (Point) -> (latitude: Double, longitude: Double), _ entry: (Point) -> Entry
     ) {
-        packLeaves(points, place, entry)
+        packLeaves(points, position, entry)
         boundLeaves()
         for level in 1..<max(tree.levels, 1) { boundNodes(level: level) }
     }
@@ -53,7 +53,7 @@ private struct TierBuilder {
     @inline(__always)
     private func packLeaves<Point: BitwiseCopyable>(
         _ points: UnsafeBufferPointer<Point>,
-        _ place: (Point) -> (latitude: Double, longitude: Double), _ entry: (Point) -> Entry
+        _ position: (Point) -> (latitude: Double, longitude: Double), _ entry: (Point) -> Entry
     ) {
         let count = points.count
         let numberBits = max(20, Int.bitWidth - (count - 1).leadingZeroBitCount)
@@ -64,7 +64,7 @@ private struct TierBuilder {
         defer { keys.deallocate() }
         let shift = UInt64(64 - 2 * axisBits)
         for number in 0..<count {
-            let (latitude, longitude) = place(points[number])
+            let (latitude, longitude) = position(points[number])
             let x = (longitude + 180) * (cells / 360)
             let y = (latitude + 90) * (cells / 180)
             let key = HilbertCurve.index(

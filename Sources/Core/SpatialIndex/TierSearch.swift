@@ -14,12 +14,12 @@ extension TierTree {
     /// Calls `report` with each leaf that holds points of the region and the lanes they are in:
     /// those surely inside, and those touched that the exact rule must decide.
     ///
-    /// - Parameter places: whether `report` reads the degrees of points that are inside.
+    /// - Parameter positions: whether `report` reads the degrees of points that are inside.
     /// - Returns: false if `report` did, which ends the search.
     /// - Complexity: O(log n + nodes on the region's edge + leaves inside).
     @inline(__always)
     func search<R: Region>(
-        _ region: R, places: Bool, _ report: (_ leaf: Leaf, _ lanes: Lanes) -> Bool
+        _ region: R, positions: Bool, _ report: (_ leaf: Leaf, _ lanes: Lanes) -> Bool
     ) -> Bool {
         withUnsafeTemporaryAllocation(of: Pending.self, capacity: Self.stackCapacity) { stack in
             stack.initializeElement(
@@ -30,7 +30,7 @@ extension TierTree {
                 let pending = stack[depth]
                 let number = Int(pending.number)
                 guard pending.level < 0 else {
-                    open(pending, region, places, stack, &depth)
+                    open(pending, region, positions, stack, &depth)
                     continue
                 }
                 let base = leaf(number)
@@ -47,7 +47,7 @@ extension TierTree {
 
     @inline(__always)
     private func open<R: Region>(
-        _ pending: Pending, _ region: R, _ places: Bool,
+        _ pending: Pending, _ region: R, _ positions: Bool,
         _ stack: UnsafeMutableBufferPointer<Pending>, _ depth: inout Int
     ) {
         let level = Int(pending.level)
@@ -62,7 +62,7 @@ extension TierTree {
             let lane = rest.trailingZeroBitCount
             rest &= rest - 1
             let isInside = used.inside >> UInt16(lane) & 1 == 1
-            if level == 0 { fetch(leaf: number << 4 | lane, isInside, places) }
+            if level == 0 { fetch(leaf: number << 4 | lane, isInside, positions) }
             stack.initializeElement(
                 at: depth,
                 to: Pending(
@@ -74,10 +74,10 @@ extension TierTree {
 
     // Leaves lie anywhere: asked for together, before the first is looked into, they come together.
     @inline(__always)
-    private func fetch(leaf number: Int, _ isInside: Bool, _ places: Bool) {
+    private func fetch(leaf number: Int, _ isInside: Bool, _ positions: Bool) {
         typealias Columns = TierLayout.Leaf
         if !isInside { fetchChords(ofLeaf: number) }
-        if !isInside || places { fetchPlaces(ofLeaf: number) }
+        if !isInside || positions { fetchPositions(ofLeaf: number) }
         gb_prefetch(leaf(number) + Columns.slot)
     }
 
@@ -91,7 +91,7 @@ extension TierTree {
 
     /// Asks for the degrees of a leaf's points.
     @inline(__always)
-    func fetchPlaces(ofLeaf number: Int) {
+    func fetchPositions(ofLeaf number: Int) {
         for column in stride(from: TierLayout.Leaf.latitude, to: TierLayout.Leaf.slot, by: 64) {
             gb_prefetch(leaf(number) + column)
         }

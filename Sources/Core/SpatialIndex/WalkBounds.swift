@@ -16,7 +16,7 @@ struct WalkBounds: Sendable {
         switch measure {
         case .distance(let origin):
             model = origin.model
-            center = FloatVector(Sphere.unitVector(origin.place))
+            center = FloatVector(Sphere.unitVector(origin.position))
         }
     }
 

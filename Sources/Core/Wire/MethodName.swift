@@ -42,13 +42,13 @@ public enum MethodName: Int, Sendable, CaseIterable {
 
     /// The method of this name on the wire.
     public init?(utf8: UnsafeBufferPointer<UInt8>) {
-        var place = 0
-        while let method = Self(rawValue: place) {
+        var position = 0
+        while let method = Self(rawValue: position) {
             if utf8.elementsEqualBytes(method.text) {
                 self = method
                 return
             }
-            place += 1
+            position += 1
         }
         return nil
     }

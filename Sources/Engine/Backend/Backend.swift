@@ -1,7 +1,7 @@
 import JSONText
 import Objects
 
-/// What an engine does for the service: the only face that the layers above know.
+/// What an engine does for the service: the only interface that the layers above know.
 ///
 /// Reads see one state from beginning to end, and it holds every write that was answered before
 /// they were prepared. They are prepared, and run, on the caller's thread. A write is durable and

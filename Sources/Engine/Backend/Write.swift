@@ -48,7 +48,7 @@ extension Write {
             object.owner = owner
             return .put(bucket: bucket, object: object, condition: condition)
         case .putMany(let bucket, var objects):
-            for place in objects.indices { objects[place].owner = owner }
+            for position in objects.indices { objects[position].owner = owner }
             return .putMany(bucket: bucket, objects: objects)
         case .patch, .delete, .deleteBucket, .deleteWhere: return self
         }

@@ -49,8 +49,8 @@ extension Column {
     /// Some bytes as a number, zeros behind the end.
     static func bigEndian(_ bytes: Bytes, _ count: Int, from first: Int = 0) -> UInt64 {
         var value: UInt64 = 0
-        for place in first..<first + count {
-            value = value << 8 | (place < bytes.count ? UInt64(bytes[place]) : 0)
+        for position in first..<first + count {
+            value = value << 8 | (position < bytes.count ? UInt64(bytes[position]) : 0)
         }
         return value
     }

@@ -109,13 +109,13 @@ public struct Column: Sendable {
 
     /// Puts a cell of this very column in a slot.
     package mutating func set(_ slot: Slot, to cell: Cell) {
-        let place = Int(slot)
-        if place >= slotCount { resize(to: place + 1) }
+        let position = Int(slot)
+        if position >= slotCount { resize(to: position + 1) }
         let old = self.cell(of: slot)
         guard old != cell else { return }
         count(old, -1)
         count(cell, 1)
-        write(cell, at: place)
+        write(cell, at: position)
     }
 
     /// Gives a slot the value that another has in another column.
@@ -174,14 +174,14 @@ public struct Column: Sendable {
             wide: { $0.resize(to: slots, repeating: .missing) })
     }
 
-    private mutating func write(_ cell: Cell, at place: Int) {
+    private mutating func write(_ cell: Cell, at position: Int) {
         let code = code(of: cell)
         var former = 0
         func put<Code: FixedWidthInteger>(_ codes: inout PersistentArray<Code>) {
-            former = Int(codes[place])
-            codes[place] = Code(code!)
+            former = Int(codes[position])
+            codes[position] = Code(code!)
         }
-        edit(bytes: put, shorts: put, wide: { $0[place] = cell })
+        edit(bytes: put, shorts: put, wide: { $0[position] = cell })
         guard let code else { return }
         uses[former] -= 1
         uses[Int(code)] += 1

@@ -111,7 +111,7 @@ extension SortValue {
         case .bool(let bool): self = .bool(bool)
         case .number(let number): self.init(number)
         case .string(let utf8): self = .string(utf8)
-        case .point(let place): self.init(place)
+        case .point(let position): self.init(position)
         }
     }
 

@@ -21,8 +21,8 @@ package struct ColumnValue: Sendable {
         case .string: self.init(kind: .string, bytes: Array(view!.utf8!))
         case .array: self.init(cell: .array)
         case .object:
-            if let place = GeoPoint.coordinate(of: view!) {
-                self.init(place)
+            if let position = GeoPoint.coordinate(of: view!) {
+                self.init(position)
             } else {
                 self.init(cell: .object)
             }
@@ -36,7 +36,7 @@ package struct ColumnValue: Sendable {
         case .bool(let bool): self.init(cell: Cell(bool))
         case .number(let number): self.init(number)
         case .string(let utf8): self.init(kind: .string, bytes: utf8)
-        case .point(let place): self.init(place)
+        case .point(let position): self.init(position)
         }
     }
 
@@ -51,10 +51,10 @@ package struct ColumnValue: Sendable {
         append(bigEndian: rest)
     }
 
-    private init(_ place: Coordinate) {
+    private init(_ position: Coordinate) {
         self.init(kind: .point)
-        append(bigEndian: place.latitude.ordered)
-        append(bigEndian: place.canonicalLongitude.ordered)
+        append(bigEndian: position.latitude.ordered)
+        append(bigEndian: position.canonicalLongitude.ordered)
     }
 
     private init(cell: Cell = .missing, kind: Cell.Coded? = nil, bytes: [UInt8] = []) {

@@ -20,14 +20,14 @@ package struct OrderedIndex: Sendable {
     /// - Complexity: O(n log n).
     package init(_ column: Column, isAlive: (Slot) -> Bool) {
         base = SortedSlots(column, isAlive: isAlive)
-        markPlaced(slotCount: column.slotCount)
+        markListed(slotCount: column.slotCount)
     }
 
     /// What the index occupies, in bytes.
     var memoryBytes: Int { base.memoryBytes + delta.memoryBytes + left.count * 8 }
 
     /// Whether a slot's place in `base` is its own.
-    func isPlaced(_ slot: Slot) -> Bool {
+    func isListed(_ slot: Slot) -> Bool {
         let word = Int(slot) >> 6
         return word < left.count && left[word] >> UInt64(slot & 63) & 1 == 0
     }
@@ -36,7 +36,7 @@ package struct OrderedIndex: Sendable {
     ///
     /// - Parameter cell: the slot's cell until now.
     package mutating func remove(_ slot: Slot, _ cell: Cell, in column: Column) {
-        if isPlaced(slot) {
+        if isListed(slot) {
             left[Int(slot) >> 6] |= 1 << UInt64(slot & 63)
         } else {
             delta.remove(slot, cell, in: column)
@@ -65,13 +65,13 @@ package struct OrderedIndex: Sendable {
         list.reserve(base.count + delta.count)
         var next = 0
         func take(to end: Int) {
-            for place in next..<max(next, end) where isPlaced(base.slots[place]) {
-                list.append(base.slots[place], base.cells[place])
+            for position in next..<max(next, end) where isListed(base.slots[position]) {
+                list.append(base.slots[position], base.cells[position])
             }
             next = max(next, end)
         }
         for (slot, cell) in zip(delta.slots, delta.cells) {
-            take(to: base.place(of: slot, cell, in: column))
+            take(to: base.position(of: slot, cell, in: column))
             list.append(slot, cell)
         }
         take(to: base.count)
@@ -99,10 +99,10 @@ package struct OrderedIndex: Sendable {
 
     private init(_ list: SortedSlots, slotCount: Int) {
         base = list
-        markPlaced(slotCount: slotCount)
+        markListed(slotCount: slotCount)
     }
 
-    private mutating func markPlaced(slotCount: Int) {
+    private mutating func markListed(slotCount: Int) {
         left = PersistentArray()
         left.resize(to: (slotCount + 63) / 64, repeating: .max)
         for slot in base.slots { left[Int(slot) >> 6] &= ~(1 << UInt64(slot & 63)) }

@@ -31,7 +31,7 @@ package struct OrderedWalk {
 
         /// Passes over the slots of the group that are less.
         mutating func drop(below slot: Int) {
-            group = group.firstPlace { Int(list.slots[$0]) < slot }..<group.upperBound
+            group = group.firstPosition { Int(list.slots[$0]) < slot }..<group.upperBound
         }
 
         /// Makes the group at the edge the one under way.
@@ -90,7 +90,7 @@ package struct OrderedWalk {
 
     mutating func next() -> Slot? {
         while true {
-            while let slot = base.first, !index.isPlaced(slot) { base.removeFirst() }
+            while let slot = base.first, !index.isListed(slot) { base.removeFirst() }
             switch (base.first, delta.first) {
             case (let slot?, let other?) where other < slot:
                 delta.removeFirst()
@@ -126,14 +126,14 @@ package struct OrderedWalk {
 
     private mutating func cut(from bound: ColumnBound) {
         base.rest = base.rest.clamped(
-            to: base.list.firstPlace(behind: bound, in: column)..<base.list.count)
+            to: base.list.firstPosition(behind: bound, in: column)..<base.list.count)
         delta.rest = delta.rest.clamped(
-            to: delta.list.firstPlace(behind: bound, in: column)..<delta.list.count)
+            to: delta.list.firstPosition(behind: bound, in: column)..<delta.list.count)
     }
 
     private mutating func cut(to bound: ColumnBound) {
-        base.rest = base.rest.clamped(to: 0..<base.list.firstPlace(behind: bound, in: column))
-        delta.rest = delta.rest.clamped(to: 0..<delta.list.firstPlace(behind: bound, in: column))
+        base.rest = base.rest.clamped(to: 0..<base.list.firstPosition(behind: bound, in: column))
+        delta.rest = delta.rest.clamped(to: 0..<delta.list.firstPosition(behind: bound, in: column))
     }
 
     /// Begins behind a slot of some value, whether it still has that or not.

@@ -42,30 +42,30 @@ struct SortedSlots: Sendable {
     }
 
     mutating func insert(_ slot: Slot, _ cell: Cell, in column: Column) {
-        let place = self.place(of: slot, cell, in: column)
-        cells.insert(cell, at: place)
-        slots.insert(slot, at: place)
+        let position = self.position(of: slot, cell, in: column)
+        cells.insert(cell, at: position)
+        slots.insert(slot, at: position)
     }
 
     /// Removes a slot that was put here with this cell, if it is here.
     mutating func remove(_ slot: Slot, _ cell: Cell, in column: Column) {
-        let place = self.place(of: slot, cell, in: column)
-        guard place < count, slots[place] == slot else { return }
-        cells.remove(at: place)
-        slots.remove(at: place)
+        let position = self.position(of: slot, cell, in: column)
+        guard position < count, slots[position] == slot else { return }
+        cells.remove(at: position)
+        slots.remove(at: position)
     }
 
     /// The first place that is not before a slot with this cell.
-    func place(of slot: Slot, _ cell: Cell, in column: Column) -> Int {
-        (0..<count).firstPlace { other in
+    func position(of slot: Slot, _ cell: Cell, in column: Column) -> Int {
+        (0..<count).firstPosition { other in
             let order = column.order(cells[other], cell)
             return order < 0 || order == 0 && slots[other] < slot
         }
     }
 
     /// The first place on a bound's far side.
-    func firstPlace(behind bound: ColumnBound, in column: Column) -> Int {
-        (0..<count).firstPlace { bound.side(cells[$0], column) < 0 }
+    func firstPosition(behind bound: ColumnBound, in column: Column) -> Int {
+        (0..<count).firstPosition { bound.side(cells[$0], column) < 0 }
     }
 
     /// The places at one end of a range whose cells are equal in order to the one there: found by
@@ -80,7 +80,7 @@ struct SortedSlots: Sendable {
                 && column.order(cells[end == .low ? edge + steps : edge - steps], value) == 0
         }
         while isEqual(far) { (near, far) = (far, far * 2) }
-        near = (near + 1..<far).firstPlace(where: isEqual) - 1
+        near = (near + 1..<far).firstPosition(where: isEqual) - 1
         return end == .low ? edge..<edge + near + 1 : edge - near..<edge + 1
     }
 }

@@ -21,7 +21,7 @@ final class BackupJob: StoreBackup {
     private let isCopied = DispatchSemaphore(value: 0)
 
     /// How long a client is kept waiting for the next sign of life.
-    private static let patience = DispatchTimeInterval.milliseconds(250)
+    private static let pollInterval = DispatchTimeInterval.milliseconds(250)
 
     static func path(besides store: String) -> String { store + "-backup" }
 
@@ -31,7 +31,7 @@ final class BackupJob: StoreBackup {
     init(of store: FrozenStore, in slot: BackupSlot, until stop: StopSignal) {
         self.stop = stop
         let path = Self.path(besides: store.path)
-        WorkThread("backup", .besideWriter).async { [weak self, stop] in
+        WorkThread("backup", .background).async { [weak self, stop] in
             let state = Self.copy(store, to: path, stop)
             slot.free()
             guard let self else {
@@ -72,7 +72,7 @@ final class BackupJob: StoreBackup {
         switch state.withLock({ $0 }) {
         case .failed(let failure): throw ServiceFailure(failure)
         case .copying:
-            _ = isCopied.wait(timeout: .now() + Self.patience)
+            _ = isCopied.wait(timeout: .now() + Self.pollInterval)
             return []
         case .copied(let descriptor):
             var bytes = [UInt8](repeating: 0, count: maximumBytes)

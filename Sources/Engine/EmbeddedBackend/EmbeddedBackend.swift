@@ -37,10 +37,10 @@ public final class EmbeddedBackend: Backend {
         let store = try ObjectStore(
             path: path, durability: durability, logBytes: limits.logBytes)
         unlink(BackupJob.path(besides: path))  // a backup that a crash ended
-        let poke = WriterPoke()
+        let wakeup = WriterWakeup()
         let engine = InMemoryEngine(
             limits: limits, secret: store.secret, source: StoredDocuments(store: store),
-            tuning: tuning, now: now, backgroundWorkReady: { poke.fire() })
+            tuning: tuning, now: now, backgroundWorkReady: { wakeup.fire() })
         try store.scan { scan in
             try engine.load(
                 buckets: scan.buckets, fields: scan.fields, change: try scan.lastChange(),
@@ -55,7 +55,7 @@ public final class EmbeddedBackend: Backend {
         housekeeping = Housekeeping(
             store: store, engine: engine, writer: writer, exports: exports,
             tick: tuning.housekeeping, logger: logger, now: now)
-        poke.connect(writer)
+        wakeup.connect(writer)
         engine.want(
             remembered: ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))
     }

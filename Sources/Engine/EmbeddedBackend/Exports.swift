@@ -10,10 +10,10 @@ import Synchronization
 /// meanwhile stays on disk, in the write-ahead log, and not in memory. What that costs is bounded: by
 /// how many there are, and by how much of the log one may keep.
 final class Exports: Sendable {
-    private struct Entry: Sendable { weak var export: HeldExport? }
+    private struct Entry: Sendable { weak var export: OpenExport? }
 
     private let limits: Limits
-    private let freeingThread = WorkThread("exports", .besideWriter)
+    private let freeingThread = WorkThread("exports", .background)
     private let underWay = Mutex<[Entry]>([])
 
     init(limits: Limits) { self.limits = limits }
@@ -21,10 +21,10 @@ final class Exports: Sendable {
     /// Counts one more export in.
     ///
     /// - Throws: `TOO_MANY_REQUESTS` when there are as many as may be.
-    func add() throws(ServiceFailure) -> HeldExport {
-        let export = HeldExport(freedOn: freeingThread)
+    func add() throws(ServiceFailure) -> OpenExport {
+        let export = OpenExport(freedOn: freeingThread)
         let isTaken = underWay.withLock { entries in
-            entries.removeAll { $0.export?.takesPlace != true }
+            entries.removeAll { $0.export?.isUnderWay != true }
             guard entries.count < limits.exports else { return false }
             entries.append(Entry(export: export))
             return true
@@ -51,7 +51,7 @@ final class Exports: Sendable {
 }
 
 /// An export until it is done, or ended for what it keeps.
-final class HeldExport: BucketExport {
+final class OpenExport: BucketExport {
     private enum State: Sendable {
         /// It has its place, but nothing to read yet.
         case waiting
@@ -61,27 +61,27 @@ final class HeldExport: BucketExport {
         case ended(Int)
     }
 
-    private struct Held: Sendable {
+    private struct Reading: Sendable {
         var state = State.waiting
         /// Bytes of the log when it began, or later when it has been begun anew.
         var logAtBegin = 0
     }
 
-    private let held = Mutex(Held())
+    private let reading = Mutex(Reading())
     private let freeingThread: WorkThread
 
     init(freedOn thread: WorkThread) { freeingThread = thread }
 
     /// - Parameter logBytes: what the log is long by now.
     func begin(_ export: any BucketExport, logBytes: Int) {
-        held.withLock { $0 = Held(state: .underWay(export), logAtBegin: logBytes) }
+        reading.withLock { $0 = Reading(state: .underWay(export), logAtBegin: logBytes) }
     }
 
-    deinit { letGo(of: held.withLock { $0.state }) }
+    deinit { letGo(of: reading.withLock { $0.state }) }
 
     /// Whether it takes one of the places for exports.
-    var takesPlace: Bool {
-        switch held.withLock({ $0.state }) {
+    var isUnderWay: Bool {
+        switch reading.withLock({ $0.state }) {
         case .waiting, .underWay: true
         case .done, .ended: false
         }
@@ -90,7 +90,7 @@ final class HeldExport: BucketExport {
     func next(
         maximumBytes: Int, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> Bool {
-        switch held.withLock({ $0.state }) {
+        switch reading.withLock({ $0.state }) {
         case .waiting, .done: return false
         case .ended(let bytes):
             throw ServiceFailure(
@@ -105,18 +105,18 @@ final class HeldExport: BucketExport {
     }
 
     func endIfItKeeps(moreThan bytes: Int, ofLogOf logBytes: Int) {
-        let isTooMuch = held.withLock { held in
-            held.logAtBegin = min(held.logAtBegin, logBytes)
-            return logBytes - held.logAtBegin > bytes
+        let isTooMuch = reading.withLock { reading in
+            reading.logAtBegin = min(reading.logAtBegin, logBytes)
+            return logBytes - reading.logAtBegin > bytes
         }
         if isTooMuch { become(.ended(bytes)) }
     }
 
     private func become(_ state: State) {
-        let former = held.withLock { held in
-            guard case .underWay = held.state else { return State.done }
-            defer { held.state = state }
-            return held.state
+        let former = reading.withLock { reading in
+            guard case .underWay = reading.state else { return State.done }
+            defer { reading.state = state }
+            return reading.state
         }
         letGo(of: former)
     }

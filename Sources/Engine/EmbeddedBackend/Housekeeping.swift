@@ -17,7 +17,7 @@ final class Housekeeping: @unchecked Sendable {
     private let logger: Logger
     private let now: @Sendable () -> Int64
     private let metrics = StoreMetrics()
-    private let thread = WorkThread("housekeeping", .besideWriter)
+    private let thread = WorkThread("housekeeping", .background)
     private let interval: Duration
     private let isStopped = Atomic(false)
     private var ticks = 0
@@ -86,7 +86,7 @@ final class Housekeeping: @unchecked Sendable {
     /// Says that the store's file is gone before somebody writes.
     private func noteDisplacement() {
         do throws(StoreFailure) {
-            try store.checkPlace()
+            try store.checkFiles()
         } catch {
             writer.note(error)
         }

@@ -47,8 +47,8 @@ struct RowCheck {
                 found += engine.disagreements(row, stored, in: name, parser)
             }
         }
-        let place = "bucket \(name?.text ?? "?"), object \(row.metadata.id.text)"
-        problems += found.map { "\(place): \($0)" }
+        let location = "bucket \(name?.text ?? "?"), object \(row.metadata.id.text)"
+        problems += found.map { "\(location): \($0)" }
     }
 
     /// Buckets of which the index counts other objects than the store has.
@@ -99,8 +99,8 @@ struct RowCheck {
         } catch let failure as ServiceFailure {
             return ["\(failure.path ?? "document"): \(failure.message)"]
         } catch let error as JSONSyntaxError {
-            let place = error.offset.map { ", at byte \($0)" } ?? ""
-            return ["the document cannot be read: \(error.message)\(place)"]
+            let location = error.offset.map { ", at byte \($0)" } ?? ""
+            return ["the document cannot be read: \(error.message)\(location)"]
         } catch {
             return ["\(error)"]
         }

@@ -6,11 +6,11 @@ import Objects
 import QueryLanguage
 import WriteRules
 
-/// One transaction of the store and the engine's successor as the rules of writes see them: one state
+/// One transaction of the store and the engine's next snapshot as the rules of writes see them: one state
 /// that is fetched from and stored into.
 final class WriteSession: TransactionState {
     /// What the engine is to become.
-    let successor: Successor
+    let nextSnapshot: NextSnapshot
     private(set) var lastChange: ChangeNumber
 
     private let transaction: StoreTransaction
@@ -28,7 +28,7 @@ final class WriteSession: TransactionState {
         self.engine = engine
         self.parser = parser
         self.isAllSuperseded = isAllSuperseded
-        successor = engine.successor()
+        nextSnapshot = engine.nextSnapshot()
         lastChange = transaction.lastChange
     }
 
@@ -38,7 +38,7 @@ final class WriteSession: TransactionState {
 
     /// From memory, unless this very transaction has changed it.
     func find(_ id: ObjectID, in bucket: BucketName) throws -> FoundObject? {
-        guard let (creation, latest) = successor.changes(of: id, in: bucket) else { return nil }
+        guard let (creation, latest) = nextSnapshot.changes(of: id, in: bucket) else { return nil }
         if let document = engine.cachedDocument(creation: creation, change: latest),
             let present = PresentObject(
                 creation: creation, change: latest, document: document, parser)
@@ -58,12 +58,12 @@ final class WriteSession: TransactionState {
     }
 
     func hasObject(_ id: ObjectID, in bucket: BucketName) -> Bool {
-        successor.changes(of: id, in: bucket) != nil
+        nextSnapshot.changes(of: id, in: bucket) != nil
     }
 
     func hasBucket(_ bucket: BucketName) throws -> Bool { try number(of: bucket) != nil }
 
-    func creations(in bucket: BucketName) -> [ChangeNumber] { successor.creations(in: bucket) }
+    func creations(in bucket: BucketName) -> [ChangeNumber] { nextSnapshot.creations(in: bucket) }
 
     func objects(satisfying clause: Clause, in bucket: BucketName) throws -> [ChangeNumber] {
         try engine.objects(satisfying: clause, in: bucket)
@@ -84,10 +84,10 @@ final class WriteSession: TransactionState {
     }
 
     func hasGeoPoints(at field: FieldPath, in bucket: BucketName) -> Bool {
-        successor.hasGeoPoints(at: field, in: bucket)
+        nextSnapshot.hasGeoPoints(at: field, in: bucket)
     }
 
-    func geoFieldCount(of bucket: BucketName) -> Int { successor.geoFieldCount(of: bucket) }
+    func geoFieldCount(of bucket: BucketName) -> Int { nextSnapshot.geoFieldCount(of: bucket) }
 
     // MARK: What is done
 
@@ -126,21 +126,21 @@ final class WriteSession: TransactionState {
             try transaction.delete(
                 creation: creation, id: id, in: bucket, change: nextChange(), now: now)
         }
-        if !creations.isEmpty { successor.delete(creations, in: bucket) }
+        if !creations.isEmpty { nextSnapshot.delete(creations, in: bucket) }
     }
 
     func deleteBucket(_ bucket: BucketName) throws {
         guard let number = try number(of: bucket) else { return }
         try transaction.deleteBucket(number)
         buckets[bucket] = nil
-        successor.deleteBucket(bucket)
+        nextSnapshot.deleteBucket(bucket)
     }
 
     private func record(
         _ metadata: ObjectMetadata, _ document: WrittenDocument, _ bucket: BucketName,
         creation: ChangeNumber, change: ChangeNumber
     ) {
-        successor.upsert(
+        nextSnapshot.upsert(
             ObjectChange(
                 bucket: bucket, metadata: metadata, creation: creation, change: change,
                 points: document.points),

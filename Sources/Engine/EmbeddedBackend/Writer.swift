@@ -153,11 +153,11 @@ final class Writer: Sendable {
         do throws(StoreFailure) {
             let isLarge = deletesMany(first.write)
             if isLarge { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
-            let answers = try transact(isAllSuperseded: isLarge) { judge in
-                var answers = [try judge.perform(first.write, key: first.key)]
+            let answers = try transact(isAllSuperseded: isLarge) { evaluator in
+                var answers = [try evaluator.perform(first.write, key: first.key)]
                 while group.count <= count, ContinuousClock.now < end, let next = takeFollowing() {
                     group.append(next)
-                    answers.append(try judge.perform(next.write, key: next.key))
+                    answers.append(try evaluator.perform(next.write, key: next.key))
                 }
                 return answers
             }
@@ -200,7 +200,7 @@ final class Writer: Sendable {
 
     /// One transaction, and its changes in the engine once it is durable.
     private func transact<Result>(
-        isAllSuperseded: Bool = false, _ body: (WriteJudge<WriteSession>) throws -> Result
+        isAllSuperseded: Bool = false, _ body: (WriteEvaluator<WriteSession>) throws -> Result
     ) throws(StoreFailure) -> Result {
         let time = now()
         let parser = JSONParser()
@@ -208,16 +208,16 @@ final class Writer: Sendable {
             let session = WriteSession(
                 transaction: transaction, engine: engine, parser: parser,
                 isAllSuperseded: isAllSuperseded)
-            let judge = WriteJudge(on: session, at: time, limits: limits, parser: parser) {
+            let evaluator = WriteEvaluator(on: session, at: time, limits: limits, parser: parser) {
                 var random = SystemRandomNumberGenerator()
                 return ObjectID.new(at: $0, from: &random)
             }
-            return (try body(judge), session, ContinuousClock.now)
+            return (try body(evaluator), session, ContinuousClock.now)
         }
         metrics.synced(since: written)
-        if !session.successor.isUnchanged {
+        if !session.nextSnapshot.isUnchanged {
             let start = ContinuousClock.now
-            engine.publish(session.successor, upTo: session.lastChange)
+            engine.publish(session.nextSnapshot, upTo: session.lastChange)
             metrics.published(since: start)
         } else if isAllSuperseded {
             engine.supersedeAll(nil)  // nobody will ask for a state of the store
@@ -285,7 +285,7 @@ extension Write {
 }
 
 /// Lets the engine, made before the writer, wake it.
-final class WriterPoke: Sendable {
+final class WriterWakeup: Sendable {
     private struct Target: Sendable { weak var writer: Writer? }
 
     private let target = Mutex(Target())

@@ -36,8 +36,8 @@ struct BucketBuilder: Sendable {
 
     /// Gives a slot a point; slots have to ascend.
     mutating func add(_ coordinate: Coordinate, field: Int, to slot: Slot) {
-        if let place = points.firstIndex(where: { $0.field == field }) {
-            points[place].list.append((slot, coordinate))
+        if let position = points.firstIndex(where: { $0.field == field }) {
+            points[position].list.append((slot, coordinate))
         } else {
             points.append((field, [(slot, coordinate)]))
         }

@@ -106,7 +106,7 @@ struct BucketState: Sendable {
     mutating func apply(_ change: ObjectChange) -> Slot {
         var id = change.metadata.id.text
         let slot = id.withUTF8 { enter(change.creation, change.change, id: $0) }
-        place(slot, change.points, expires: change.metadata.expires ?? Expiries.never)
+        insert(slot, change.points, expires: change.metadata.expires ?? Expiries.never)
         return slot
     }
 
@@ -125,7 +125,7 @@ struct BucketState: Sendable {
         return slot
     }
 
-    private mutating func place(_ slot: Slot, _ points: [FieldPoint], expires: Int64) {
+    private mutating func insert(_ slot: Slot, _ points: [FieldPoint], expires: Int64) {
         // Out of the table's keys, which would share the indexes while they are written.
         for field in fields.keys.filter({ field in !points.contains { $0.field == field } }) {
             fields[field]!.remove(slot)
@@ -149,7 +149,7 @@ struct BucketState: Sendable {
         guard let slot = slot(created: creation) else { return }
         ids.noteRemoval()
         columns.clear(slot)
-        place(slot, [], expires: Expiries.never)
+        insert(slot, [], expires: Expiries.never)
         records[Int(slot)].change = 0
         count -= 1
         if count == 0 {
@@ -178,8 +178,8 @@ struct BucketState: Sendable {
                 id(of: Slot(slot)), records[slot], expires: expiries[Slot(slot)])
             kept.append(Slot(slot))
             for (number, field) in fields.enumerated() {
-                if let place = field.value.position(of: Slot(slot)) {
-                    builder.add(place, field: number, to: new)
+                if let coordinate = field.value.position(of: Slot(slot)) {
+                    builder.add(coordinate, field: number, to: new)
                 }
             }
         }
@@ -200,7 +200,7 @@ struct BucketState: Sendable {
         }
         let change = other.records[Int(source)].change
         let slot = enter(creation, change, id: other.id(of: source))
-        place(slot, other.points(of: source), expires: other.expiries[source])
+        insert(slot, other.points(of: source), expires: other.expiries[source])
         columns.adopt(slot, from: other.columns, source)
     }
 }

@@ -24,8 +24,8 @@ public struct EngineState: Sendable {
 
     /// Every broken invariant of every bucket, in a sentence each.
     public func violations() -> [String] {
-        snapshot.buckets.flatMap { name, box in
-            box.state.violations().map { "bucket \(name.text): \($0)" }
+        snapshot.buckets.flatMap { name, bucketView in
+            bucketView.state.violations().map { "bucket \(name.text): \($0)" }
         }
     }
 

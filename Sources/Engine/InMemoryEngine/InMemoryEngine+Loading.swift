@@ -16,31 +16,32 @@ extension InMemoryEngine {
         buckets: [BucketName], fields: [FieldPath], change: ChangeNumber,
         _ feed: ((LoadedObjects) throws -> Void) throws -> Void
     ) rethrows {
-        let intake = Intake(buckets: buckets.count, pointsPerTree: tuning.pointsPerTree)
-        try feed { intake.add($0) }
+        let distributor = RowDistributor(
+            buckets: buckets.count, pointsPerTree: tuning.pointsPerTree)
+        try feed { distributor.add($0) }
         // What building needed besides goes back to the system.
         defer { gb_malloc_trim() }
-        let builders = intake.finish()
+        let builders = distributor.finish()
         let states = concurrentMap((builders.count + 255) / 256) { piece in
             builders[piece * 256..<min((piece + 1) * 256, builders.count)].map {
                 $0.build(fields: fields)
             }
         }.joined()
-        var table = TreeDictionary<BucketName, BucketBox>()
+        var table = TreeDictionary<BucketName, BucketView>()
         var totals = Snapshot.Totals()
         for (name, state) in zip(buckets, states) {
             totals.add(state, named: name)
-            table[name] = BucketBox(state)
+            table[name] = BucketView(state)
         }
         publish(
             Snapshot(
                 change: change, buckets: table, totals: totals,
-                superseded: snapshot.superseded.successor()))
+                superseded: snapshot.superseded.nextSnapshot()))
     }
 }
 
 /// Deals loaded objects out to the builders of their buckets, on a thread beside the one that reads.
-private final class Intake: Sendable {
+private final class RowDistributor: Sendable {
     private let builders: Mutex<[BucketBuilder]>
     private let thread = WorkThread("load")
     /// Lets the reader be ahead by so many groups of objects.

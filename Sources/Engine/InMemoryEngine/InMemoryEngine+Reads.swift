@@ -28,10 +28,12 @@ extension InMemoryEngine {
         of id: ObjectID, in bucket: BucketName
     ) throws(ServiceFailure) -> [UInt8]? {
         let snapshot = self.snapshot
-        guard let box = box(of: bucket, in: snapshot), let slot = box.slot(of: id) else {
+        guard let bucketView = bucketView(of: bucket, in: snapshot),
+            let slot = bucketView.slot(of: id)
+        else {
             return nil
         }
-        let record = box.state.records[Int(slot)]
+        let record = bucketView.state.records[Int(slot)]
         return try document(creation: record.creation, change: record.change, in: snapshot)
     }
 
@@ -40,7 +42,7 @@ extension InMemoryEngine {
         satisfying clause: Clause, in bucket: BucketName
     ) throws(ServiceFailure) -> [ChangeNumber] {
         let planned = PlannedQuery(Query(clause: clause), in: bucket, on: self)
-        planned.wish()
+        planned.requestColumns()
         let records = planned.state.records
         var found: [ChangeNumber] = []
         try planned.execution(within: bounds()).forEachMatch {

@@ -23,10 +23,10 @@ public final class InMemoryEngine: Sendable {
     private let current: Mutex<Snapshot>
     private let merges: BackgroundMerges
     private let jobs: BucketJobs
-    private let compactionThread = WorkThread("compaction", .besideWriter)
-    private let columnThread = WorkThread("columns", .besideWriter)
-    private let freeingThread = WorkThread("freeing", .besideWriter)
-    let works: ColumnWorks
+    private let compactionThread = WorkThread("compaction", .background)
+    private let columnThread = WorkThread("columns", .background)
+    private let freeingThread = WorkThread("freeing", .background)
+    let columnRequests: ColumnRequests
     let tuning: Tuning
 
     /// From what on work that pays in large buckets is done, and how much of it at once. Tests have
@@ -89,7 +89,7 @@ public final class InMemoryEngine: Sendable {
                 superseded: SupersededDocuments(total: ByteCount())))
         merges = BackgroundMerges(rest: tuning.rest, ready: backgroundWorkReady)
         jobs = BucketJobs(objectsTakenOn: tuning.objectsTakenOn, ready: backgroundWorkReady)
-        works = ColumnWorks(
+        columnRequests = ColumnRequests(
             columnsPerMinute: limits.columnsPerMinute, refusal: tuning.refusal,
             due: backgroundWorkReady)
         self.tuning = tuning
@@ -112,28 +112,28 @@ public final class InMemoryEngine: Sendable {
     }
 
     /// The next state, to be changed by the transaction under way.
-    public func successor() -> Successor {
-        Successor(snapshot, pointsPerTree: tuning.pointsPerTree)
+    public func nextSnapshot() -> NextSnapshot {
+        NextSnapshot(snapshot, pointsPerTree: tuning.pointsPerTree)
     }
 
     /// Makes committed changes visible, all at once.
     ///
-    /// - Parameter successor: of the present state.
-    public func publish(_ successor: Successor, upTo change: ChangeNumber) {
-        for place in successor.changes.indices {
-            switch successor.changes[place] {
+    /// - Parameter nextSnapshot: of the present state.
+    public func publish(_ nextSnapshot: NextSnapshot, upTo change: ChangeNumber) {
+        for position in nextSnapshot.changes.indices {
+            switch nextSnapshot.changes[position] {
             case .upsert(let object, let text):
                 cache.put(
                     object.metadata.written(around: text), creation: object.creation,
                     change: object.change)
             case .delete(_, let creations):
                 for creation in creations { cache.remove(creation: creation) }
-            case .deleteBucket(let name): works.forget(name)
+            case .deleteBucket(let name): columnRequests.forget(name)
             }
         }
-        jobs.note(successor.changes, parsers)
-        successor.dropWornColumns(works)
-        finish(successor, change: change)
+        jobs.note(nextSnapshot.changes, parsers)
+        nextSnapshot.dropWornColumns(columnRequests)
+        finish(nextSnapshot, change: change)
     }
 
     /// Puts in place what was made beside the writer: merged tiers, renumbered buckets, columns and
@@ -141,7 +141,7 @@ public final class InMemoryEngine: Sendable {
     ///
     /// - Complexity: O(1) but for some hundred objects that were written meanwhile.
     public func installBackgroundWork() {
-        let next = successor()
+        let next = nextSnapshot()
         finish(next, change: next.base.change)
     }
 
@@ -159,20 +159,20 @@ public final class InMemoryEngine: Sendable {
     }
 
     /// Has columns made again that there were before the start.
-    public func want(remembered columns: [ColumnName]) { works.want(remembered: columns) }
+    public func want(remembered columns: [ColumnName]) { columnRequests.want(remembered: columns) }
 
     /// The columns there are or will be, if they are others than at the last call; without those of
     /// fields that no object has.
-    public func takeChangedColumns() -> [ColumnName]? { works.takeChangedPlaces() }
+    public func takeChangedColumns() -> [ColumnName]? { columnRequests.takeChangedNames() }
 
     /// Whether nothing is being made beside the writer but merges.
-    public var isSettled: Bool { works.isIdle && jobs.isIdle }
+    public var isSettled: Bool { columnRequests.isIdle && jobs.isIdle }
 
-    private func finish(_ next: Successor, change: ChangeNumber) {
+    private func finish(_ next: NextSnapshot, change: ChangeNumber) {
         let finished = jobs.finished()
         next.install(merges.finished())
-        next.install(finished, works)
-        next.evictColumns(works, over: limits.memoryBytes)
+        next.install(finished, columnRequests)
+        next.evictColumns(columnRequests, over: limits.memoryBytes)
         let published = next.snapshot(change: change)
         free(finished, next.replaced)
         publish(published)
@@ -183,7 +183,7 @@ public final class InMemoryEngine: Sendable {
             }
             for (field, index) in state.fields { merges.start(index, field: field, bucket: name) }
             for (field, entry) in state.columns.entries where entry.index?.isWorn == true {
-                works.wantOrder(of: ColumnName(bucket: name, field: field))
+                columnRequests.wantOrder(of: ColumnName(bucket: name, field: field))
             }
         }
         makeNext(of: published)
@@ -191,7 +191,7 @@ public final class InMemoryEngine: Sendable {
 
     /// Lets go of what a transaction has replaced, and of jobs whose results were not taken, on a
     /// thread of their own: it may be millions of pieces.
-    private func free(_ jobs: [BucketJobs.Finished], _ replaced: [BucketBox]) {
+    private func free(_ jobs: [BucketJobs.Finished], _ replaced: [BucketView]) {
         guard !jobs.isEmpty || !replaced.isEmpty else { return }
         // Later than most readers, or one of those would free it on its thread.
         freeingThread.async(after: Self.freedAfter) {
@@ -203,13 +203,15 @@ public final class InMemoryEngine: Sendable {
 
     /// Begins to make the columns or the order that were asked for first.
     private func makeNext(of snapshot: Snapshot) {
-        while let (bucket, wish) = works.next(where: jobs.isBusy) {
-            guard let state = snapshot.bucket(bucket), let job = job(wish, of: bucket, state) else {
-                works.forget(wish, of: bucket)
-                works.ended()
+        while let (bucket, item) = columnRequests.next(where: jobs.isBusy) {
+            guard let state = snapshot.bucket(bucket), let job = job(item, of: bucket, state) else {
+                columnRequests.forget(item, of: bucket)
+                columnRequests.ended()
                 continue
             }
-            jobs.start(job, of: bucket, state, on: columnThread) { [works] in works.ended() }
+            jobs.start(job, of: bucket, state, on: columnThread) { [columnRequests] in
+                columnRequests.ended()
+            }
         }
     }
 
@@ -218,9 +220,9 @@ public final class InMemoryEngine: Sendable {
 
     /// Nil where there is nothing to be made any more.
     private func job(
-        _ wish: ColumnWorks.Wish, of bucket: BucketName, _ state: BucketState
+        _ item: ColumnRequests.Item, of bucket: BucketName, _ state: BucketState
     ) -> (any BucketJob)? {
-        switch wish {
+        switch item {
         case .order(let field): return OrderJob(field, state)
         case .columns(let fields):
             return ColumnJob(
@@ -240,7 +242,7 @@ public final class InMemoryEngine: Sendable {
     // MARK: The readers' side.
 
     /// A bucket of a snapshot, as a reader now sees it.
-    func box(of bucket: BucketName, in snapshot: Snapshot) -> BucketBox? {
+    func bucketView(of bucket: BucketName, in snapshot: Snapshot) -> BucketView? {
         snapshot.buckets[bucket]?.current(at: now)
     }
 
@@ -261,8 +263,8 @@ public final class InMemoryEngine: Sendable {
         let missing = found.indices.filter { found[$0] == nil }
         if !missing.isEmpty {
             let stored = try source.documents(creations: missing.map { records[$0].creation })
-            for (place, stored) in zip(missing, stored) {
-                found[place] = try checked(stored, of: records[place], in: snapshot)
+            for (position, stored) in zip(missing, stored) {
+                found[position] = try checked(stored, of: records[position], in: snapshot)
             }
         }
         return found.map { $0! }

@@ -31,6 +31,6 @@ extension PersistentArray<BucketState.SlotRecord> {
             let aimed = low + Int(share * Double(high - low - 1))
             if self[aimed].creation <= creation { low = aimed + 1 } else { high = aimed }
         }
-        return (low..<high).firstPlace { self[$0].creation <= creation }
+        return (low..<high).firstPosition { self[$0].creation <= creation }
     }
 }

@@ -10,7 +10,7 @@ import PersistentStructures
 final class Snapshot: Sendable {
     /// The number of the latest change it holds.
     let change: ChangeNumber
-    let buckets: TreeDictionary<BucketName, BucketBox>
+    let buckets: TreeDictionary<BucketName, BucketView>
     let totals: Totals
     /// Documents superseded after this snapshot.
     let superseded: SupersededDocuments
@@ -34,7 +34,7 @@ final class Snapshot: Sendable {
             objects += times * state.count
             points += times * state.points
             columns += times * state.columns.entries.count
-            memory.buckets += times * (BucketBox.emptyBytes + name.memoryBytes)
+            memory.buckets += times * (BucketView.emptyBytes + name.memoryBytes)
             memory.records += times * state.recordBytes
             memory.ids += times * state.idBytes
             memory.points += times * state.pointBytes
@@ -43,7 +43,7 @@ final class Snapshot: Sendable {
     }
 
     init(
-        change: ChangeNumber, buckets: TreeDictionary<BucketName, BucketBox>, totals: Totals,
+        change: ChangeNumber, buckets: TreeDictionary<BucketName, BucketView>, totals: Totals,
         superseded: SupersededDocuments
     ) {
         self.change = change
@@ -57,17 +57,17 @@ final class Snapshot: Sendable {
 
 /// A bucket's state behind one reference, so that the table of buckets stays narrow; or the same as a
 /// reader at some time sees it.
-final class BucketBox: Sendable {
+final class BucketView: Sendable {
     let state: BucketState
     /// Objects that have expired by then are there for nobody, though the writer has not removed them
     /// yet; nil where there are none.
     let expiredBy: Int64?
 
-    /// What a bucket takes that has no objects: the box and its cell in the table of buckets.
+    /// What a bucket takes that has no objects: the view and its cell in the table of buckets.
     static let emptyBytes = 40 + MemoryLayout<BucketState>.size + 64
 
     /// What a bucket has that is not there.
-    static let empty = BucketBox(BucketState())
+    static let empty = BucketView(BucketState())
 
     init(_ state: BucketState, expiredBy: Int64? = nil) {
         self.state = state
@@ -75,10 +75,10 @@ final class BucketBox: Sendable {
     }
 
     /// The bucket as a reader at a time has to see it. Asks for the time only where something expires.
-    func current(at now: () -> Int64) -> BucketBox {
+    func current(at now: () -> Int64) -> BucketView {
         guard state.expiries.next != Expiries.never else { return self }
         let now = now()
-        return state.expiries.next <= now ? BucketBox(state, expiredBy: now) : self
+        return state.expiries.next <= now ? BucketView(state, expiredBy: now) : self
     }
 
     /// The slot of the object that has an id, if the reader sees that.

@@ -65,7 +65,7 @@ extension InMemoryEngine {
     public func export(
         _ bucket: BucketName, from documents: any PresentDocuments
     ) -> any BucketExport {
-        let state = box(of: bucket, in: snapshot)?.state ?? BucketState()
+        let state = bucketView(of: bucket, in: snapshot)?.state ?? BucketState()
         return SnapshotExport(engine: self, state: state, documents: documents)
     }
 }

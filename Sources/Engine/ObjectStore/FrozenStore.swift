@@ -117,7 +117,7 @@ extension ObjectStore {
 
     /// Holds the present state; not to be called inside a transaction of the writer's.
     public func freeze() throws(StoreFailure) -> FrozenStore {
-        try place.check()  // its connection would open what is at the path now
+        try files.check()  // its connection would open what is at the path now
         do {
             let snapshot = try pool.makeSnapshot()
             try snapshot.unsafeRead {

@@ -22,8 +22,8 @@ public final class ObjectStore: Sendable {
     let checkpoints: DatabaseQueue
     let logBytes: Int
     let lock: StoreLock
-    let place: StorePlace
-    private let patience: LockPatience
+    let files: StoreFiles
+    private let busyTimeout: BusyTimeout
     /// How much of the log was in the file after the last checkpoint: another value is news.
     let takenBytes = Atomic(0)
     /// What the writer has written into the log since the last checkpoint began.
@@ -53,18 +53,18 @@ public final class ObjectStore: Sendable {
         self.logBytes = logBytes
         do {
             lock = try StoreLock(path: path)
-            place = lock.place(at: path)
-            patience = LockPatience()
+            files = lock.files(at: path)
+            busyTimeout = BusyTimeout()
             try Self.inspect(path)
             let synchronous = "PRAGMA synchronous = \(durability.rawValue)"
             var configuration = Configuration()
-            configuration.busyMode = .callback { [patience] in patience.waits(tried: $0) }
+            configuration.busyMode = .callback { [busyTimeout] in busyTimeout.waits(tried: $0) }
             // The one writer sees to it: each insertion would look its bucket up.
             configuration.foreignKeysEnabled = false
             configuration.maximumReaderCount = 4
-            configuration.prepareDatabase { [place] db in
+            configuration.prepareDatabase { [files] db in
                 // A connection that is opened later opens what is at the path then.
-                guard place.isFileInPlace else { throw StoreFailure.displaced(path: path) }
+                guard files.isFileInPlace else { throw StoreFailure.displaced(path: path) }
                 try db.execute(sql: synchronous)
                 try db.execute(sql: "PRAGMA cache_size = -65536")
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
@@ -91,7 +91,7 @@ public final class ObjectStore: Sendable {
         do {
             try checkpoints.close()
             try pool.close()
-            guard place.isFileInPlace else { throw StoreFailure.displaced(path: path) }
+            guard files.isFileInPlace else { throw StoreFailure.displaced(path: path) }
             // The pool's last connections are readers, which cannot clean up; one that writes can.
             let last = try DatabaseQueue(path: path)
             try last.unsafeRead { db in try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
@@ -158,12 +158,12 @@ public final class ObjectStore: Sendable {
                     let transaction = try StoreTransaction(db)
                     result = try body(transaction)
                     try transaction.finish()
-                    try place.check()
+                    try files.check()
                     return .commit
                 }
                 countWritten(db)
             }
-            patience.succeeded()
+            busyTimeout.succeeded()
             return result!
         } catch {
             throw StoreFailure(error, path: path)
@@ -185,7 +185,7 @@ public final class ObjectStore: Sendable {
     /// Keeps a value, of at least one byte, under a name.
     public func set(_ name: String, to value: [UInt8]) throws(StoreFailure) {
         do {
-            try place.check()
+            try files.check()
             try pool.writeWithoutTransaction { db in
                 try SQLStatement(
                     db, "INSERT OR REPLACE INTO setting (name, value) VALUES (?1, ?2)"
@@ -271,7 +271,7 @@ public final class ObjectStore: Sendable {
 
     /// - Throws: `StoreFailure.displaced` when the file, or one of those beside it, is not where it was:
     ///   then nothing is written.
-    public func checkPlace() throws(StoreFailure) { try place.check() }
+    public func checkFiles() throws(StoreFailure) { try files.check() }
 
     /// What SQLite has allocated in this process: mostly the page caches of its connections.
     public static var memoryBytes: Int { Int(sqlite3_memory_used()) }

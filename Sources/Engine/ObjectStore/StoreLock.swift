@@ -50,8 +50,8 @@ final class StoreLock: Sendable {
     private static let sliceBytes = 1 << 20
 
     /// Where the file is, from now on.
-    func place(at path: String) -> StorePlace {
-        descriptor.withLock { StorePlace(path: path, descriptor: $0) }
+    func files(at path: String) -> StoreFiles {
+        descriptor.withLock { StoreFiles(path: path, descriptor: $0) }
     }
 
     /// Returns when what was written to the file is on the disk.

@@ -10,15 +10,15 @@ public struct StoreScan {
     /// Every field path that holds a GeoPoint somewhere.
     public let fields: [FieldPath]
     private let db: Database
-    private let bucketPlaces: [Int64: Int]
-    private let fieldPlaces: [Int64: Int]
+    private let bucketIndices: [Int64: Int]
+    private let fieldIndices: [Int64: Int]
 
     init(_ db: Database) throws {
         self.db = db
-        (buckets, bucketPlaces) = try Self.list(db, "SELECT number, name FROM bucket") {
+        (buckets, bucketIndices) = try Self.list(db, "SELECT number, name FROM bucket") {
             BucketName(trusted: String(decoding: $0, as: UTF8.self))
         }
-        (fields, fieldPlaces) = try Self.list(db, "SELECT number, path FROM geo_field") {
+        (fields, fieldIndices) = try Self.list(db, "SELECT number, path FROM geo_field") {
             FieldPath(utf8: Array($0))
         }
     }
@@ -27,13 +27,13 @@ public struct StoreScan {
     private static func list<Name>(
         _ db: Database, _ sql: String, _ name: (UnsafeBufferPointer<UInt8>) -> Name
     ) throws -> ([Name], [Int64: Int]) {
-        var (names, places): ([Name], [Int64: Int]) = ([], [:])
+        var (names, indices): ([Name], [Int64: Int]) = ([], [:])
         let rows = try SQLStatement(db, sql)
         while try rows.step() {
-            places[rows.int(0)] = names.count
+            indices[rows.int(0)] = names.count
             names.append(name(rows.bytes(1) ?? UnsafeBufferPointer(start: nil, count: 0)))
         }
-        return (names, places)
+        return (names, indices)
     }
 
     /// The number of the last change of the state; 0 of an empty store.
@@ -70,7 +70,7 @@ public struct StoreScan {
         var expiries = try ExpiryWalk(db)
         defer { expiries.end() }
         var objects = LoadedObjects()
-        var lastBucket: (number: Int64, place: Int)?
+        var lastBucket: (number: Int64, index: Int)?
         let last = Int64(clamping: try lastChange())
         while try rows.step() {
             let (creation, change, number) = (rows.int(0), rows.int(3), rows.int(1))
@@ -80,7 +80,7 @@ public struct StoreScan {
                 )
             }
             let bucket =
-                lastBucket?.number == number ? lastBucket!.place : try bucketPlace(number)
+                lastBucket?.number == number ? lastBucket!.index : try bucketIndex(number)
             lastBucket = (number, bucket)
             try decode(rows.bytes(4)) {
                 objects.append(LoadedObjects.Point(field: $0, coordinate: $1))
@@ -111,7 +111,7 @@ public struct StoreScan {
             let number = rows.int(13)
             let column = rows.bytes(10)
             let goesOn = try body(
-                Result { () throws(StoreFailure) in buckets[try bucketPlace(number)] },
+                Result { () throws(StoreFailure) in buckets[try bucketIndex(number)] },
                 StoredRow(rows),
                 Result { () throws(StoreFailure) in try points(column) })
             guard goesOn else { return }
@@ -155,11 +155,11 @@ public struct StoreScan {
         try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
     }
 
-    private func bucketPlace(_ number: Int64) throws(StoreFailure) -> Int {
-        guard let place = bucketPlaces[number] else {
+    private func bucketIndex(_ number: Int64) throws(StoreFailure) -> Int {
+        guard let index = bucketIndices[number] else {
             throw StoreFailure.damaged("an object names bucket \(number), which does not exist")
         }
-        return place
+        return index
     }
 
     private func points(
@@ -178,10 +178,10 @@ public struct StoreScan {
     ) throws(StoreFailure) {
         guard let column else { return }
         let isWhole = try PointsColumn.decode(column) { number, coordinate throws(StoreFailure) in
-            guard let place = fieldPlaces[Int64(number)] else {
+            guard let index = fieldIndices[Int64(number)] else {
                 throw StoreFailure.damaged("a point names field \(number), which does not exist")
             }
-            body(place, coordinate)
+            body(index, coordinate)
         }
         guard isWhole else { throw StoreFailure.damaged("a row's points cannot be read") }
     }

@@ -17,7 +17,7 @@ struct GeoFieldBudget {
         var new: Set<FieldPath> = []
         // Mostly the same path again and again.
         var last: FieldPath?
-        for (place, points) in documents.enumerated() {
+        for (position, points) in documents.enumerated() {
             for point in points where point.field != last {
                 last = point.field
                 guard !isKnown(point.field), new.insert(point.field).inserted else { continue }
@@ -25,7 +25,7 @@ struct GeoFieldBudget {
                     throw ServiceFailure(
                         .invalidInputData,
                         "the bucket has GeoPoints at \(limit) field paths, as many as may be",
-                        at: "\(path(place)).\(shortened(point.field.text))")
+                        at: "\(path(position)).\(shortened(point.field.text))")
                 }
             }
         }

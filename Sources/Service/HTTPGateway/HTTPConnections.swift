@@ -10,7 +10,7 @@ import Objects
 ///
 /// Used on the gateway's event loop only.
 final class HTTPConnections {
-    private struct Place {
+    private struct Entry {
         let channel: any Channel
         let address: String
         var isAnswered = false
@@ -22,7 +22,7 @@ final class HTTPConnections {
     }
 
     private let limits: Limits
-    private var places: [ObjectIdentifier: Place] = [:]
+    private var entries: [ObjectIdentifier: Entry] = [:]
 
     /// Milliseconds in which a client is to close a connection that it does not want to go on with.
     private static let closingMilliseconds = 2_000
@@ -30,36 +30,36 @@ final class HTTPConnections {
     init(limits: Limits) { self.limits = limits }
 
     func admit(_ channel: any Channel) {
-        while places.count >= limits.httpConnections, let key = givesWay() { close(key) }
+        while entries.count >= limits.httpConnections, let key = givesWay() { close(key) }
         let now = NIODeadline.now()
         let key = ObjectIdentifier(channel)
-        places[key] = Place(
+        entries[key] = Entry(
             channel: channel, address: channel.remoteAddress?.ipAddress ?? "", since: now,
             end: now + .milliseconds(Int64(limits.httpRequestMilliseconds)))
-        channel.closeFuture.assumeIsolated().whenComplete { [self] _ in places[key] = nil }
+        channel.closeFuture.assumeIsolated().whenComplete { [self] _ in entries[key] = nil }
     }
 
     /// Closes one that waits, if there is one, so that its descriptor is free.
     func makeRoom() {
-        if let key = givesWay(), places[key]?.isAnswered == false { close(key) }
+        if let key = givesWay(), entries[key]?.isAnswered == false { close(key) }
     }
 
     private func givesWay() -> ObjectIdentifier? {
         var counts: [String: Int] = [:]
-        for place in places.values { counts[place.address, default: 0] += 1 }
-        func rank(_ place: Place) -> (Int, Int, NIODeadline) {
-            (place.isAnswered ? 1 : 0, -(counts[place.address] ?? 0), place.since)
+        for entry in entries.values { counts[entry.address, default: 0] += 1 }
+        func rank(_ entry: Entry) -> (Int, Int, NIODeadline) {
+            (entry.isAnswered ? 1 : 0, -(counts[entry.address] ?? 0), entry.since)
         }
-        return places.min { rank($0.value) < rank($1.value) }?.key
+        return entries.min { rank($0.value) < rank($1.value) }?.key
     }
 
     private func close(_ key: ObjectIdentifier) {
-        places.removeValue(forKey: key)?.channel.close(promise: nil)
+        entries.removeValue(forKey: key)?.channel.close(promise: nil)
     }
 
     /// A request's head has come. One behind others that are still answered gives no more time.
     func noteRequest(_ channel: any Channel) {
-        guard places[ObjectIdentifier(channel)]?.isAnswered == false else { return }
+        guard entries[ObjectIdentifier(channel)]?.isAnswered == false else { return }
         change(channel, limits.httpIdleMilliseconds) { $0.isAnswered = true }
     }
 
@@ -79,18 +79,18 @@ final class HTTPConnections {
     }
 
     private func change(
-        _ channel: any Channel, _ milliseconds: Int, _ body: (inout Place) -> Void
+        _ channel: any Channel, _ milliseconds: Int, _ body: (inout Entry) -> Void
     ) {
         let key = ObjectIdentifier(channel)
-        guard var place = places[key], !place.isStopping else { return }
-        place.since = .now()
-        place.end = place.since + .milliseconds(Int64(milliseconds))
-        body(&place)
-        places[key] = place
+        guard var entry = entries[key], !entry.isStopping else { return }
+        entry.since = .now()
+        entry.end = entry.since + .milliseconds(Int64(milliseconds))
+        body(&entry)
+        entries[key] = entry
     }
 
     /// Closes those that have had their time.
     func closeLate(now: NIODeadline) {
-        for (key, place) in places where place.end <= now { close(key) }
+        for (key, entry) in entries where entry.end <= now { close(key) }
     }
 }

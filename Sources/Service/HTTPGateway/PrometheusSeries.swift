@@ -62,9 +62,9 @@ final class HistogramSeries: PrometheusSeries, TimerHandler, RecorderHandler {
     func record(_ value: Int64) { record(Double(value)) }
 
     func record(_ value: Double) {
-        let place = bounds.firstIndex { value <= $0 } ?? bounds.count
+        let index = bounds.firstIndex { value <= $0 } ?? bounds.count
         state.withLock { state in
-            state.counts[place] += 1
+            state.counts[index] += 1
             state.sum += value
         }
     }
@@ -73,10 +73,10 @@ final class HistogramSeries: PrometheusSeries, TimerHandler, RecorderHandler {
         let state = state.withLock { $0 }
         var total = 0
         var samples: [(suffix: String, bound: String?, value: Double)] = []
-        for (place, count) in state.counts.enumerated() {
+        for (index, count) in state.counts.enumerated() {
             total += count
             let bound =
-                place < bounds.count ? PrometheusText.number(bounds[place]) : "+Inf"
+                index < bounds.count ? PrometheusText.number(bounds[index]) : "+Inf"
             samples.append(("_bucket", bound, Double(total)))
         }
         samples.append(("_sum", nil, state.sum))

@@ -17,7 +17,7 @@ public final class Service: Sendable {
     /// What has been counted since the service was made.
     public let counters = Counters()
     let backend: any Backend
-    let gate: Gate
+    let admission: AdmissionControl
     private let isChecking = Atomic(false)
     private let started = ContinuousClock.now
     private let gauges = ServiceGauges()
@@ -33,19 +33,19 @@ public final class Service: Sendable {
         self.health = health
         self.backend = backend
         self.limits = limits
-        gate = Gate(access: access, limits: limits, clock: clock)
+        admission = AdmissionControl(access: access, limits: limits, clock: clock)
     }
 
     // MARK: Who asks
 
     /// Whether callers have to log in.
-    public var requiresLogin: Bool { gate.access != nil }
+    public var requiresLogin: Bool { admission.access != nil }
 
     /// Lets a request through or says why not; to be asked once for each request, in its turn.
     ///
     /// - Throws: `TOO_MANY_REQUESTS`, `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.
     public func admit(_ operation: Operation, from caller: Caller) throws(ServiceFailure) {
-        try gate.admit(operation, from: caller)
+        try admission.admit(operation, from: caller)
     }
 
     // MARK: Writes
@@ -57,12 +57,12 @@ public final class Service: Sendable {
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         let principal = caller.grant?.principal
-        gate.enqueue()
+        admission.enqueue()
         backend.submit(
             write.owned(by: principal), key: key?.owned(by: principal),
             by: principal ?? caller.address
-        ) { [gate] result in
-            gate.dequeue()
+        ) { [admission] result in
+            admission.dequeue()
             completion(result)
         }
     }

@@ -8,7 +8,7 @@ extension Connection {
         case received(UnsafeRawBufferPointer)
         case readCompleted
         /// A text was looked at.
-        case found(Found)
+        case found(ParsedText)
         /// Another thread has done what it was given.
         case answered(FinishedAnswer)
         /// There is something to tell that nobody asked for.
@@ -26,7 +26,7 @@ extension Connection {
         /// Time has passed.
         case looked(Look)
         /// It holds more than all others, and all together hold too much.
-        case shed
+        case evict
         /// All that was handed out has been sent, the last words too.
         case sent
         case ended
@@ -64,7 +64,7 @@ extension Connection {
         /// Read, until `readCompleted`.
         case read
         /// Hand out a last thing, and send `sent` when all has left.
-        case finish(LastWords)
+        case finish(FinalMessage)
         /// Close the side that sends.
         case endOutput
         case close
@@ -74,12 +74,12 @@ extension Connection {
     }
 
     /// What is said at the end.
-    enum LastWords {
+    enum FinalMessage {
         case nothing
         /// A line took too long to end.
         case lineTooSlow
         /// It held more than all others.
-        case tooMuchHeld
+        case memoryExceeded
         /// The client speaks TLS, the service does not.
         case refusalOfTLS
     }

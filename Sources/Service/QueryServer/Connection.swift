@@ -33,7 +33,7 @@ struct Connection {
     /// The way from the last answer to the end. What the client goes on to send is read and dropped:
     /// to close on unread bytes would take the answers on their way with it.
     private enum Closing {
-        case saying(LastWords)
+        case saying(FinalMessage)
         /// Until everything has left.
         case sending
         case sent
@@ -67,7 +67,7 @@ struct Connection {
 
     private let limits: Limits
     private var conversation: Conversation
-    private var patience: Patience
+    private var timeouts: ConnectionTimeouts
     private var phase = Phase.opening
     private var turn = Turn.resting(wasLong: false)
     private var arrival: Arrival
@@ -80,7 +80,7 @@ struct Connection {
     /// The client takes what is handed out.
     private var isWritable = true
     /// A write waits until it is told that there is room.
-    private var isHeld = false
+    private var isPaused = false
     private var hasNotices = false
 
     /// - Parameters:
@@ -89,17 +89,17 @@ struct Connection {
     init(limits: Limits, isSecured: Bool, now: Int64) {
         self.limits = limits
         conversation = Conversation(limits: limits)
-        patience = Patience(now: now)
+        timeouts = ConnectionTimeouts(now: now)
         arrival = isSecured ? .secured : .unsecured
     }
 
     // MARK: How it stands
 
     /// Bytes it holds, as of the last look as far as answers go that have not been sent.
-    var heldBytes: Int {
+    var bufferedBytes: Int {
         switch phase {
         case .closing(.atOnce), .closed: 0
-        default: conversation.heldBytes + (unsentBytes ?? 0)
+        default: conversation.bufferedBytes + (unsentBytes ?? 0)
         }
     }
 
@@ -128,7 +128,7 @@ struct Connection {
         case .answered(let answer): answers.append(answer)
         case .noticed: hasNotices = true
         case .writability(let isWritable): self.isWritable = isWritable
-        case .room: isHeld = false
+        case .room: isPaused = false
         case .turn:
             turn = .given
             return
@@ -137,7 +137,7 @@ struct Connection {
             if case .closing(.lingering) = phase { phase = .closing(.atOnce) } else { endInput() }
         case .drained: endInput()
         case .looked(let look): guard end(after: look) else { return }
-        case .shed: end(saying: .tooMuchHeld)
+        case .evict: end(saying: .memoryExceeded)
         case .sent: if case .closing(.sending) = phase { phase = .closing(.sent) }
         case .ended: phase = .closed
         }
@@ -155,8 +155,9 @@ struct Connection {
 
     /// What `Action.look` finds in the text that is next.
     func look(
-        line: (UnsafeBufferPointer<UInt8>?) -> Found, element: (UnsafeBufferPointer<UInt8>) -> Found
-    ) -> Found {
+        line: (UnsafeBufferPointer<UInt8>?) -> ParsedText,
+        element: (UnsafeBufferPointer<UInt8>) -> ParsedText
+    ) -> ParsedText {
         conversation.look(line: line, element: element)
     }
 
@@ -186,7 +187,7 @@ struct Connection {
         switch turn {
         case .resting, .waiting: return nil
         case .due(let wasLong):
-            guard !wasLong, conversation.heldBytes <= Self.longInput else { return awaitTurn() }
+            guard !wasLong, conversation.bufferedBytes <= Self.longInput else { return awaitTurn() }
             turn = .working(since: now, hasBegun: false)
         case .given: turn = .working(since: now, hasBegun: false)
         case .working: break
@@ -242,8 +243,8 @@ struct Connection {
         case .read(let request): return .run(request)
         case .write(let request): return .submit(request)
         case nil:
-            guard !takesWrites, !isHeld, conversation.hasWaitingWrite else { return nil }
-            isHeld = true
+            guard !takesWrites, !isPaused, conversation.hasWaitingWrite else { return nil }
+            isPaused = true
             return .awaitRoom
         }
     }
@@ -286,12 +287,12 @@ struct Connection {
     }
 
     /// Ends, and says why where nothing else is on its way that it would stand in.
-    private mutating func end(saying words: LastWords) {
+    private mutating func end(saying words: FinalMessage) {
         guard !isClosing, conversation.isDone, unsentBytes ?? 0 == 0 else { return closeAtOnce() }
         close(saying: words)
     }
 
-    private mutating func close(saying words: LastWords) {
+    private mutating func close(saying words: FinalMessage) {
         phase = .closing(.saying(words))
         conversation = Conversation(limits: limits)
     }
@@ -309,11 +310,11 @@ struct Connection {
             closeAtOnce()
             return true
         }
-        let how = Patience.Look(
+        let how = ConnectionTimeouts.Look(
             hasArrived: arrival == .arrived, lines: conversation.linesTaken,
             isWithinLine: conversation.isWithinLine, isAtWork: !conversation.isDone,
             unsentBytes: look.unsentBytes)
-        switch patience.end(of: how, now: look.now, limits) {
+        switch timeouts.end(of: how, now: look.now, limits) {
         case nil: return false
         case .idle: endInput()
         case .unendingLine: end(saying: .lineTooSlow)

@@ -19,7 +19,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     let dispatcher: Dispatcher
     let workers: Workers
     let caller: Caller
-    private let desk: LoopDesk
+    private let scheduler: LoopScheduler
     private var connection: Connection
     private var context: ChannelHandlerContext?
     /// Actions are being carried out; what happens meanwhile is seen by them.
@@ -34,11 +34,12 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     /// - Parameter isSecured: whether nothing has to be agreed on before the first line.
     init(
-        dispatcher: Dispatcher, workers: Workers, desk: LoopDesk, caller: Caller, isSecured: Bool
+        dispatcher: Dispatcher, workers: Workers, scheduler: LoopScheduler, caller: Caller,
+        isSecured: Bool
     ) {
         self.dispatcher = dispatcher
         self.workers = workers
-        self.desk = desk
+        self.scheduler = scheduler
         self.caller = caller
         connection = Connection(
             limits: dispatcher.service.limits, isSecured: isSecured, now: monotonicNanoseconds())
@@ -50,11 +51,11 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        desk.add(self)
+        scheduler.add(self)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        desk.remove(self)
+        scheduler.remove(self)
         self.context = nil
     }
 
@@ -133,7 +134,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     private func next() -> (Connection.Action, now: Int64)? {
         let now = monotonicNanoseconds()
         let action = connection.next(
-            now: now, outputBytes: desk.output.count, takesWrites: desk.takesWrites)
+            now: now, outputBytes: scheduler.output.count, takesWrites: scheduler.takesWrites)
         return action.map { ($0, now) }
     }
 
@@ -148,8 +149,8 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         case .answer(let answer): put(answer)
         case .notice: putNotice()
         case .flush: flush(context)
-        case .awaitTurn: desk.queue(self)
-        case .awaitRoom: desk.hold(self)
+        case .awaitTurn: scheduler.queue(self)
+        case .awaitRoom: scheduler.hold(self)
         case .read: context.read()
         case .finish(let words): finish(words, context)
         case .endOutput: context.close(mode: .output, promise: nil)
@@ -157,25 +158,25 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         }
     }
 
-    private func look() -> Found {
+    private func look() -> ParsedText {
         connection.look(
-            line: { dispatcher.look(atLine: $0, desk.parser, from: caller) },
-            element: { dispatcher.look(atElement: $0, desk.parser, from: caller) })
+            line: { dispatcher.look(atLine: $0, scheduler.parser, from: caller) },
+            element: { dispatcher.look(atElement: $0, scheduler.parser, from: caller) })
     }
 
     private func run(_ request: Request, since begin: Int64, _ eventLoop: any EventLoop) {
         if request.isLarge { return offload(request, nil, since: begin, eventLoop) }
         let read = dispatcher.prepare(request, from: caller, since: begin)
         if read.preparation.isCostly { return offload(request, read, since: begin, eventLoop) }
-        connection.answer(request.id, into: &desk.output) { writer in
+        connection.answer(request.id, into: &scheduler.output) { writer in
             dispatcher.answer(read, from: caller, into: &writer)
         }
     }
 
     private func submit(_ request: Request, since begin: Int64) {
         guard let (write, key) = request.write else { return }
-        desk.begin(write)
-        let answers = desk.writeAnswers
+        scheduler.begin(write)
+        let answers = scheduler.writeAnswers
         dispatcher.service.submit(write, key: key, by: caller) { [self] result in
             answers.put(
                 FinishedWrite(request: request, write: write, result: result, begin: begin),
@@ -187,30 +188,30 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     private func put(_ answer: FinishedAnswer) {
         switch answer {
         case .write(let finished):
-            connection.answer(finished.request.id, into: &desk.output) { writer in
+            connection.answer(finished.request.id, into: &scheduler.output) { writer in
                 dispatcher.answer(finished, into: &writer)
             }
         case .read(let id, let answer):
-            connection.answer(id, into: &desk.output) { $0.raw(answer) }
+            connection.answer(id, into: &scheduler.output) { $0.raw(answer) }
         }
     }
 
     private func putNotice() {
         guard let notice = notices.popFirst() else { return }
         noticeBytes -= notice.count
-        desk.output.raw(notice)
-        desk.output.byte(UInt8(ascii: "\n"))
+        scheduler.output.raw(notice)
+        scheduler.output.byte(UInt8(ascii: "\n"))
         if !notices.isEmpty { connection.receive(.noticed) }
     }
 
-    /// Hands the answers to the channel, which sends them when the desk says so.
+    /// Hands the answers to the channel, which sends them when the scheduler says so.
     private func flush(_ context: ChannelHandlerContext) {
-        let isLong = desk.output.count > Self.longOutput
-        var buffer = context.channel.allocator.buffer(capacity: desk.output.count)
-        desk.output.withBytes { _ = buffer.writeBytes(UnsafeRawBufferPointer($0)) }
-        desk.output.removeAll(keeping: Self.keptOutput)
+        let isLong = scheduler.output.count > Self.longOutput
+        var buffer = context.channel.allocator.buffer(capacity: scheduler.output.count)
+        scheduler.output.withBytes { _ = buffer.writeBytes(UnsafeRawBufferPointer($0)) }
+        scheduler.output.removeAll(keeping: Self.keptOutput)
         context.write(wrapOutboundOut(buffer), promise: nil)
-        desk.send(self, inTurn: isLong)
+        scheduler.send(self, inTurn: isLong)
     }
 
     /// Bytes of answers that are not sent but in turn: the kernel copies a megabyte in half a
@@ -220,19 +221,19 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     /// Bytes of the buffer for answers that are kept when it is empty.
     private static let keptOutput = 1 << 20
 
-    private func finish(_ words: Connection.LastWords, _ context: ChannelHandlerContext) {
+    private func finish(_ words: Connection.FinalMessage, _ context: ChannelHandlerContext) {
         let last = context.channel.allocator.buffer(bytes: bytes(of: words))
         context.writeAndFlush(wrapOutboundOut(last)).assumeIsolated().whenComplete { _ in
             self.handle(.sent)
         }
     }
 
-    private func bytes(of words: Connection.LastWords) -> [UInt8] {
+    private func bytes(of words: Connection.FinalMessage) -> [UInt8] {
         switch words {
         case .nothing: []
         case .refusalOfTLS: TLSRecord.refusal
         case .lineTooSlow: Self.line(.lineTooSlow(limit: limits.lineMilliseconds))
-        case .tooMuchHeld: Self.line(.tooMuchHeld)
+        case .memoryExceeded: Self.line(.memoryExceeded)
         }
     }
 
@@ -302,9 +303,9 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 }
 
-/// What the desk asks of a connection.
-extension ConnectionHandler: DeskUser {
-    var heldBytes: Int { connection.heldBytes }
+/// What the scheduler asks of a connection.
+extension ConnectionHandler: ScheduledConnection {
+    var bufferedBytes: Int { connection.bufferedBytes }
 
     func takeTurn() { handle(.turn) }
 
@@ -317,7 +318,7 @@ extension ConnectionHandler: DeskUser {
 
     /// The answer is put into the output when the connection works next.
     func take(_ finished: FinishedWrite) {
-        desk.end(finished.write)
+        scheduler.end(finished.write)
         connection.receive(.answered(.write(finished)))
     }
 
@@ -334,11 +335,11 @@ extension ConnectionHandler: DeskUser {
         handle(.looked(look))
     }
 
-    func shed() { handle(.shed) }
+    func evict() { handle(.evict) }
 }
 
 extension RPCFailure {
-    fileprivate static var tooMuchHeld: RPCFailure {
+    fileprivate static var memoryExceeded: RPCFailure {
         RPCFailure(
             ServiceFailure(
                 .tooManyRequests, "the service holds too much for all its connections"))

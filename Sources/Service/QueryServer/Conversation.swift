@@ -102,7 +102,7 @@ struct Conversation {
     var isBetweenLines: Bool { lines.first?.hasOutput != true }
 
     /// Bytes that came and have not become answers: of the line under way and of those unanswered.
-    var heldBytes: Int { framer.pendingBytes + unansweredBytes }
+    var bufferedBytes: Int { framer.pendingBytes + unansweredBytes }
 
     /// Whether a line has begun that has not ended yet.
     var isWithinLine: Bool { framer.isWithinLine }
@@ -161,8 +161,9 @@ struct Conversation {
     ///   - line: given the bytes of a line; nil when it was too long to be kept.
     ///   - element: given the bytes of a request of a batch.
     func look(
-        line: (UnsafeBufferPointer<UInt8>?) -> Found, element: (UnsafeBufferPointer<UInt8>) -> Found
-    ) -> Found {
+        line: (UnsafeBufferPointer<UInt8>?) -> ParsedText,
+        element: (UnsafeBufferPointer<UInt8>) -> ParsedText
+    ) -> ParsedText {
         guard case .looking(let text) = head else {
             preconditionFailure("there is nothing to look at")
         }
@@ -175,7 +176,7 @@ struct Conversation {
     }
 
     /// Takes what was found in a text, here or elsewhere.
-    mutating func take(_ found: Found) {
+    mutating func take(_ found: ParsedText) {
         switch found {
         case .request(let request): head = .request(request)
         case .batch(let texts):

@@ -8,7 +8,7 @@ extension Dispatcher {
     /// - Parameter bytes: nil of a line that was too long to be kept.
     func look(
         atLine bytes: UnsafeBufferPointer<UInt8>?, _ parser: RequestParser, from caller: Caller
-    ) -> Found {
+    ) -> ParsedText {
         guard let bytes else {
             let failure = RPCFailure.lineTooLong(limit: service.limits.lineBytes)
             return look(at: UnreadRequest(failed: failure), from: caller)
@@ -22,11 +22,11 @@ extension Dispatcher {
     /// Looks at a request out of a batch on a thread that others wait for.
     func look(
         atElement bytes: UnsafeBufferPointer<UInt8>, _ parser: RequestParser, from caller: Caller
-    ) -> Found {
+    ) -> ParsedText {
         look(at: parser.parse(element: bytes), from: caller)
     }
 
-    private func look(at unread: UnreadRequest, from caller: Caller) -> Found {
+    private func look(at unread: UnreadRequest, from caller: Caller) -> ParsedText {
         if let failure = refusal(of: unread, from: caller) {
             return .request(Request(refusing: unread, failure))
         }
@@ -35,7 +35,7 @@ extension Dispatcher {
     }
 
     /// Looks at a text on a thread of which it may take all it needs.
-    func examine(_ text: LongText, from caller: Caller) -> Found {
+    func examine(_ text: LongText, from caller: Caller) -> ParsedText {
         let parser = RequestParser(limits: service.limits)
         return text.bytes.withUnsafeBufferPointer { bytes in
             let message =
@@ -56,7 +56,7 @@ extension Dispatcher {
     /// A batch's requests, which share one copy of their line.
     private static func batch(
         _ ranges: [Range<Int>], of line: UnsafeBufferPointer<UInt8>
-    ) -> Found {
+    ) -> ParsedText {
         let line = Array(line)
         return .batch(ranges.map { line[$0] })
     }

@@ -67,9 +67,10 @@ public struct LineServer: ServiceLifecycle.Service {
     private func serve(_ group: MultiThreadedEventLoopGroup, _ workers: Workers) async throws {
         let connections = OpenConnections()
         let room = WriteRoom(bytes: service.limits.queuedWriteBytes)
-        let door = LoopDoor()
-        defer { door.close() }
-        let listener = try await bind(group, workers, desks(group, door, room), connections)
+        let executor = LoopExecutor()
+        defer { executor.close() }
+        let listener = try await bind(
+            group, workers, schedulers(group, executor, room), connections)
         let address = listener.localAddress
         service.health.state = .ready
         ready(address?.ipAddress ?? host, address?.port ?? port)
@@ -82,7 +83,8 @@ public struct LineServer: ServiceLifecycle.Service {
 
     private func bind(
         _ group: MultiThreadedEventLoopGroup, _ workers: Workers,
-        _ desks: [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>], _ connections: OpenConnections
+        _ schedulers: [ObjectIdentifier: NIOLoopBoundBox<LoopScheduler>],
+        _ connections: OpenConnections
     ) async throws -> any Channel {
         let dispatcher = Dispatcher(service: service, logger: logger)
         let limits = service.limits
@@ -110,34 +112,35 @@ public struct LineServer: ServiceLifecycle.Service {
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let desk = desks[ObjectIdentifier(channel.eventLoop)]!.value
-                    try add(channel, dispatcher, desk, workers, connections)
+                    let scheduler = schedulers[ObjectIdentifier(channel.eventLoop)]!.value
+                    try add(channel, dispatcher, scheduler, workers, connections)
                 }
             }
             .bind(host: host, port: port).get()
     }
 
-    /// A desk for each event loop, used by that loop's connections alone.
-    private func desks(
-        _ group: MultiThreadedEventLoopGroup, _ door: LoopDoor, _ room: WriteRoom
-    ) -> [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>] {
+    /// A scheduler for each event loop, used by that loop's connections alone.
+    private func schedulers(
+        _ group: MultiThreadedEventLoopGroup, _ executor: LoopExecutor, _ room: WriteRoom
+    ) -> [ObjectIdentifier: NIOLoopBoundBox<LoopScheduler>] {
         let limits = service.limits
-        let holdings = Holdings(limit: limits.bufferedBytes)
-        var desks: [ObjectIdentifier: NIOLoopBoundBox<LoopDesk>] = [:]
+        let connectionMemory = ConnectionMemory(limit: limits.bufferedBytes)
+        var schedulers: [ObjectIdentifier: NIOLoopBoundBox<LoopScheduler>] = [:]
         for loop in group.makeIterator() {
-            let desk = NIOLoopBoundBox.makeBoxSendingValue(
-                LoopDesk(
-                    limits: limits, eventLoop: loop, door: door, room: room, holdings: holdings),
+            let scheduler = NIOLoopBoundBox.makeBoxSendingValue(
+                LoopScheduler(
+                    limits: limits, eventLoop: loop, executor: executor, room: room,
+                    connectionMemory: connectionMemory),
                 eventLoop: loop)
-            loop.execute { desk.value.beginRounds() }
-            desks[ObjectIdentifier(loop)] = desk
+            loop.execute { scheduler.value.beginRounds() }
+            schedulers[ObjectIdentifier(loop)] = scheduler
         }
-        return desks
+        return schedulers
     }
 
     /// Puts the handlers of a new connection in place, in its event loop.
     private func add(
-        _ channel: any Channel, _ dispatcher: Dispatcher, _ desk: LoopDesk,
+        _ channel: any Channel, _ dispatcher: Dispatcher, _ scheduler: LoopScheduler,
         _ workers: Workers, _ connections: OpenConnections
     ) throws {
         let pipeline = channel.pipeline.syncOperations
@@ -153,7 +156,8 @@ public struct LineServer: ServiceLifecycle.Service {
         channel.closeFuture.whenComplete { _ in counters.connectionClosed(from: address) }
         if let tls { try pipeline.addHandlers([PlainTextHandler(), tls.handler()]) }
         let handler = ConnectionHandler(
-            dispatcher: dispatcher, workers: workers, desk: desk, caller: Caller(address: address),
+            dispatcher: dispatcher, workers: workers, scheduler: scheduler,
+            caller: Caller(address: address),
             isSecured: tls == nil)
         connections.add(handler, channel)
         try pipeline.addHandler(handler)
@@ -178,11 +182,11 @@ private final class OpenConnections: Sendable {
     private let refusals = Atomic(0)
 
     /// So many refused connections at once are told why; more are closed without a word.
-    private static let toldRefusals = 1_000
+    private static let answeredRefusals = 1_000
 
     /// Whether a refused connection can be told so.
     func admitRefusal(_ channel: any Channel) -> Bool {
-        guard refusals.add(1, ordering: .relaxed).newValue <= Self.toldRefusals else {
+        guard refusals.add(1, ordering: .relaxed).newValue <= Self.answeredRefusals else {
             refusals.subtract(1, ordering: .relaxed)
             return false
         }

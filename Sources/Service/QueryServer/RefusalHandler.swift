@@ -15,7 +15,7 @@ final class RefusalHandler: ChannelInboundHandler {
     private let failure: RPCFailure
     private var hasAnswered = false
 
-    private static let patience = TimeAmount.seconds(2)
+    private static let timeouts = TimeAmount.seconds(2)
 
     init(_ failure: RPCFailure) { self.failure = failure }
 
@@ -27,7 +27,7 @@ final class RefusalHandler: ChannelInboundHandler {
 
     private func begin(_ context: ChannelHandlerContext) {
         let channel = context.channel
-        context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
+        context.eventLoop.scheduleTask(in: Self.timeouts) { channel.close(promise: nil) }
         context.read()
     }
 

@@ -16,20 +16,20 @@ struct FinishedWrite: Sendable {
 /// together cross together.
 final class WriteAnswers: Sendable {
     private let eventLoop: any EventLoop
-    private let door: LoopDoor
-    private let waiting = Mutex<[(user: any DeskUser, finished: FinishedWrite)]>([])
+    private let executor: LoopExecutor
+    private let waiting = Mutex<[(user: any ScheduledConnection, finished: FinishedWrite)]>([])
 
-    init(eventLoop: any EventLoop, door: LoopDoor) {
+    init(eventLoop: any EventLoop, executor: LoopExecutor) {
         self.eventLoop = eventLoop
-        self.door = door
+        self.executor = executor
     }
 
-    func put(_ finished: FinishedWrite, for user: any DeskUser) {
+    func put(_ finished: FinishedWrite, for user: any ScheduledConnection) {
         let isFirst = waiting.withLock { waiting in
             defer { waiting.append((user, finished)) }
             return waiting.isEmpty
         }
-        if isFirst { door.execute(on: eventLoop) { self.deliver() } }
+        if isFirst { executor.execute(on: eventLoop) { self.deliver() } }
     }
 
     private func deliver() {

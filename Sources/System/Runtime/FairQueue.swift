@@ -35,8 +35,8 @@ public struct FairQueue<Element> {
     public mutating func popFirst(
         where isReady: (_ owner: String) -> Bool = { _ in true }
     ) -> (owner: String, element: Element)? {
-        guard let place = turns.firstIndex(where: isReady) else { return nil }
-        let owner = turns.remove(at: place)
+        guard let position = turns.firstIndex(where: isReady) else { return nil }
+        let owner = turns.remove(at: position)
         let element = waiting[owner]!.removeFirst()
         if waiting[owner]!.isEmpty { waiting[owner] = nil } else { turns.append(owner) }
         count -= 1

@@ -12,7 +12,7 @@ public enum Niceness: Int32, Sendable {
     /// Makes nobody wait but the writer, if it comes back from the disk and must wait for a processor:
     /// at the writer's own niceness, 99 of 100 puts at a fixed rate were answered within 13 ms instead
     /// of 6. Much nicer, and under a full load the log would grow faster than it is taken.
-    case besideWriter = 13
+    case background = 13
 
     /// What reads take that would hold up an event loop.
     public static let costlyReads = writer

@@ -31,7 +31,7 @@ public struct ArchivedRecords: Sendable {
         /// The field that receives the point.
         public var field: String
 
-        /// Field paths may be nested: `place.lat`.
+        /// Field paths may be nested: `position.lat`.
         public init(latitude: String, longitude: String, field: String) {
             self.latitude = latitude
             self.longitude = longitude

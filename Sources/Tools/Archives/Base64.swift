@@ -10,10 +10,10 @@ enum Base64 {
             let group = bytes[start..<min(start + 3, bytes.count)]
             var bits = group.reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
             bits <<= 8 * UInt32(3 - group.count)
-            for place in 0..<4 {
+            for position in 0..<4 {
                 text.append(
-                    place <= group.count
-                        ? digits[Int(bits >> (18 - 6 * UInt32(place)) & 63)] : UInt8(ascii: "="))
+                    position <= group.count
+                        ? digits[Int(bits >> (18 - 6 * UInt32(position)) & 63)] : UInt8(ascii: "="))
             }
         }
         return String(decoding: text, as: UTF8.self)

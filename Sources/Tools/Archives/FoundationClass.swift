@@ -41,12 +41,12 @@ enum FoundationClass {
     func decode(
         _ fields: Fields, _ decoder: inout ArchiveDecoder
     ) throws(ArchiveFailure) -> ArchiveDecoder.Sized {
-        func place(_ key: String) -> Int? { fields.first { $0.key == key }?.value }
+        func position(_ key: String) -> Int? { fields.first { $0.key == key }?.value }
         func read(
             _ key: String, _ decoder: inout ArchiveDecoder
         ) throws(ArchiveFailure) -> PropertyList.Value? {
-            guard let place = place(key) else { return nil }
-            return try decoder.read(place)
+            guard let position = position(key) else { return nil }
+            return try decoder.read(position)
         }
         switch self {
         case .list: return try decoder.list(try Self.elements("NS.object", fields, &decoder))
@@ -54,7 +54,7 @@ enum FoundationClass {
         case .dictionary: return try Self.dictionary(fields, &decoder)
         case .null: return .init(value: .null)
         case .string:
-            if let place = place("NS.string"), let text = try decoder.sized(at: place) {
+            if let position = position("NS.string"), let text = try decoder.sized(at: position) {
                 return text
             }
             if case .data(let bytes)? = try read("NS.bytes", &decoder) {
@@ -67,8 +67,10 @@ enum FoundationClass {
             default: break
             }
         case .data:
-            if let place = place("NS.data"), let data = try decoder.sized(at: place) { return data }
-            if let place = place("NS.bytes"), let data = try decoder.sized(at: place) {
+            if let position = position("NS.data"), let data = try decoder.sized(at: position) {
+                return data
+            }
+            if let position = position("NS.bytes"), let data = try decoder.sized(at: position) {
                 return data
             }
         case .uuid:
@@ -76,9 +78,12 @@ enum FoundationClass {
                 return .init(value: .string(Self.uuid(bytes)))
             }
         case .url:
-            if let own = place("NS.relative"), let relative = try decoder.value(at: own)?.string {
+            if let own = position("NS.relative"), let relative = try decoder.value(at: own)?.string
+            {
                 var base: String?
-                if let place = place("NS.base") { base = try decoder.value(at: place)?.string }
+                if let position = position("NS.base") {
+                    base = try decoder.value(at: position)?.string
+                }
                 return try decoder.made(Self.url(relative, base: base))
             }
         case .decimal:
@@ -109,17 +114,17 @@ enum FoundationClass {
     private static func countedSet(
         _ fields: Fields, _ decoder: inout ArchiveDecoder
     ) throws(ArchiveFailure) -> ArchiveDecoder.Sized {
-        let places = Dictionary(
+        let positions = Dictionary(
             fields.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
-        guard let total = places["NS.count"] else {
+        guard let total = positions["NS.count"] else {
             let elements = try elements("NS.object", fields, &decoder)
             return try decoder.list(elements) { element, decoder throws(ArchiveFailure) in
                 try decoder.counted(element, times: nil)
             }
         }
         var elements: [(object: Int, times: Int?)] = []
-        while let object = places["NS.object\(elements.count)"] {
-            elements.append((object, places["NS.count\(elements.count)"]))
+        while let object = positions["NS.object\(elements.count)"] {
+            elements.append((object, positions["NS.count\(elements.count)"]))
         }
         guard case .number(let number) = try decoder.read(total),
             number.exactInt == elements.count

@@ -81,7 +81,7 @@ public struct KeyedArchive: Sendable {
     ///   cannot hold, more work than the limits allow.
     public func value(forKey key: String) throws(ArchiveFailure) -> JSONValue {
         var decoder = ArchiveDecoder(self, options: options, path: key)
-        return try decoder.value(at: try place(of: key), key: key)
+        return try decoder.value(at: try position(of: key), key: key)
     }
 
     /// The same, but each element of an array or set at the top separately; anything else is one.
@@ -91,7 +91,7 @@ public struct KeyedArchive: Sendable {
         forKey key: String
     ) throws(ArchiveFailure) -> [(path: String, value: Result<JSONValue, ArchiveFailure>)] {
         var decoder = ArchiveDecoder(self, options: options, path: key, keepsOtherElements: true)
-        let value = try decoder.value(at: try place(of: key), key: key)
+        let value = try decoder.value(at: try position(of: key), key: key)
         guard let elements = value.array else { return [(key, .success(value))] }
         return elements.enumerated().map { index, element in
             let failure = decoder.elementFailures[index]
@@ -99,11 +99,11 @@ public struct KeyedArchive: Sendable {
         }
     }
 
-    private func place(of key: String) throws(ArchiveFailure) -> Int {
-        guard let place = top.first(where: { $0.key == key })?.value else {
+    private func position(of key: String) throws(ArchiveFailure) -> Int {
+        guard let position = top.first(where: { $0.key == key })?.value else {
             throw ArchiveFailure("the archive has no \(key) at its top; it has \(keyList)")
         }
-        return place
+        return position
     }
 
     /// `"a", "b"`

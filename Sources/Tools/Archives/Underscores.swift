@@ -50,13 +50,13 @@ extension JSONValue {
 
     /// Runs `body`; its failures get the place that they are inside of.
     private static func inside(
-        _ place: String, _ body: () throws(ArchiveFailure) -> JSONValue
+        _ position: String, _ body: () throws(ArchiveFailure) -> JSONValue
     ) throws(ArchiveFailure) -> JSONValue {
         do throws(ArchiveFailure) {
             return try body()
         } catch {
             let rest = error.path.map { $0.hasPrefix("[") ? $0 : ".\($0)" } ?? ""
-            throw ArchiveFailure(error.message, at: place + rest)
+            throw ArchiveFailure(error.message, at: position + rest)
         }
     }
 }

@@ -8,7 +8,7 @@ import Objects
 /// go through them twice: first collect the columns, then write.
 public struct CSVColumns {
     private var columns: [Column] = []
-    private var places: [[UInt8]: Int] = [:]
+    private var positions: [[UInt8]: Int] = [:]
     private let parser = ObjectParser()
 
     /// No columns yet; `add` collects them.
@@ -51,12 +51,12 @@ public struct CSVColumns {
     }
 
     private mutating func insert(_ name: [UInt8], _ source: Source) {
-        guard let place = places[name] else {
-            places[name] = columns.count
+        guard let position = positions[name] else {
+            positions[name] = columns.count
             columns.append(Column(name: name, source: source))
             return
         }
-        if case .half = source { columns[place].source = source }
+        if case .half = source { columns[position].source = source }
     }
 
     /// What an object has in each column; nil is an empty cell.

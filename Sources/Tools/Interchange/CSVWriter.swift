@@ -11,7 +11,7 @@ struct CSVWriter: ObjectWriter {
     private var columns: CSVColumns
     private let parser = ObjectParser()
     private var hasHeader = false
-    private var held: [[UInt8]] = []
+    private var buffered: [[UInt8]] = []
 
     /// - Parameter columns: nil takes them from the objects.
     init(columns: [String]?) {
@@ -22,7 +22,7 @@ struct CSVWriter: ObjectWriter {
     mutating func write(_ object: [UInt8], to output: inout [UInt8]) throws(InterchangeError) {
         if collects {
             try columns.add(object)
-            held.append(object)
+            buffered.append(object)
             return
         }
         writeHeader(to: &output)
@@ -31,8 +31,8 @@ struct CSVWriter: ObjectWriter {
 
     mutating func finish(to output: inout [UInt8]) throws(InterchangeError) {
         writeHeader(to: &output)
-        for object in held { writeRow(try parser.parse(object), to: &output) }
-        held = []
+        for object in buffered { writeRow(try parser.parse(object), to: &output) }
+        buffered = []
     }
 
     private mutating func writeHeader(to output: inout [UInt8]) {

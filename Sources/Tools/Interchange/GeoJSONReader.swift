@@ -6,7 +6,7 @@ import JSONText
 /// A collection is followed feature by feature, never held as a whole. Outside of a collection,
 /// reading goes on with the next line after a text that is no feature.
 public struct GeoJSONReader: RecordReader {
-    private enum Place {
+    private enum Position {
         /// Between texts.
         case top
         /// In the array of a collection; `head` is its text up to the array's bracket.
@@ -16,7 +16,7 @@ public struct GeoJSONReader: RecordReader {
     private let window: ByteWindow
     private let feature: GeoJSONFeature
     private let parser = JSONParser()
-    private var place = Place.top
+    private var position = Position.top
     /// The number of the last feature.
     private var number = 0
 
@@ -28,7 +28,7 @@ public struct GeoJSONReader: RecordReader {
 
     public mutating func next() throws(InterchangeError) -> Record? {
         while true {
-            switch place {
+            switch position {
             case .top:
                 guard try skipBetweenTexts() else { return nil }
                 if let record = try text() { return record }
@@ -60,7 +60,7 @@ public struct GeoJSONReader: RecordReader {
         while true {
             switch GeoJSONShape(of: window.bytes) {
             case .collection(let head):
-                place = .collection(
+                position = .collection(
                     head: Array(window.bytes[..<head]),
                     ArrayElements(
                         window, of: "the FeatureCollection", each: "feature", before: number))
@@ -108,7 +108,7 @@ public struct GeoJSONReader: RecordReader {
             try closeCollection(head, elements)
             return nil
         }
-        place = .collection(head: head, elements)
+        position = .collection(head: head, elements)
         return record(object(bytes), consuming: bytes)
     }
 
@@ -124,7 +124,7 @@ public struct GeoJSONReader: RecordReader {
                 "what surrounds the features is no valid FeatureCollection")
         }
         window.consume(tail)
-        place = .top
+        position = .top
     }
 
     // MARK: Records

@@ -5,9 +5,9 @@ public struct JSONArrayReader: RecordReader {
     private let window: ByteWindow
     private let validator: RecordValidator
     private var elements: ArrayElements
-    private var place = Place.before
+    private var position = Position.before
 
-    private enum Place { case before, inside, behind }
+    private enum Position { case before, inside, behind }
 
     init(_ window: ByteWindow, options: ReadingOptions) throws(InterchangeError) {
         self.window = window
@@ -17,11 +17,11 @@ public struct JSONArrayReader: RecordReader {
     }
 
     public mutating func next() throws(InterchangeError) -> Record? {
-        if place == .before { try open() }
-        guard place == .inside else { return nil }
+        if position == .before { try open() }
+        guard position == .inside else { return nil }
         guard let bytes = try elements.next() else {
             window.consume(1)
-            place = .behind
+            position = .behind
             guard try skipSpaceToEnd() else {
                 throw InterchangeError("there is text behind the array's closing bracket")
             }
@@ -34,14 +34,14 @@ public struct JSONArrayReader: RecordReader {
     /// Goes behind the opening bracket; an empty file has no elements.
     private mutating func open() throws(InterchangeError) {
         if try skipSpaceToEnd() {
-            place = .behind
+            position = .behind
             return
         }
         guard window.bytes[0] == UInt8(ascii: "[") else {
             throw InterchangeError("expected an array of JSON objects: \"[\" at the beginning")
         }
         window.consume(1)
-        place = .inside
+        position = .inside
     }
 
     /// Passes over white space; whether nothing else follows.

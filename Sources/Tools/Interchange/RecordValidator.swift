@@ -25,8 +25,8 @@ struct RecordValidator {
         do throws(JSONSyntaxError) {
             return try parser.parse(text)
         } catch {
-            let place = error.offset.map { ", at byte \($0 + 1)" } ?? ""
-            throw RecordError(error.message + place)
+            let position = error.offset.map { ", at byte \($0 + 1)" } ?? ""
+            throw RecordError(error.message + position)
         }
     }
 

@@ -8,12 +8,12 @@ public struct Population: Sendable {
         /// The object's id, UTF-8.
         public var id: [UInt8]
         /// The position that its field has, in millionths of a degree.
-        public var place: MicroPoint
+        public var position: MicroPoint
 
         /// Stores its arguments.
-        public init(id: [UInt8], place: MicroPoint) {
+        public init(id: [UInt8], position: MicroPoint) {
             self.id = id
-            self.place = place
+            self.position = position
         }
     }
 
@@ -63,8 +63,8 @@ public struct Population: Sendable {
     /// - Reference: Vitter, "Random Sampling with a Reservoir", 1985: algorithm R.
     private mutating func take(_ member: Member, seen: Int, _ random: inout SplitMix64) {
         if objects.count < Self.most { return objects.append(member) }
-        let place = random.below(seen)
-        if place < Self.most { objects[place] = member }
+        let position = random.below(seen)
+        if position < Self.most { objects[position] = member }
     }
 
     private static func params(_ bucket: String, continues: Bool) -> [UInt8] {
@@ -84,7 +84,7 @@ public struct Population: Sendable {
             let longitude = value?["lon"]?.number?.double
         else { return nil }
         return Member(
-            id: Array(id), place: MicroPoint(latitude: latitude, longitude: longitude))
+            id: Array(id), position: MicroPoint(latitude: latitude, longitude: longitude))
     }
 
     // MARK: Making objects

@@ -10,14 +10,14 @@ public struct Dataset: Sendable {
     /// The name of the set in reports.
     public let name: String
     /// Where the objects are, by their numbers.
-    public private(set) var places: [MicroPoint] = []
+    public private(set) var positions: [MicroPoint] = []
     /// Numbers of `categoryNames`.
     public private(set) var categories: [UInt8] = []
     /// 0 through 100.
     public private(set) var ratings: [UInt8] = []
 
     /// How many objects there are, numbered from 0.
-    public var count: Int { places.count }
+    public var count: Int { positions.count }
 
     /// The categories by their numbers, in alphabetical order.
     public static let categoryNames = [
@@ -27,13 +27,13 @@ public struct Dataset: Sendable {
     ]
 
     /// Objects at given places, with seeded attributes.
-    public init(name: String, places: [MicroPoint], seed: UInt64) {
+    public init(name: String, positions: [MicroPoint], seed: UInt64) {
         self.name = name
-        self.places = places
+        self.positions = positions
         var random = SplitMix64(seed: seed ^ 0xa77_21b5)
-        categories.reserveCapacity(places.count)
-        ratings.reserveCapacity(places.count)
-        for _ in places {
+        categories.reserveCapacity(positions.count)
+        ratings.reserveCapacity(positions.count)
+        for _ in positions {
             categories.append(UInt8(random.below(Self.categoryNames.count)))
             ratings.append(UInt8(random.below(101)))
         }
@@ -49,22 +49,22 @@ public struct Dataset: Sendable {
                 sigma: random.number(0.05...0.5)
             )
         }
-        var places: [MicroPoint] = []
-        places.reserveCapacity(objects)
+        var positions: [MicroPoint] = []
+        positions.reserveCapacity(objects)
         for _ in 0..<objects {
             if random.below(5) == 0 {
-                places.append(
+                positions.append(
                     MicroPoint(
                         latitude: random.number(-60...75), longitude: random.number(-180...180)))
             } else {
                 let center = centers[random.below(centers.count)]
-                places.append(
+                positions.append(
                     MicroPoint(
                         latitude: center.latitude + center.sigma * random.gaussian(),
                         longitude: center.longitude + center.sigma * random.gaussian()))
             }
         }
-        return Dataset(name: "clustered", places: places, seed: seed)
+        return Dataset(name: "clustered", positions: positions, seed: seed)
     }
 
     /// `o00000017`
@@ -89,21 +89,21 @@ public struct Dataset: Sendable {
         writer.string(Self.id(object))
         Self.writeMembers(
             object, category: Int(categories[object]), rating: Int(ratings[object]),
-            at: places[object], into: &writer)
+            at: positions[object], into: &writer)
     }
 
     /// Appends the JSON of an object without an id: what `object.create` takes.
     public static func writeNew(
-        _ object: Int, category: Int, rating: Int, at place: MicroPoint,
+        _ object: Int, category: Int, rating: Int, at position: MicroPoint,
         into writer: inout JSONWriter
     ) {
         writer.byte(UInt8(ascii: "{"))
-        writeMembers(object, category: category, rating: rating, at: place, into: &writer)
+        writeMembers(object, category: category, rating: rating, at: position, into: &writer)
     }
 
     /// The members besides the id, and the object's end.
     private static func writeMembers(
-        _ object: Int, category: Int, rating: Int, at place: MicroPoint,
+        _ object: Int, category: Int, rating: Int, at position: MicroPoint,
         into writer: inout JSONWriter
     ) {
         var random = SplitMix64(seed: UInt64(object))
@@ -116,7 +116,7 @@ public struct Dataset: Sendable {
         writer.key("rating")
         writer.integer(rating)
         writer.key("location")
-        write(place, into: &writer)
+        write(position, into: &writer)
         writer.key("street")
         writer.string("\(1 + random.below(300)) \(nouns[random.below(8)]) street")
         writer.key("open")
@@ -125,11 +125,11 @@ public struct Dataset: Sendable {
     }
 
     /// Appends a GeoPoint.
-    public static func write(_ place: MicroPoint, into writer: inout JSONWriter) {
+    public static func write(_ position: MicroPoint, into writer: inout JSONWriter) {
         writer.raw("{\"_type\":\"point\",\"lat\":")
-        writer.millionths(Int64(place.latitude))
+        writer.millionths(Int64(position.latitude))
         writer.key("lon")
-        writer.millionths(Int64(place.longitude))
+        writer.millionths(Int64(position.longitude))
         writer.byte(UInt8(ascii: "}"))
     }
 

@@ -50,8 +50,8 @@ struct Check: AsyncParsableCommand {
             report.points = view["points"]?.number?.exactInt ?? 0
             report.buckets = view["buckets"]?.number?.exactInt ?? 0
             report.problems = view["problems"]?.elements.compactMap(\.string) ?? []
-            let untold = (view["problemCount"]?.number?.exactInt ?? 0) - report.problems.count
-            if untold > 0 { report.problems.append("and \(untold) more") }
+            let unreported = (view["problemCount"]?.number?.exactInt ?? 0) - report.problems.count
+            if unreported > 0 { report.problems.append("and \(unreported) more") }
             return report
         }
     }

@@ -83,7 +83,7 @@ struct LoadRequestFlags: ParsableArguments {
     }
 
     /// The positions in the file of --centers; empty without it.
-    func places() throws -> [MicroPoint] {
+    func positions() throws -> [MicroPoint] {
         guard let centers else { return [] }
         let text = try Files.contents(of: centers)
         return try usage("--centers: \(centers)") { try Centers.parse(text) }

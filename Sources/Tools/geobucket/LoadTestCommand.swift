@@ -57,7 +57,7 @@ struct LoadTestCommand: AsyncParsableCommand {
             }
             return try Console.write(Comparison(reports[0], reports[1]).text)
         }
-        let settings = try load.settings(try requests.settings(), centers: try requests.places())
+        let settings = try load.settings(try requests.settings(), centers: try requests.positions())
         if let count = requests.prepare { try await prepare(count, settings.requests) }
         let report = try await drive(settings)
         try Console.write(report.text)

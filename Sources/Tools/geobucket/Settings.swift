@@ -104,8 +104,8 @@ struct Settings {
                 }
             }
         } catch let error as JSONSyntaxError {
-            let place = error.offset.map { ", line \(line(of: $0))" } ?? ""
-            throw ValidationError("--config: \(path) is not JSON\(place): \(error.message)")
+            let position = error.offset.map { ", line \(line(of: $0))" } ?? ""
+            throw ValidationError("--config: \(path) is not JSON\(position): \(error.message)")
         }
     }
 

@@ -47,14 +47,14 @@ struct WatchedAccess: Sendable {
             tokens: try tokens.map { try TokenStore.tokens($0.0, path: sources.tokens ?? "") }
                 ?? TokenFile(),
             keys: signingKeys,
-            refresh: { control in tokens?.1.lookNow { try Self.take($0, control) } })
+            refresh: { control in tokens?.1.checkNow { try Self.take($0, control) } })
         if let signingKeys { warnWithout(signingKeys) }
     }
 
     /// Applies what has changed since the last check.
     func renew() {
-        tokens?.look { [control] in try Self.take($0, control) }
-        keys?.look(takeKeys)
+        tokens?.check { [control] in try Self.take($0, control) }
+        keys?.check(takeKeys)
     }
 
     private static func take(_ json: [UInt8], _ control: AccessControl) throws -> Int? {

@@ -32,9 +32,9 @@ final class WatchedFile: Sendable {
     private let state: Mutex<State>
 
     /// A check that takes longer is logged.
-    private static let longLook = Duration.seconds(5)
+    private static let longCheck = Duration.seconds(5)
     /// How long an event loop waits for a check: only if a file system hangs, and once.
-    private static let patienceMilliseconds = 2_000
+    private static let timeoutMilliseconds = 2_000
     /// The interval after which a complaint is repeated.
     private static let complaintInterval = Duration.seconds(60)
 
@@ -51,25 +51,25 @@ final class WatchedFile: Sendable {
     }
 
     /// Schedules a check, unless one is in progress.
-    func look(_ take: @escaping Take) {
+    func check(_ take: @escaping Take) {
         guard let begun = state.withLock({ $0.begun }) else {
             return queue.async { self.takeUp(take) }
         }
-        if ContinuousClock.now - begun > Self.longLook {
-            complain("reading it takes longer than \(Self.longLook)")
+        if ContinuousClock.now - begun > Self.longCheck {
+            complain("reading it takes longer than \(Self.longCheck)")
         }
     }
 
     /// Checks the file and waits for that, but not for a file system that does not respond.
-    func lookNow(_ take: @escaping Take) {
+    func checkNow(_ take: @escaping Take) {
         let begun = state.withLock { $0.begun } ?? .now
-        guard ContinuousClock.now - begun < .milliseconds(Self.patienceMilliseconds) else { return }
+        guard ContinuousClock.now - begun < .milliseconds(Self.timeoutMilliseconds) else { return }
         let end = DispatchSemaphore(value: 0)
         queue.async {
             self.takeUp(take)
             end.signal()
         }
-        _ = end.wait(timeout: .now() + .milliseconds(Self.patienceMilliseconds))
+        _ = end.wait(timeout: .now() + .milliseconds(Self.timeoutMilliseconds))
     }
 
     private func takeUp(_ take: Take) {

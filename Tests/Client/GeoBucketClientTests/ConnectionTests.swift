@@ -315,9 +315,9 @@ import Testing
 
     @Test func `A call with little time left does not end the connection of all`() async throws {
         try await FakeService({ _, _ in .silence }).serve { _, port in
-            for (patience, isOpen) in [(Duration.seconds(20), true), (.milliseconds(20), false)] {
+            for (silence, isOpen) in [(Duration.seconds(20), true), (.milliseconds(20), false)] {
                 let connection = try await LineConnection.open(
-                    Self.address(port), .seconds(10), tls: nil, patience: patience
+                    Self.address(port), .seconds(10), tls: nil, silence: silence
                 ).get()
                 let answer = connection.begin(
                     "server.ping", Array("{}".utf8), deadline: .now() + .milliseconds(100))

@@ -166,7 +166,8 @@ import Testing
             #expect(try await late.saveAllFields(ifNewer: "at"))
             #expect(late.version == 2)
             let ids = try await bucket.putMany(
-                [["_id": "tracker", "at": 25], ["_id": "other", "at": 25]], ifNewer: "at")
+                ["tracker", "other"].map { .object(["_id": .string($0), "at": .int(25)]) },
+                ifNewer: "at")
             #expect(ids == ["tracker", "other"])
             #expect(try await bucket.object(withID: "tracker").int(forKey: "at") == 30)
             #expect(try await bucket.object(withID: "other").version == 1)

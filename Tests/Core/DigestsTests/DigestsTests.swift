@@ -66,10 +66,10 @@ import Testing
         #expect(areEqualInConstantTime(bytes[...], bytes[...]))
         #expect(areEqualInConstantTime([], []))
         #expect(!areEqualInConstantTime(bytes[...], bytes.dropLast()))
-        for place in bytes.indices {
+        for position in bytes.indices {
             var other = bytes
-            other[place] ^= 1
-            #expect(!areEqualInConstantTime(bytes[...], other[...]), "\(place)")
+            other[position] ^= 1
+            #expect(!areEqualInConstantTime(bytes[...], other[...]), "\(position)")
         }
     }
 }

@@ -28,8 +28,8 @@ import Testing
 
     @Test func `the antipode is half a circumference away`() {
         for longitude in [-180.0, -179.5, -1, 0, 0.25, 90, 180] {
-            let place = Coordinate(latitude: 12.5, longitude: longitude)
-            let error = abs(Sphere.meters(place, place.antipode) - .pi * Sphere.radiusMeters)
+            let position = Coordinate(latitude: 12.5, longitude: longitude)
+            let error = abs(Sphere.meters(position, position.antipode) - .pi * Sphere.radiusMeters)
             #expect(error < 1e-8, "longitude \(longitude)")
         }
     }

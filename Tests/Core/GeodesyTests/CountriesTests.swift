@@ -36,18 +36,18 @@ import Testing
             let vertices = Array(polygons.joined().joined())
             for _ in 0..<300 {
                 let vertex = random.pick(vertices)
-                let place =
+                let position =
                     random.oneIn(4)
                     ? vertex
                     : Coordinate(
                         latitude: min(90, max(-90, vertex.latitude + random.number(-5...5))),
                         longitude: min(180, max(-180, vertex.longitude + random.number(-5...5))))
                 let isInside = oracle.contains(
-                    latitude: place.latitude, longitude: place.longitude)
+                    latitude: position.latitude, longitude: position.longitude)
                 inside += isInside ? 1 : 0
                 #expect(
-                    polygon.contains(place) == isInside,
-                    "\(name), \(place)")
+                    polygon.contains(position) == isInside,
+                    "\(name), \(position)")
             }
         }
         #expect(features.count > 100 && inside > 1_000)

@@ -64,27 +64,27 @@ import Testing
         ])
         let oracle = OraclePolygon(GeneratedPolygon(polygons: [[ring]]).geometry)
         let (xs, ys) = (ring.map(\.longitude), ring.map(\.latitude))
-        var places = ring
+        var positions = ring
         // Level with vertices, below and above them, between them and anywhere.
         for _ in 0..<1_500 {
             let (x, y) = (
                 random.pick([random.pick(xs), random.number(xs.min()!...xs.max()!)]),
                 random.pick([random.pick(ys), random.number(ys.min()!...ys.max()!)])
             )
-            places += [(x, y), (x.nextUp, y), (x, y.nextDown)]
+            positions += [(x, y), (x.nextUp, y), (x, y.nextDown)]
         }
         for (a, b) in zip(ring, ring.dropFirst()) {
-            places.append(((a.longitude + b.longitude) / 2, (a.latitude + b.latitude) / 2))
+            positions.append(((a.longitude + b.longitude) / 2, (a.latitude + b.latitude) / 2))
         }
         var inside = 0
-        for (longitude, latitude) in places {
+        for (longitude, latitude) in positions {
             let expected = oracle.contains(latitude: latitude, longitude: longitude)
             inside += expected ? 1 : 0
             #expect(
                 polygon.contains(Coordinate(latitude: latitude, longitude: longitude)) == expected,
                 "shape \(number): \(longitude), \(latitude)")
         }
-        #expect(inside > ring.count && inside < places.count)
+        #expect(inside > ring.count && inside < positions.count)
     }
 
     @Test(arguments: shapes.indices)

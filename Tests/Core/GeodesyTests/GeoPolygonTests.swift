@@ -93,9 +93,9 @@ import Testing
     }
 
     @Test func `polygons far apart have boxes of their own`() throws {
-        let places: [(Double, Double)] = [(-100, -90), (10, 20), (15, 30), (179, -179)]
+        let positions: [(Double, Double)] = [(-100, -90), (10, 20), (15, 30), (179, -179)]
         let polygon = try GeoPolygon(
-            places.map { Self.rings([Self.rectangle($0, 0, $1, 10)]) }
+            positions.map { Self.rings([Self.rectangle($0, 0, $1, 10)]) }
                 .enumerated().map { index, rings in
                     rings.map { ring in
                         ring.map {
@@ -186,14 +186,14 @@ import Testing
     @Test(arguments: 1...24 as ClosedRange<UInt64>)
     func `a polygon holds what counting crossings says it holds`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        var places: [(latitude: Double, longitude: Double)] = [
+        var positions: [(latitude: Double, longitude: Double)] = [
             (0, 180), (0, -180), (90, 12), (-90, 180), (35.658603, 139.745433), (-0.0, 0),
             (35.6586030000001, 139.745433), (-35.658603, -40.254567),
         ]
-        places += (0..<8).map { _ in (random.number(-89...89), random.number(-180...180)) }
+        positions += (0..<8).map { _ in (random.number(-89...89), random.number(-180...180)) }
         var inside = 0
         for _ in 0..<40 {
-            let generated = PolygonGenerator(places: places).polygon(&random)
+            let generated = PolygonGenerator(positions: positions).polygon(&random)
             let polygon = try GeoPolygon(generated.polygons.map(Self.rings))
             let oracle = OraclePolygon(generated.geometry)
             let vertices = generated.polygons.joined().joined().map { ($0.latitude, $0.longitude) }
@@ -204,7 +204,7 @@ import Testing
                 )
             }
             let corners = zip(vertices, vertices.dropFirst()).map { ($0.0, $1.1) }
-            for (latitude, longitude) in places + vertices + around + corners {
+            for (latitude, longitude) in positions + vertices + around + corners {
                 let isInside = oracle.contains(latitude: latitude, longitude: longitude)
                 inside += isInside ? 1 : 0
                 #expect(
@@ -220,12 +220,12 @@ import Testing
         seed: UInt64
     ) throws {
         var random = SplitMix64(seed: seed)
-        let places = (0..<6).map { _ in
+        let positions = (0..<6).map { _ in
             (latitude: random.number(-60...60), longitude: random.number(-180...180))
         }
         var seen: Set<Overlap> = []
         for _ in 0..<30 {
-            let generated = PolygonGenerator(places: places).polygon(&random)
+            let generated = PolygonGenerator(positions: positions).polygon(&random)
             let polygon = try GeoPolygon(generated.polygons.map(Self.rings))
             for _ in 0..<40 {
                 let size = random.pick([0, 0.01, 1, 8])

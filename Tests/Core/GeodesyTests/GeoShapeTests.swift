@@ -25,16 +25,18 @@ import Testing
         #expect(Set(shapes.map(\.kind)) == Set(GeoShape.Kind.allCases))
         var random = SplitMix64(seed: 1)
         for shape in shapes {
-            let places =
+            let positions =
                 [Self.oslo]
                 + (0..<200).map { _ in
                     Coordinate(
                         latitude: random.number(-90...90), longitude: random.number(-180...180))
                 }
             shape.withTest { contains in
-                for place in places { #expect(contains(place) == shape.contains(place)) }
+                for position in positions {
+                    #expect(contains(position) == shape.contains(position))
+                }
             }
-            if shape.isEverywhere { #expect(places.allSatisfy(shape.contains)) }
+            if shape.isEverywhere { #expect(positions.allSatisfy(shape.contains)) }
         }
     }
 
@@ -45,11 +47,11 @@ import Testing
             for shape in try Self.shapes() {
                 guard let radius = shape.radiusMeters(by: measure) else { continue }
                 for _ in 0..<200 {
-                    let place = Coordinate(
+                    let position = Coordinate(
                         latitude: random.number(50...70), longitude: random.number(0...20))
-                    let distance = measure.distance(to: place)
-                    #expect(distance == model.distance(Self.oslo, place))
-                    #expect(shape.contains(place) == distance.isWithin(radiusMeters: radius))
+                    let distance = measure.distance(to: position)
+                    #expect(distance == model.distance(Self.oslo, position))
+                    #expect(shape.contains(position) == distance.isWithin(radiusMeters: radius))
                 }
             }
         }

@@ -73,10 +73,10 @@ import Testing
             }
             measured += 1
             for lane in 0..<8 {
-                let place = Coordinate(latitude: latitudes[lane], longitude: longitudes[lane])
+                let position = Coordinate(latitude: latitudes[lane], longitude: longitudes[lane])
                 #expect(
-                    meters[lane].bitPattern == origin.meters(to: place).bitPattern,
-                    "\(center) to \(place), seed \(seed)")
+                    meters[lane].bitPattern == origin.meters(to: position).bitPattern,
+                    "\(center) to \(position), seed \(seed)")
             }
         }
         #expect(measured > 1_500 && refused > 100, "seed \(seed)")

@@ -43,17 +43,17 @@ import Testing
         ((36.493349428792, 0), (36.49334942879201, 0.0000008), 0.072),
     ]
 
-    private static func place(_ degrees: Degrees) -> Coordinate {
+    private static func position(_ degrees: Degrees) -> Coordinate {
         Coordinate(latitude: degrees.latitude, longitude: degrees.longitude)
     }
 
     @Test func `published geodesics are met within a micrometre`() {
         for (from, to, meters) in Self.published {
-            let distance = WGS84.distance(Self.place(from), Self.place(to))
+            let distance = WGS84.distance(Self.position(from), Self.position(to))
             #expect(abs(distance.meters - meters) <= 1e-6, "\(from) to \(to): \(distance)")
         }
         for (from, to, meters) in Self.nearlyAntipodal {
-            let distance = WGS84.distance(Self.place(from), Self.place(to))
+            let distance = WGS84.distance(Self.position(from), Self.position(to))
             #expect(abs(distance.meters - meters) <= 0.0005, "\(from) to \(to): \(distance)")
         }
     }
@@ -61,20 +61,22 @@ import Testing
     /// Half a meridian is 20,003,931.458625 m, the equator 2π * 6,378,137 m.
     @Test func `poles, the equator and the antimeridian`() {
         let (north, south) = (Coordinate(latitude: 90, longitude: 5), (-90.0, -170.0))
-        #expect(WGS84.distance(north, Self.place(south)).micrometers == 20_003_931_458_625)
-        #expect(WGS84.distance(north, Self.place((0, 77))).micrometers == 10_001_965_729_313)
-        #expect(WGS84.distance(north, Self.place((90, -120))) == .zero)
-        #expect(WGS84.distance(Self.place((0, 0)), Self.place((0, 1))) == .meters(111319.490793274))
+        #expect(WGS84.distance(north, Self.position(south)).micrometers == 20_003_931_458_625)
+        #expect(WGS84.distance(north, Self.position((0, 77))).micrometers == 10_001_965_729_313)
+        #expect(WGS84.distance(north, Self.position((90, -120))) == .zero)
         #expect(
-            WGS84.distance(Self.place((0, 179.5)), Self.place((0, -179.5)))
+            WGS84.distance(Self.position((0, 0)), Self.position((0, 1)))
                 == .meters(111319.490793274))
-        #expect(WGS84.distance(Self.place((12, 180)), Self.place((12, -180))) == .zero)
+        #expect(
+            WGS84.distance(Self.position((0, 179.5)), Self.position((0, -179.5)))
+                == .meters(111319.490793274))
+        #expect(WGS84.distance(Self.position((12, 180)), Self.position((12, -180))) == .zero)
         // Antipodes on the equator: the way over a pole is shorter than along it.
         #expect(
-            WGS84.distance(Self.place((0, 0)), Self.place((0, 180))).micrometers
+            WGS84.distance(Self.position((0, 0)), Self.position((0, 180))).micrometers
                 == 20_003_931_458_625)
         #expect(
-            WGS84.distance(Self.place((30, 10)), Self.place((-30, -170))).micrometers
+            WGS84.distance(Self.position((30, 10)), Self.position((-30, -170))).micrometers
                 == 20_003_931_458_625)
     }
 
@@ -83,10 +85,10 @@ import Testing
         let a = (random.number(-90...90), random.number(-180...180))
         let antipode = (-a.0, a.1 > 0 ? a.1 - 180 : a.1 + 180)
         let near = random.pick([1e-7, 0.001, 0.3])
-        func moved(_ place: Degrees) -> Degrees {
+        func moved(_ position: Degrees) -> Degrees {
             (
-                min(90, max(-90, place.latitude + random.number(-near...near))),
-                min(180, max(-180, place.longitude + random.number(-near...near)))
+                min(90, max(-90, position.latitude + random.number(-near...near))),
+                min(180, max(-180, position.longitude + random.number(-near...near)))
             )
         }
         switch random.below(8) {
@@ -109,7 +111,7 @@ import Testing
         for _ in 0..<400 {
             let (from, to) = Self.pair(&random)
             let expected = OracleDistance(from: from, to: to, model: "wgs84")
-            let (a, b) = (Self.place(from), Self.place(to))
+            let (a, b) = (Self.position(from), Self.position(to))
             let context = "seed \(seed), \(from) to \(to)"
             for distance in [WGS84.distance(a, b), WGS84.distance(b, a)] {
                 let error = distance.micrometers - expected.micrometers
@@ -123,7 +125,7 @@ import Testing
         var random = SplitMix64(seed: seed)
         for _ in 0..<3_000 {
             let (from, to) = Self.pair(&random)
-            let (a, b) = (Self.place(from), Self.place(to))
+            let (a, b) = (Self.position(from), Self.position(to))
             for model in DistanceModel.allCases {
                 let (arc, distance) = (Sphere.distance(a, b), model.distance(a, b))
                 let context = "seed \(seed), \(model), \(from) to \(to)"
@@ -142,11 +144,11 @@ import Testing
 
     @Test func `the bounds of the ratio are as near as the ellipsoid allows`() {
         // Along the meridian through a pole and along the equator's meridian at the equator.
-        let pole = WGS84.distance(Self.place((90, 0)), Self.place((89.9, 0))).meters
-        let onSphere = Sphere.distance(Self.place((90, 0)), Self.place((89.9, 0))).meters
+        let pole = WGS84.distance(Self.position((90, 0)), Self.position((89.9, 0))).meters
+        let onSphere = Sphere.distance(Self.position((90, 0)), Self.position((89.9, 0))).meters
         #expect(DistanceModel.wgs84.sphereRadius(within: pole) > onSphere * 0.99999)
-        let equator = WGS84.distance(Self.place((0, 0)), Self.place((0.1, 0))).meters
-        let arc = Sphere.distance(Self.place((0, 0)), Self.place((0.1, 0))).meters
+        let equator = WGS84.distance(Self.position((0, 0)), Self.position((0.1, 0))).meters
+        let arc = Sphere.distance(Self.position((0, 0)), Self.position((0.1, 0))).meters
         #expect(DistanceModel.wgs84.sphereRadius(containing: equator) < arc * 1.00001)
     }
 }

@@ -59,8 +59,8 @@ import Testing
         for levels in [1_010, 1_011] {
             #expect(ParserAgreement.difference(nested(levels)) == nil)
         }
-        let place = 1_010 * open.utf8.count
-        #expect(throws: JSONSyntaxError.tooDeep(at: place)) {
+        let position = 1_010 * open.utf8.count
+        #expect(throws: JSONSyntaxError.tooDeep(at: position)) {
             try PlainJSONParser.reading(nested(1_011)) { _ in }
         }
     }

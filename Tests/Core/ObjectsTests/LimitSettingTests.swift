@@ -36,8 +36,8 @@ import Testing
     private func grouped(_ number: Int) -> String {
         let digits = String(number)
         return String(
-            digits.enumerated().flatMap { place, digit in
-                place > 0 && (digits.count - place) % 3 == 0 ? [",", digit] : [digit]
+            digits.enumerated().flatMap { position, digit in
+                position > 0 && (digits.count - position) % 3 == 0 ? [",", digit] : [digit]
             })
     }
 }

@@ -65,11 +65,11 @@ import Testing
         var members: [JSONValue.Member] = []
         if case .object(let old) = target { members = old }
         for change in changes {
-            let place = members.firstIndex { $0.name == change.name }
+            let position = members.firstIndex { $0.name == change.name }
             if change.value == .null {
-                if let place { members.remove(at: place) }
-            } else if let place {
-                members[place].value = apply(change.value, to: members[place].value)
+                if let position { members.remove(at: position) }
+            } else if let position {
+                members[position].value = apply(change.value, to: members[position].value)
             } else {
                 members.append(.init(change.name, apply(change.value, to: nil)))
             }

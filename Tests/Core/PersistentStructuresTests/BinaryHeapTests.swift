@@ -22,7 +22,9 @@ import Testing
             if random.below(100) < 45 + step / 200 {
                 let popped = heap.popFirst()?.value
                 #expect(popped == list.min(), "seed \(seed), step \(step)")
-                if let place = list.firstIndex(where: { $0 == popped }) { list.remove(at: place) }
+                if let position = list.firstIndex(where: { $0 == popped }) {
+                    list.remove(at: position)
+                }
             } else {
                 let value = random.below(30)
                 heap.insert(Number(value: value))

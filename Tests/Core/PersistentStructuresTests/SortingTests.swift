@@ -46,7 +46,8 @@ import Testing
             let range = low..<low + random.below(20)
             let limit = random.below(45)
             #expect(
-                range.firstPlace { $0 < limit } == range.first { $0 >= limit } ?? range.upperBound)
+                range.firstPosition { $0 < limit } == range.first { $0 >= limit }
+                    ?? range.upperBound)
         }
     }
 }

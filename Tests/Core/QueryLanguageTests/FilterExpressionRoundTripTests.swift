@@ -112,7 +112,7 @@ import Testing
     private static func spelling(_ literal: Literal) -> String {
         switch literal {
         case .string(let utf8): quoted(utf8, "\"")
-        case .point(let place): "point(\(place.latitude),\(place.longitude))"
+        case .point(let position): "point(\(position.latitude),\(position.longitude))"
         default: literal.description
         }
     }

@@ -113,9 +113,9 @@ import Testing
 
     @Test("A point is written point(LAT,LON)")
     func points() throws {
-        let place = Coordinate(latitude: 35.6, longitude: 139.7)
-        #expect(try parse("f = point(35.6,139.7)") == .eq(f, .point(place)))
-        #expect(try parse("f in (Point( 35.6 , 139.7 ))") == .isIn(f, [.point(place)]))
+        let position = Coordinate(latitude: 35.6, longitude: 139.7)
+        #expect(try parse("f = point(35.6,139.7)") == .eq(f, .point(position)))
+        #expect(try parse("f in (Point( 35.6 , 139.7 ))") == .isIn(f, [.point(position)]))
     }
 
     @Test(

@@ -6,21 +6,21 @@ import Testing
 @testable import SpatialIndex
 
 @Suite struct BoundTests {
-    @Test(arguments: Places.allCases, DistanceModel.allCases)
+    @Test(arguments: PointDistribution.allCases, DistanceModel.allCases)
     func `a chord within the inner limit is within the radius, one beyond the outer is not`(
-        places: Places, model: DistanceModel
+        positions: PointDistribution, model: DistanceModel
     ) {
         for seed in UInt64(1)...4 {
             var random = SplitMix64(seed: seed)
             for _ in 0..<2000 {
-                let center = places.place(&random)
-                let place = places.place(&random)
-                let radius = places.radiusMeters(around: center, model, &random)
+                let center = positions.position(&random)
+                let position = positions.position(&random)
+                let radius = positions.radiusMeters(around: center, model, &random)
                 let limits = ChordLimits(radiusMeters: radius, model: model)
-                let chord = FloatVector(Sphere.unitVector(place))
+                let chord = FloatVector(Sphere.unitVector(position))
                     .squaredChord(to: FloatVector(Sphere.unitVector(center)))
-                let isWithin = model.distance(center, place).isWithin(radiusMeters: radius)
-                let context = "seed \(seed), \(radius) m, \(center) to \(place)"
+                let isWithin = model.distance(center, position).isWithin(radiusMeters: radius)
+                let context = "seed \(seed), \(radius) m, \(center) to \(position)"
                 if chord <= limits.inside { #expect(isWithin, "\(context)") }
                 if chord > limits.outside { #expect(!isWithin, "\(context)") }
                 #expect(limits.inside <= limits.outside, "\(context)")
@@ -28,17 +28,18 @@ import Testing
         }
     }
 
-    @Test(arguments: Places.allCases)
+    @Test(arguments: PointDistribution.allCases)
     func `no point below a node is nearer than its bound or farther than its far corner`(
-        places: Places
+        positions: PointDistribution
     ) {
         for seed in UInt64(1)...3 {
             var random = SplitMix64(seed: seed)
-            let points = (0..<256).map { (slot: Slot($0), coordinate: places.place(&random)) }
+            let points = (0..<256).map { (slot: Slot($0), coordinate: positions.position(&random)) }
             let tree = PointIndex(bulk: points).tiers[0].tier
             for _ in 0..<10 {
-                let center = random.below(2) == 0 ? places.place(&random) : points[0].1.antipode
-                checkBounds(tree, center, "seed \(seed), \(places), \(center)")
+                let center =
+                    random.below(2) == 0 ? positions.position(&random) : points[0].1.antipode
+                checkBounds(tree, center, "seed \(seed), \(positions), \(center)")
             }
         }
     }
@@ -54,12 +55,12 @@ import Testing
             #expect(abs(scalar.nearest - chords.nearest[number]) <= 1e-6, "\(context)")
             #expect(abs(scalar.farthest - chords.farthest[number]) <= 1e-6, "\(context)")
             for lane in 0..<tree.entryCount(ofLeaf: number) {
-                let place = Leaf(base: tree.leaf(number)).entry(lane).coordinate
-                let meters = Sphere.distance(center, place).meters
+                let position = Leaf(base: tree.leaf(number)).entry(lane).coordinate
+                let meters = Sphere.distance(center, position).meters
                 let limits = ChordLimits(radiusMeters: meters, model: .sphere)
-                #expect(chords.nearest[number] <= limits.outside, "\(context), \(place)")
+                #expect(chords.nearest[number] <= limits.outside, "\(context), \(position)")
                 let less = ChordLimits.inside(radiusMeters: meters - 1e-6, .sphere)
-                #expect(chords.farthest[number] > less, "\(context), \(place)")
+                #expect(chords.farthest[number] > less, "\(context), \(position)")
             }
         }
     }
@@ -100,12 +101,12 @@ import Testing
             }
         }
         #expect(cells.count == 256)
-        for place in UInt64(1)..<256 {
-            guard let here = cells[place], let before = cells[place - 1] else {
-                Issue.record("no cell at \(place)")
+        for position in UInt64(1)..<256 {
+            guard let here = cells[position], let before = cells[position - 1] else {
+                Issue.record("no cell at \(position)")
                 continue
             }
-            #expect(abs(here.0 - before.0) + abs(here.1 - before.1) == 1, "at \(place)")
+            #expect(abs(here.0 - before.0) + abs(here.1 - before.1) == 1, "at \(position)")
         }
     }
 }
@@ -113,8 +114,8 @@ import Testing
 extension NodeBox {
     /// Squared chords to the nearest and to the farthest corner, one box at a time.
     func squaredChords(from center: FloatVector) -> (nearest: Float, farthest: Float) {
-        func axis(_ low: Float, _ high: Float, _ place: Float) -> (near: Float, far: Float) {
-            (max(low - place, place - high, 0), max(place - low, high - place))
+        func axis(_ low: Float, _ high: Float, _ position: Float) -> (near: Float, far: Float) {
+            (max(low - position, position - high, 0), max(position - low, high - position))
         }
         let x = axis(lowX, highX, center.x)
         let y = axis(lowY, highY, center.y)

@@ -3,10 +3,10 @@ import SpatialIndex
 import TestSupport
 
 /// Sets of places that random numbers alone do not find.
-enum Places: String, CaseIterable, Sendable {
+enum PointDistribution: String, CaseIterable, Sendable {
     case uniform, cities, duplicates, poles, antimeridian, antipodes, equal, grid
 
-    func place(_ random: inout SplitMix64) -> Coordinate {
+    func position(_ random: inout SplitMix64) -> Coordinate {
         switch self {
         case .uniform: return Self.anywhere(&random)
         case .cities: return Self.city(&random)
@@ -23,10 +23,10 @@ enum Places: String, CaseIterable, Sendable {
             return Coordinate(
                 latitude: random.number(-1...1), longitude: longitude[random.below(4)])
         case .antipodes:
-            let place = Coordinate(
+            let position = Coordinate(
                 latitude: Double(random.below(20)) + random.number(0...1e-7),
                 longitude: Double(random.below(20)))
-            return random.below(2) == 0 ? place : place.antipode
+            return random.below(2) == 0 ? position : position.antipode
         case .equal: return Coordinate(latitude: 35.5, longitude: 139.25)
         case .grid:
             return Coordinate(
@@ -53,8 +53,8 @@ enum Places: String, CaseIterable, Sendable {
     /// A box of some size around one of the places; sometimes degenerate, over the antimeridian or
     /// the world.
     func box(_ random: inout SplitMix64) -> GeoBox {
-        let a = place(&random)
-        let b = place(&random)
+        let a = position(&random)
+        let b = position(&random)
         let south = min(a.latitude, b.latitude)
         let north = max(a.latitude, b.latitude)
         switch random.below(8) {
@@ -77,7 +77,7 @@ enum Places: String, CaseIterable, Sendable {
     func radiusMeters(
         around center: Coordinate, _ model: DistanceModel, _ random: inout SplitMix64
     ) -> Double {
-        let exact = model.distance(center, place(&random)).meters
+        let exact = model.distance(center, position(&random)).meters
         switch random.below(7) {
         case 0: return 0
         case 1: return 20_015_115

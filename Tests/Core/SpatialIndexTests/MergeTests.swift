@@ -8,7 +8,7 @@ import Testing
 @Suite struct MergeTests {
     private func fleet(_ size: Int, _ random: inout SplitMix64) -> (PointIndex, LinearScan) {
         let points = (0..<size).map {
-            (slot: Slot($0), coordinate: Places.cities.place(&random))
+            (slot: Slot($0), coordinate: PointDistribution.cities.position(&random))
         }
         return (PointIndex(bulk: points), LinearScan(bulk: points))
     }
@@ -22,9 +22,9 @@ import Testing
             index.remove(slot)
             scan.remove(slot)
         } else {
-            let place = Places.cities.place(&random)
-            index.set(place, for: slot)
-            scan.set(place, for: slot)
+            let position = PointDistribution.cities.position(&random)
+            index.set(position, for: slot)
+            scan.set(position, for: slot)
         }
     }
 
@@ -191,9 +191,9 @@ import Testing
                 scan.remove(slot)
             }
             for slot in Slot(size - 90)..<Slot(size - 1) {
-                let place = Places.cities.place(&random)
-                index.set(place, for: slot)
-                scan.set(place, for: slot)
+                let position = PointDistribution.cities.position(&random)
+                index.set(position, for: slot)
+                scan.set(position, for: slot)
             }
             while let job = index.pendingMerge() { index.install(job.run()) }
             index.remove(Slot(size - 1))
@@ -224,11 +224,11 @@ import Testing
     @Test func `estimates of large answers are close`() {
         var random = SplitMix64(seed: 13)
         let points = (0..<5000).map {
-            (slot: Slot($0), coordinate: Places.uniform.place(&random))
+            (slot: Slot($0), coordinate: PointDistribution.uniform.position(&random))
         }
         let index = PointIndex(bulk: points)
         for _ in 0..<20 {
-            let center = Places.uniform.place(&random)
+            let center = PointDistribution.uniform.position(&random)
             let circle = GeoShape.circle(GeoCircle(center, radiusMeters: 5_000_000))
             let exact = Double(index.count(in: circle))
             let estimate = Double(index.estimate(in: circle))

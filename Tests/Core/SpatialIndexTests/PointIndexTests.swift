@@ -9,53 +9,55 @@ import Testing
 private let seeds: [UInt64] = Array(1...24)
 
 @Suite struct PointIndexTests {
-    @Test(arguments: Places.allCases)
-    func `a bulk-loaded index answers as the scan does`(places: Places) {
+    @Test(arguments: PointDistribution.allCases)
+    func `a bulk-loaded index answers as the scan does`(positions: PointDistribution) {
         for seed in seeds {
             var random = SplitMix64(seed: seed)
             for size in [0, 1, 2, 63, 64, 65, 300, 1100] {
-                let points = (0..<size).map { (slot: Slot($0), coordinate: places.place(&random)) }
+                let points = (0..<size).map {
+                    (slot: Slot($0), coordinate: positions.position(&random))
+                }
                 let index = PointIndex(bulk: points)
                 compare(
-                    index, LinearScan(bulk: points), places, &random, rounds: 3,
-                    "seed \(seed), \(places), \(size) points")
+                    index, LinearScan(bulk: points), positions, &random, rounds: 3,
+                    "seed \(seed), \(positions), \(size) points")
             }
         }
     }
 
-    @Test(arguments: Places.allCases)
-    func `after any history an index answers as the scan does`(places: Places) {
+    @Test(arguments: PointDistribution.allCases)
+    func `after any history an index answers as the scan does`(positions: PointDistribution) {
         for seed in seeds {
             var random = SplitMix64(seed: seed)
-            var history = History(places: places)
+            var history = History(positions: positions)
             for round in 0..<8 {
                 history.run(steps: [40, 300, 700][random.below(3)], &random)
                 compare(
-                    history.index, history.scan, places, &random, rounds: 1,
-                    "seed \(seed), \(places), round \(round)")
+                    history.index, history.scan, positions, &random, rounds: 1,
+                    "seed \(seed), \(positions), round \(round)")
             }
             for (index, scan) in history.snapshots {
-                compare(index, scan, places, &random, rounds: 1, "seed \(seed), a snapshot")
+                compare(index, scan, positions, &random, rounds: 1, "seed \(seed), a snapshot")
             }
         }
     }
 
-    @Test(arguments: Places.allCases, DistanceModel.allCases)
+    @Test(arguments: PointDistribution.allCases, DistanceModel.allCases)
     func `a walk resumed behind any point goes on with the next`(
-        places: Places, model: DistanceModel
+        positions: PointDistribution, model: DistanceModel
     ) {
         for seed in seeds.prefix(2) {
             var random = SplitMix64(seed: seed)
-            var history = History(places: places)
+            var history = History(positions: positions)
             history.run(steps: 400, &random)
-            let center = places.place(&random)
+            let center = positions.position(&random)
             let measure = GeoCircle(center, model: model).distance
             let all = walk(history.scan.nearest(by: measure))
             for (number, cursor) in all.enumerated() where number % 7 == 0 {
                 let rest = walk(history.index.nearest(by: measure, after: cursor)).prefix(20)
                 #expect(
                     rest == all[(number + 1)...].prefix(20),
-                    "seed \(seed), \(places), \(model), behind \(cursor)")
+                    "seed \(seed), \(positions), \(model), behind \(cursor)")
             }
         }
     }
@@ -71,11 +73,13 @@ private let seeds: [UInt64] = Array(1...24)
     }
 
     @Test func `the same slot twice in a bulk load keeps the last`() {
-        let places = (0..<100).map { Coordinate(latitude: Double($0 % 80), longitude: 5) }
-        let twice = places.enumerated().map { (slot: Slot($0.offset / 2), coordinate: $0.element) }
+        let positions = (0..<100).map { Coordinate(latitude: Double($0 % 80), longitude: 5) }
+        let twice = positions.enumerated().map {
+            (slot: Slot($0.offset / 2), coordinate: $0.element)
+        }
         let index = PointIndex(bulk: twice)
         #expect(index.count == 50)
-        #expect(index.position(of: 3) == places[7])
+        #expect(index.position(of: 3) == positions[7])
         #expect(index.violations().isEmpty)
     }
 
@@ -85,11 +89,11 @@ private let seeds: [UInt64] = Array(1...24)
             for slot in 0..<size {
                 index.set(Coordinate(latitude: -0.0, longitude: 180), for: Slot(slot))
             }
-            let place = index.position(of: 0)
-            #expect(place?.longitude == 180 && place?.latitude.sign == .minus)
+            let position = index.position(of: 0)
+            #expect(position?.longitude == 180 && position?.latitude.sign == .minus)
             let box = GeoBox(south: -1, west: -180, north: 1, east: -179)
-            index.visit(in: .box(box)) { _, place in
-                #expect(place.longitude == 180)
+            index.visit(in: .box(box)) { _, position in
+                #expect(position.longitude == 180)
                 return true
             }
         }
@@ -98,7 +102,9 @@ private let seeds: [UInt64] = Array(1...24)
     @Test func `visits end when the body says so`() throws {
         var random = SplitMix64(seed: 9)
         let index = PointIndex(
-            bulk: (0..<500).map { (slot: Slot($0), coordinate: Places.cities.place(&random)) })
+            bulk: (0..<500).map {
+                (slot: Slot($0), coordinate: PointDistribution.cities.position(&random))
+            })
         let corners = [(-180.0, -90.0), (180, -90), (180, 90), (-180, 90), (-180, -90)]
         let ring = corners.map { Coordinate(latitude: $0.1, longitude: $0.0) }
         let circle = GeoCircle(PointIndex.nowhere)
@@ -121,13 +127,13 @@ private let seeds: [UInt64] = Array(1...24)
 
 /// Writes done alike to an index and to a scan, with copies kept on the way.
 struct History {
-    let places: Places
+    let positions: PointDistribution
     var index = PointIndex()
     var scan = LinearScan()
     var snapshots: [(PointIndex, LinearScan)] = []
     private var merge: MergedTier?
 
-    init(places: Places) { self.places = places }
+    init(positions: PointDistribution) { self.positions = positions }
 
     mutating func run(steps: Int, _ random: inout SplitMix64) {
         let slots = [30, 900, 3000][random.below(3)]
@@ -138,9 +144,9 @@ struct History {
                 index.remove(slot)
                 scan.remove(slot)
             } else {
-                let place = places.place(&random)
-                index.set(place, for: slot)
-                scan.set(place, for: slot)
+                let position = positions.position(&random)
+                index.set(position, for: slot)
+                scan.set(position, for: slot)
             }
             if random.below(400) == 0 { snapshots.append((index, scan)) }
             mergeSometimes(&random)
@@ -161,7 +167,8 @@ struct History {
 
 /// Compares every answer of the index with the scan's.
 func compare(
-    _ index: PointIndex, _ scan: LinearScan, _ places: Places, _ random: inout SplitMix64,
+    _ index: PointIndex, _ scan: LinearScan, _ positions: PointDistribution,
+    _ random: inout SplitMix64,
     rounds: Int, _ context: String
 ) {
     #expect(index.violations() == [], "\(context)")
@@ -169,10 +176,10 @@ func compare(
     for _ in 0..<rounds {
         let slot = Slot(random.below(1000))
         #expect(index.position(of: slot) == scan.position(of: slot), "\(context), slot \(slot)")
-        let box = places.box(&random)
+        let box = positions.box(&random)
         compare(index, scan, .box(box), "\(context), \(box)")
         for model in DistanceModel.allCases {
-            compareCircle(index, scan, places, model, &random, context)
+            compareCircle(index, scan, positions, model, &random, context)
         }
     }
 }
@@ -191,11 +198,11 @@ func compare(_ index: PointIndex, _ scan: LinearScan, _ shape: GeoShape, _ conte
 }
 
 private func compareCircle(
-    _ index: PointIndex, _ scan: LinearScan, _ places: Places, _ model: DistanceModel,
+    _ index: PointIndex, _ scan: LinearScan, _ positions: PointDistribution, _ model: DistanceModel,
     _ random: inout SplitMix64, _ context: String
 ) {
-    let center = places.place(&random)
-    let radius = places.radiusMeters(around: center, model, &random)
+    let center = positions.position(&random)
+    let radius = positions.radiusMeters(around: center, model, &random)
     let circle = GeoCircle(center, radiusMeters: radius, model: model)
     let measure = circle.distance
     let inCircle = walk(scan.nearest(by: measure, within: radius))

@@ -6,29 +6,32 @@ import Testing
 @testable import SpatialIndex
 
 @Suite struct PolygonIndexTests {
-    @Test(arguments: Places.allCases)
-    func `an index finds in a polygon what the scan finds`(places: Places) throws {
+    @Test(arguments: PointDistribution.allCases)
+    func `an index finds in a polygon what the scan finds`(positions: PointDistribution) throws {
         for seed in UInt64(1)...6 {
             var random = SplitMix64(seed: seed)
-            var history = History(places: places)
+            var history = History(positions: positions)
             for size in [0, 63, 300, 2000] {
-                let points = (0..<size).map { (slot: Slot($0), coordinate: places.place(&random)) }
+                let points = (0..<size).map {
+                    (slot: Slot($0), coordinate: positions.position(&random))
+                }
                 try comparePolygons(
-                    PointIndex(bulk: points), LinearScan(bulk: points), places, &random,
-                    "seed \(seed), \(places), \(size) points")
+                    PointIndex(bulk: points), LinearScan(bulk: points), positions, &random,
+                    "seed \(seed), \(positions), \(size) points")
                 history.run(steps: 150, &random)
                 try comparePolygons(
-                    history.index, history.scan, places, &random, "seed \(seed), a history")
+                    history.index, history.scan, positions, &random, "seed \(seed), a history")
             }
         }
     }
 
     private func comparePolygons(
-        _ index: PointIndex, _ scan: LinearScan, _ places: Places, _ random: inout SplitMix64,
+        _ index: PointIndex, _ scan: LinearScan, _ positions: PointDistribution,
+        _ random: inout SplitMix64,
         _ context: String
     ) throws {
-        let around = (0..<4).map { _ in places.place(&random) }
-        let generator = PolygonGenerator(places: around.map { ($0.latitude, $0.longitude) })
+        let around = (0..<4).map { _ in positions.position(&random) }
+        let generator = PolygonGenerator(positions: around.map { ($0.latitude, $0.longitude) })
         for _ in 0..<4 {
             let generated = generator.polygon(&random)
             let polygon = try GeoPolygon(

@@ -11,13 +11,13 @@ import Testing
             let path = folder + "/store.sqlite"
             var limits = Limits()
             limits.logBytes = 1 << 18
-            try await withBackend(.embedded, path: path, limits: limits) { face in
+            try await withBackend(.embedded, path: path, limits: limits) { client in
                 let pad = String(repeating: "x", count: 2_000)
                 let begin = ContinuousClock.now
                 var number = 0
                 repeat {
                     let object = #"{"number":\#(number),"pad":"\#(pad)"}"#
-                    try await face.value(
+                    try await client.value(
                         "object.put",
                         #"{"bucket":"log","id":"object-\#(number)","object":\#(object)}"#)
                     number += 1

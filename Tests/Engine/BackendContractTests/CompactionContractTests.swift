@@ -13,21 +13,21 @@ import Testing
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             var run = ContractRun(seed: seed, clock: TestClock(), ids: 600)
-            try await withBackend(kind, path: path, clock: run.clock) { face in
+            try await withBackend(kind, path: path, clock: run.clock) { client in
                 for round in 0..<4 {
-                    _ = try await run.putMany(600, on: face)
-                    let full = face.backend.statistics().memory.records
-                    try await run.deleteMany(200, on: face)
-                    try await run.deleteMany(150, on: face)
+                    _ = try await run.putMany(600, on: client)
+                    let full = client.backend.statistics().memory.records
+                    try await run.deleteMany(200, on: client)
+                    try await run.deleteMany(150, on: client)
                     // The renumbering is under way or done.
-                    try await run.checkWalkAmongWrites(on: face)
-                    try await run.check(queries: 2, on: face)
+                    try await run.checkWalkAmongWrites(on: client)
+                    try await run.check(queries: 2, on: client)
                     try await waitUntil("round \(round): slots are renumbered") {
-                        face.backend.statistics().memory.records < full * 3 / 4
+                        client.backend.statistics().memory.records < full * 3 / 4
                     }
-                    try await run.checkWalkAmongWrites(on: face)
-                    try await run.check(queries: 2, on: face)
-                    try await run.checkObjects(on: face)
+                    try await run.checkWalkAmongWrites(on: client)
+                    try await run.check(queries: 2, on: client)
+                    try await run.checkObjects(on: client)
                 }
             }
             try run.checkStore(path, of: kind)

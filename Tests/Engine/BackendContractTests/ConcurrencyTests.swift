@@ -22,9 +22,9 @@ import Testing
         try await withTemporaryFolder { folder in
             var limits = Limits()
             limits.documentCacheBytes = cacheBytes
-            try await withBackend(kind, path: folder + "/store.sqlite", limits: limits) { face in
+            try await withBackend(kind, path: folder + "/store.sqlite", limits: limits) { client in
                 try await Self.run(
-                    writers: [face, face], readers: [face, face, face], moves: 60)
+                    writers: [client, client], readers: [client, client, client], moves: 60)
             }
         }
     }
@@ -32,9 +32,10 @@ import Testing
     @Test(arguments: BackendKind.all)
     func `no reader through TCP sees half of a write`(on kind: BackendKind) async throws {
         try await TestService.with(on: kind) { service in
-            let face = RemoteFace(connection: service.connection)
-            let direct = DirectFace(backend: service.backend, limits: Limits())
-            try await Self.run(writers: [face, direct], readers: [face, face, direct], moves: 60)
+            let client = RemoteClient(connection: service.connection)
+            let direct = DirectClient(backend: service.backend, limits: Limits())
+            try await Self.run(
+                writers: [client, direct], readers: [client, client, direct], moves: 60)
         }
     }
 
@@ -46,26 +47,26 @@ import Testing
     }
 
     private static func run(
-        writers: [any ContractFace], readers: [any ContractFace], moves: Int
+        writers: [any ContractClient], readers: [any ContractClient], moves: Int
     ) async throws {
         for pair in 0..<pairs { try await move(pair, serial: 0, on: writers[0]) }
         let progress = Progress(writers: writers.count)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (number, face) in writers.enumerated() {
+            for (number, client) in writers.enumerated() {
                 group.addTask {
                     defer { progress.writing.subtract(1, ordering: .relaxed) }
                     for serial in 1...moves {
                         for pair in stride(from: number, to: pairs, by: writers.count) {
-                            try await move(pair, serial: serial, on: face)
+                            try await move(pair, serial: serial, on: client)
                         }
                     }
                 }
             }
-            for (number, face) in readers.enumerated() {
+            for (number, client) in readers.enumerated() {
                 group.addTask {
                     var random = SplitMix64(seed: UInt64(number))
                     repeat {
-                        try await read(&random, on: face)
+                        try await read(&random, on: client)
                         progress.reads.add(1, ordering: .relaxed)
                         // A direct read never suspends, and the writers need a thread too.
                         await Task.yield()
@@ -77,19 +78,20 @@ import Testing
         #expect(progress.reads.load(ordering: .relaxed) > 20)
     }
 
-    private static func move(_ pair: Int, serial: Int, on face: any ContractFace) async throws {
+    private static func move(_ pair: Int, serial: Int, on client: any ContractClient) async throws {
         let isNorth = serial % 2 == 0
         let objects = ["a", "b"].map { half in
             #"{"_id":"\#(pair)-\#(half)","pair":\#(pair),"serial":\#(serial),"#
                 + #""state":"\#(isNorth ? "north" : "south")","at":\#(isNorth ? north : south)}"#
         }
-        try await face.value(
+        try await client.value(
             "object.putMany",
             #"{"bucket":"\#(bucket)","objects":[\#(objects.joined(separator: ","))]}"#)
     }
 
     /// One query that asks for one of the states, by place, by name or by both.
-    private static func read(_ random: inout SplitMix64, on face: any ContractFace) async throws {
+    private static func read(_ random: inout SplitMix64, on client: any ContractClient) async throws
+    {
         let state = random.oneIn(2) ? "north" : "south"
         let circle =
             #"{"type":"geodistance","field":"at","center":\#(state == "north" ? north : south),"#
@@ -103,7 +105,7 @@ import Testing
             ? random.pick(["", #","orderBy":"serial""#])
             : random.pick(["", #","orderBy":"_calculated.d""#, #","orderBy":"pair""#])
         let page = try Page(
-            try await face.call(
+            try await client.call(
                 "bucket.query",
                 #"{"bucket":"\#(bucket)","bucketQuery":{"clause":\#(clause)\#(order)}}"#))
         var serials: [Int: [Int]] = [:]

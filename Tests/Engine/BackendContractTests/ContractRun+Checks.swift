@@ -4,20 +4,20 @@ import Testing
 
 extension ContractRun {
     /// Writes and queries in turn.
-    mutating func history(rounds: Int, on face: some ContractFace) async throws {
-        try await check(queries: 2, on: face)
-        _ = try await putMany(30, on: face)
+    mutating func history(rounds: Int, on client: some ContractClient) async throws {
+        try await check(queries: 2, on: client)
+        _ = try await putMany(30, on: client)
         for _ in 0..<rounds {
-            try await write(steps: 12, on: face)
-            try await check(queries: 12, on: face)
+            try await write(steps: 12, on: client)
+            try await check(queries: 12, on: client)
         }
-        try await checkObjects(on: face)
+        try await checkObjects(on: client)
     }
 
     /// Every object by its id.
-    func checkObjects(on face: some ContractFace) async throws {
+    func checkObjects(on client: some ContractClient) async throws {
         for object in bucket.objects {
-            let found = try await face.value(
+            let found = try await client.value(
                 "object.get", #"{"bucket":"\#(bucketName)","id":"\#(object.id)"}"#)
             #expect(
                 found.isIdentical(to: object.whole),
@@ -34,41 +34,41 @@ extension ContractRun {
 
     /// One walk over all pages with writes and deletes between them: each page is right for the
     /// state it was read at, and what nobody touched appears once, in order.
-    mutating func checkWalkAmongWrites(on face: some ContractFace) async throws {
+    mutating func checkWalkAmongWrites(on client: some ContractClient) async throws {
         let query = QueryGenerator(objects: objects).query(on: bucket, &random)
-        let place = "seed \(seed), \(query.bucketQuery)"
+        let context = "seed \(seed), \(query.bucketQuery)"
         let before = bucket.results(query.oracle).map(\.object.id)
         var touched: Set<String> = []
         var seen: [String] = []
         var key: String?
         for _ in 0..<200 {
             let limit = "\(1 + random.below(6))"
-            let page = try await face.page(
+            let page = try await client.page(
                 bucketName, query, limit: limit, key: key, fields: random.oneIn(2))
-            try checkPage(page, query, place)
+            try checkPage(page, query, context)
             seen += page.ids
             key = page.nextKey
             guard key != nil else { break }
-            touched.formUnion(try await write(steps: random.below(4), on: face))
+            touched.formUnion(try await write(steps: random.below(4), on: client))
         }
-        #expect(key == nil, "\(place): no end after 200 pages")
+        #expect(key == nil, "\(context): no end after 200 pages")
         let untouched = before.filter { !touched.contains($0) }
-        #expect(seen.filter { !touched.contains($0) } == untouched, "\(place)")
+        #expect(seen.filter { !touched.contains($0) } == untouched, "\(context)")
     }
 
     /// Every document on a page is the present one and satisfies the clause.
-    private func checkPage(_ page: Page, _ query: GeneratedQuery, _ place: String) throws {
+    private func checkPage(_ page: Page, _ query: GeneratedQuery, _ context: String) throws {
         let expected = bucket.results(query.oracle)
         let ids = expected.map(\.object.id)
         for result in page.results {
             let id = result.value["_id"]!.string!
             let match = try #require(
-                expected.first { $0.object.id == id }, "\(place): \(id) does not match")
+                expected.first { $0.object.id == id }, "\(context): \(id) does not match")
             #expect(
                 result.value["_version"].map { $0.int == match.object.version } ?? true,
-                "\(place): \(id)")
+                "\(context): \(id)")
         }
         // Within a page the order is that of one state.
-        #expect(page.ids == ids.filter(page.ids.contains), "\(place)")
+        #expect(page.ids == ids.filter(page.ids.contains), "\(context)")
     }
 }

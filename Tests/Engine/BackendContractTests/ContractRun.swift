@@ -36,23 +36,24 @@ struct ContractRun {
     ///
     /// - Returns: the ids that were touched.
     @discardableResult
-    mutating func write(steps: Int, on face: some ContractFace) async throws -> Set<String> {
+    mutating func write(steps: Int, on client: some ContractClient) async throws -> Set<String> {
         var touched: Set<String> = []
         for _ in 0..<steps {
             clock.advance(Int64(random.below(5) - 1))
             switch random.below(40) {
-            case 0: touched.formUnion(try await deleteBucket(on: face))
-            case 1, 2: touched.formUnion(try await deleteWhere(on: face))
-            case 3...8: touched.formUnion(try await patch(on: face))
-            case 9...14: touched.formUnion(try await delete(on: face))
-            case 15...19: touched.formUnion(try await putMany(1 + random.below(12), on: face))
-            default: touched.formUnion(try await put(on: face))
+            case 0: touched.formUnion(try await deleteBucket(on: client))
+            case 1, 2: touched.formUnion(try await deleteWhere(on: client))
+            case 3...8: touched.formUnion(try await patch(on: client))
+            case 9...14: touched.formUnion(try await delete(on: client))
+            case 15...19: touched.formUnion(try await putMany(1 + random.below(12), on: client))
+            default: touched.formUnion(try await put(on: client))
             }
         }
         return touched
     }
 
-    mutating func putMany(_ count: Int, on face: some ContractFace) async throws -> Set<String> {
+    mutating func putMany(_ count: Int, on client: some ContractClient) async throws -> Set<String>
+    {
         let ids = self.ids.shuffled(using: &random).prefix(count)
         let documents = ids.map { _ in objects.document(&random) }
         let list = zip(ids, documents).map { id, document in
@@ -61,7 +62,7 @@ struct ContractRun {
                 ? #"{"_id":"\#(id)"}"#
                 : #"{"_id":"\#(id)",\#(document.sent.dropFirst())"#
         }
-        let answer = try await face.value(
+        let answer = try await client.value(
             "object.putMany",
             #"{"bucket":"\#(bucketName)","objects":[\#(list.joined(separator: ","))]}"#)
         for (id, document) in zip(ids, documents) {
@@ -76,20 +77,20 @@ struct ContractRun {
         return Set(ids)
     }
 
-    private mutating func put(on face: some ContractFace) async throws -> Set<String> {
+    private mutating func put(on client: some ContractClient) async throws -> Set<String> {
         let id = random.pick(ids)
         let document = objects.document(&random)
-        try await face.value(
+        try await client.value(
             "object.put", #"{"bucket":"\#(bucketName)","id":"\#(id)","object":\#(document.sent)}"#)
         bucket.put(id, document.value, text: document.stored, now: Int(clock.now))
         exists = true
         return [id]
     }
 
-    private mutating func patch(on face: some ContractFace) async throws -> Set<String> {
+    private mutating func patch(on client: some ContractClient) async throws -> Set<String> {
         let id = random.pick(ids)
         let patch = objects.patch(&random)
-        let refusal = try await face.refusal(
+        let refusal = try await client.refusal(
             "object.patch", #"{"bucket":"\#(bucketName)","id":"\#(id)","object":\#(patch)}"#)
         let change = try JSONValue(parsing: patch)
         let merged = bucket.object(id)?.document.merged(with: change)
@@ -103,9 +104,9 @@ struct ContractRun {
         return [id]
     }
 
-    private mutating func delete(on face: some ContractFace) async throws -> Set<String> {
+    private mutating func delete(on client: some ContractClient) async throws -> Set<String> {
         let id = random.pick(ids)
-        let refusal = try await face.refusal(
+        let refusal = try await client.refusal(
             "object.delete", #"{"bucket":"\#(bucketName)","id":"\#(id)"}"#)
         #expect(
             refusal?.errorCode == (bucket.object(id) == nil ? "OBJECT_NOT_FOUND" : nil),
@@ -114,11 +115,11 @@ struct ContractRun {
         return [id]
     }
 
-    private mutating func deleteWhere(on face: some ContractFace) async throws -> Set<String> {
+    private mutating func deleteWhere(on client: some ContractClient) async throws -> Set<String> {
         var clauses = ClauseGenerator(objects: objects, bucket: bucket)
         let clause = ClauseGenerator.list(
             "and", [clauses.clause(depth: 3, &random), clauses.ids(&random)])
-        let answer = try await face.value(
+        let answer = try await client.value(
             "bucket.deleteWhere",
             #"{"bucket":"\#(bucketName)","bucketQuery":{"clause":\#(clause.text)}}"#)
         let gone = Set(bucket.matches(clause).map(\.id))
@@ -128,10 +129,10 @@ struct ContractRun {
     }
 
     /// Deletes random objects, at most 200, in one write.
-    mutating func deleteMany(_ count: Int, on face: some ContractFace) async throws {
+    mutating func deleteMany(_ count: Int, on client: some ContractClient) async throws {
         let gone = bucket.objects.map(\.id).shuffled(using: &random).prefix(count)
         let values = JSONValue.array(gone.map(JSONValue.string)).text
-        let answer = try await face.value(
+        let answer = try await client.value(
             "bucket.deleteWhere",
             #"{"bucket":"\#(bucketName)","bucketQuery":{"clause":{"type":"in","field":"_id","#
                 + #""values":\#(values)}}}"#)
@@ -139,14 +140,14 @@ struct ContractRun {
         bucket.delete(Set(gone))
     }
 
-    private mutating func deleteBucket(on face: some ContractFace) async throws -> Set<String> {
+    private mutating func deleteBucket(on client: some ContractClient) async throws -> Set<String> {
         let params = #"{"bucket":"\#(bucketName)"}"#
         let gone = Set(bucket.objects.map(\.id))
         if exists {
-            let answer = try await face.value("bucket.delete", params)
+            let answer = try await client.value("bucket.delete", params)
             #expect(answer["deleted"]?.int == gone.count, "seed \(seed)")
         } else {
-            let refusal = try await face.refusal("bucket.delete", params)
+            let refusal = try await client.refusal("bucket.delete", params)
             #expect(refusal?.errorCode == "BUCKET_NOT_FOUND", "seed \(seed)")
         }
         bucket.deleteAll()
@@ -157,25 +158,25 @@ struct ContractRun {
     // MARK: Queries
 
     /// Random queries, each walked to its end and counted, compared with the oracle.
-    mutating func check(queries count: Int, on face: some ContractFace) async throws {
+    mutating func check(queries count: Int, on client: some ContractClient) async throws {
         for _ in 0..<count {
             let query = QueryGenerator(objects: objects).query(on: bucket, &random)
             let expected = bucket.results(query.oracle)
-            let found = try await walk(query, on: face)
+            let found = try await walk(query, on: client)
             nonEmpty += expected.isEmpty ? 0 : 1
             let fault = difference(found, expected, projected: query.oracle.fields != nil)
             #expect(fault == nil, "seed \(seed), \(query.bucketQuery)\(query.fieldsMember)")
-            try await checkCount(query, expected.count, on: face)
-            let plan = try await face.value(
-                "bucket.explain", RemoteFace.params(bucketName, query, "3"))
+            try await checkCount(query, expected.count, on: client)
+            let plan = try await client.value(
+                "bucket.explain", RemoteClient.params(bucketName, query, "3"))
             accessPaths[plan["accessPath"]?.string ?? "none", default: 0] += 1
-            if random.oneIn(3) { try await checkScan(query, expected, on: face) }
+            if random.oneIn(3) { try await checkScan(query, expected, on: client) }
         }
     }
 
     /// Every page, with limits that change on the way.
     private mutating func walk(
-        _ query: GeneratedQuery, on face: some ContractFace
+        _ query: GeneratedQuery, on client: some ContractClient
     ) async throws -> [(value: JSONValue, text: [UInt8])] {
         var found: [(value: JSONValue, text: [UInt8])] = []
         var key: String?
@@ -183,7 +184,7 @@ struct ContractRun {
             let limit = random.pick(
                 ids.count > 100
                     ? [nil, "150", "\"77\""] : [nil, "0", "1", "2", "3", "7", "\"5\"", "50"])
-            let page = try await face.page(bucketName, query, limit: limit, key: key)
+            let page = try await client.page(bucketName, query, limit: limit, key: key)
             let size = limit.flatMap { Int($0.filter { $0 != "\"" }) } ?? 0
             if page.nextKey != nil, size > 0 {
                 #expect(page.results.count == size, "seed \(seed), \(query.bucketQuery)")
@@ -197,9 +198,9 @@ struct ContractRun {
     }
 
     private func checkCount(
-        _ query: GeneratedQuery, _ expected: Int, on face: some ContractFace
+        _ query: GeneratedQuery, _ expected: Int, on client: some ContractClient
     ) async throws {
-        let count = try await face.value(
+        let count = try await client.value(
             "bucket.count",
             #"{"bucket":"\#(bucketName)","bucketQuery":{"clause":\#(query.clauseText)}}"#)
         #expect(count["count"]?.int == expected, "seed \(seed), \(query.clauseText)")
@@ -208,17 +209,17 @@ struct ContractRun {
     /// The same clause beside one that no index knows and no object satisfies: no access path but the
     /// scan finds it.
     private func checkScan(
-        _ query: GeneratedQuery, _ expected: [OracleResult], on face: some ContractFace
+        _ query: GeneratedQuery, _ expected: [OracleResult], on client: some ContractClient
     ) async throws {
         let never = try JSONValue(parsing: #"{"type":"prefix","field":"no such","prefix":"z"}"#)
         let either = ClauseGenerator.list("or", [query.oracle.clause!, never]).text
         var scan = query
         scan.bucketQuery = query.bucketQuery.replacing(query.clauseText, with: either)
-        let plan = try await face.value("bucket.explain", RemoteFace.params(bucketName, scan))
+        let plan = try await client.value("bucket.explain", RemoteClient.params(bucketName, scan))
         #expect(
             usesColumns || plan["accessPath"]?.string == "scan", "seed \(seed), \(scan.bucketQuery)"
         )
-        let page = try await face.page(bucketName, scan, limit: nil)
+        let page = try await client.page(bucketName, scan, limit: nil)
         let expected = Array(expected.prefix(200))
         let fault = difference(page.results, expected, projected: query.oracle.fields != nil)
         #expect(fault == nil, "seed \(seed), \(scan.bucketQuery)")

@@ -19,15 +19,15 @@ enum ContractSeeds {
 /// A backend of its own on a store.
 func withBackend<Result>(
     _ kind: BackendKind, path: String, limits: Limits = Limits(), clock: TestClock = TestClock(),
-    makesColumns: Bool = false, _ body: (DirectFace) async throws -> Result
+    makesColumns: Bool = false, _ body: (DirectClient) async throws -> Result
 ) async throws -> Result {
     var opening = BackendKind.Opening(path: path)
     (opening.limits, opening.now) = (limits, { clock.now })
     if makesColumns { opening.tuning = .eager }
     let backend = try kind.open(opening)
     do {
-        let face = DirectFace(backend: backend, limits: limits, settles: makesColumns)
-        let result = try await body(face)
+        let client = DirectClient(backend: backend, limits: limits, settles: makesColumns)
+        let result = try await body(client)
         try backend.close()
         return result
     } catch {
@@ -63,8 +63,9 @@ extension InMemoryEngine.Tuning {
             if seed % 3 == 0 { limits.documentCacheBytes = 0 }
             var run = ContractRun(seed: seed, clock: TestClock())
             for _ in 0..<2 {
-                try await withBackend(kind, path: path, limits: limits, clock: run.clock) { face in
-                    try await run.history(rounds: 3, on: face)
+                try await withBackend(kind, path: path, limits: limits, clock: run.clock) {
+                    client in
+                    try await run.history(rounds: 3, on: client)
                 }
             }
             try run.checkStore(path, of: kind)
@@ -85,9 +86,9 @@ extension InMemoryEngine.Tuning {
             for _ in 0..<2 {
                 try await withBackend(
                     kind, path: path, limits: limits, clock: run.clock, makesColumns: true
-                ) { face in
-                    try await run.history(rounds: 3, on: face)
-                    for _ in 0..<3 { try await run.checkWalkAmongWrites(on: face) }
+                ) { client in
+                    try await run.history(rounds: 3, on: client)
+                    for _ in 0..<3 { try await run.checkWalkAmongWrites(on: client) }
                 }
             }
             try run.checkStore(path, of: kind)
@@ -102,9 +103,9 @@ extension InMemoryEngine.Tuning {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             var run = ContractRun(seed: seed, clock: TestClock())
-            try await withBackend(kind, path: path, clock: run.clock) { face in
-                _ = try await run.putMany(40, on: face)
-                for _ in 0..<5 { try await run.checkWalkAmongWrites(on: face) }
+            try await withBackend(kind, path: path, clock: run.clock) { client in
+                _ = try await run.putMany(40, on: client)
+                for _ in 0..<5 { try await run.checkWalkAmongWrites(on: client) }
             }
             try run.checkStore(path, of: kind)
         }
@@ -116,9 +117,9 @@ extension InMemoryEngine.Tuning {
     {
         try await withTemporaryFolder { folder in
             var run = ContractRun(seed: 1, clock: TestClock())
-            let paths = try await withBackend(kind, path: folder + "/store.sqlite") { face in
-                _ = try await run.putMany(45, on: face)
-                try await run.check(queries: 300, on: face)
+            let paths = try await withBackend(kind, path: folder + "/store.sqlite") { client in
+                _ = try await run.putMany(45, on: client)
+                try await run.check(queries: 300, on: client)
                 return run.accessPaths
             }
             for path in ["nearest", "circle", "box", "polygon", "ids", "union", "scan", "nothing"] {
@@ -135,9 +136,9 @@ extension InMemoryEngine.Tuning {
             run.usesColumns = true
             let paths = try await withBackend(
                 kind, path: folder + "/store.sqlite", makesColumns: true
-            ) { face in
-                _ = try await run.putMany(45, on: face)
-                try await run.check(queries: 300, on: face)
+            ) { client in
+                _ = try await run.putMany(45, on: client)
+                try await run.check(queries: 300, on: client)
                 return run.accessPaths
             }
             for path in ["lookup", "ordered", "nearest", "circle", "box", "ids", "union"] {
@@ -154,10 +155,10 @@ extension InMemoryEngine.Tuning {
             var run = ContractRun(seed: 4, clock: TestClock(), ids: 400)
             try await withBackend(
                 kind, path: folder + "/store.sqlite", clock: run.clock, makesColumns: true
-            ) { face in
+            ) { client in
                 // A read that is cheap does not wait.
-                _ = try await run.putMany(400, on: face)
-                let unsettled = DirectFace(backend: face.backend, limits: face.limits)
+                _ = try await run.putMany(400, on: client)
+                let unsettled = DirectClient(backend: client.backend, limits: client.limits)
                 let clause = #"{"type":"eq","field":"tag","value":"x"}"#
                 let params = #"{"bucket":"\#(run.bucketName)","bucketQuery":{"clause":\#(clause)}}"#
                 _ = try await unsettled.value("bucket.count", params)
@@ -179,19 +180,19 @@ extension InMemoryEngine.Tuning {
             run.usesColumns = true
             let made = try await withBackend(kind, path: path, clock: run.clock, makesColumns: true)
             {
-                face in
-                _ = try await run.putMany(45, on: face)
-                try await run.check(queries: 50, on: face)
-                face.backend.settle()
-                return face.backend.statistics().columns
+                client in
+                _ = try await run.putMany(45, on: client)
+                try await run.check(queries: 50, on: client)
+                client.backend.settle()
+                return client.backend.statistics().columns
             }
             #expect(made > 1)
             // Without the eagerness that would make them anew for the first query.
-            try await withBackend(kind, path: path, clock: run.clock) { face in
-                face.backend.settle()
-                let columns = face.backend.statistics().columns
+            try await withBackend(kind, path: path, clock: run.clock) { client in
+                client.backend.settle()
+                let columns = client.backend.statistics().columns
                 #expect(columns <= made && columns > made / 2, "\(columns) of \(made)")
-                try await run.check(queries: 50, on: face)
+                try await run.check(queries: 50, on: client)
             }
         }
     }
@@ -207,10 +208,10 @@ extension InMemoryEngine.Tuning {
             for round in 0..<2 {
                 try await withBackend(
                     kind, path: path, clock: run.clock, makesColumns: round == 1
-                ) { face in
-                    _ = try await run.putMany(1_400, on: face)
-                    try await run.write(steps: 60, on: face)
-                    try await run.check(queries: 4, on: face)
+                ) { client in
+                    _ = try await run.putMany(1_400, on: client)
+                    try await run.write(steps: 60, on: client)
+                    try await run.check(queries: 4, on: client)
                 }
             }
             try run.checkStore(path, of: kind)

@@ -19,21 +19,21 @@ import Testing
             if seed % 2 == 0 { limits.documentCacheBytes = 0 }
             var random = SplitMix64(seed: seed)
             var model = Model()
-            try await withBackend(kind, path: path, limits: limits) { face in
+            try await withBackend(kind, path: path, limits: limits) { client in
                 for _ in 0..<20 {
                     let writes = (0..<60).map { _ in Self.write(&random) }
                     let expected = writes.map { model.answer(to: $0) }
-                    let answers = await face.backend.outcomes(of: writes)
+                    let answers = await client.backend.outcomes(of: writes)
                     #expect(answers == expected, "seed \(seed)")
-                    let left = try Self.contents(of: face.backend)
+                    let left = try Self.contents(of: client.backend)
                     #expect(left == model.contents, "seed \(seed)")
                 }
-                #expect(face.backend.statistics().commits < 20 * 60, "no two made a group")
-                let report = try face.backend.check(until: nil)
+                #expect(client.backend.statistics().commits < 20 * 60, "no two made a group")
+                let report = try client.backend.check(until: nil)
                 #expect(report.problems == [], "seed \(seed)")
             }
-            try await withBackend(kind, path: path) { face in
-                let left = try Self.contents(of: face.backend)
+            try await withBackend(kind, path: path) { client in
+                let left = try Self.contents(of: client.backend)
                 #expect(left == model.contents, "seed \(seed)")
             }
             #expect(try kind.check(path).problems == [], "seed \(seed)")

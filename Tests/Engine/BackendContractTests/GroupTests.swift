@@ -17,7 +17,7 @@ import Testing
         try await withTemporaryFolder { folder in
             var limits = Limits()
             limits.documentCacheBytes = cacheBytes
-            try await withBackend(kind, path: folder + "/store.sqlite", limits: limits) { face in
+            try await withBackend(kind, path: folder + "/store.sqlite", limits: limits) { client in
                 let bucket = try BucketName("one")
                 func put(_ text: String, _ condition: WriteCondition) -> Write {
                     let document = WrittenDocument(text: Array(text.utf8), points: [])
@@ -25,8 +25,8 @@ import Testing
                         id: Self.id, document: document, owner: "o\"w", dataType: "d\\t")
                     return .put(bucket: bucket, object: object, condition: condition)
                 }
-                _ = await face.backend.outcomes(of: [put(#"{"n":1}"#, .none)])
-                let commits = face.backend.statistics().commits
+                _ = await client.backend.outcomes(of: [put(#"{"n":1}"#, .none)])
+                let commits = client.backend.statistics().commits
                 // What keeps the writer busy while the others gather.
                 let others = (0..<2_000).map { number in
                     PutObject(
@@ -49,15 +49,15 @@ import Testing
                         bucket: bucket, id: Self.id, patch: Array(#"{"m":9}"#.utf8), ifVersion: nil,
                         ifNewer: nil, expiry: .unchanged),
                 ]
-                let answers = await face.backend.outcomes(of: writes)
+                let answers = await client.backend.outcomes(of: writes)
                 #expect(
                     answers.dropFirst() == [
                         "[2]", "[3]", "versionIsStale", "deleted 1", "objectNotFound", "[1]", "[2]",
                         "alreadyExists", "[3]",
                     ])
-                #expect(face.backend.statistics().commits < commits + writes.count)
+                #expect(client.backend.statistics().commits < commits + writes.count)
                 var writer = JSONWriter()
-                try face.backend.get(Self.id, in: bucket, into: &writer)
+                try client.backend.get(Self.id, in: bucket, into: &writer)
                 let text = String(decoding: writer.bytes, as: UTF8.self)
                 #expect(text.hasSuffix(#""_owner":"o\"w","_dataType":"d\\t","n":7,"m":9}"#))
             }

@@ -19,7 +19,7 @@ struct Page {
     var ids: [String] { results.map { $0.value["_id"]!.string! } }
 }
 
-extension ContractFace {
+extension ContractClient {
     /// One page of a query.
     ///
     /// - Parameter limit: JSON of `bestEffortLimit`, or nil for none.

@@ -26,12 +26,12 @@ import Testing
         async throws
     {
         try await withTemporaryFolder { folder in
-            try await withBackend(kind, path: folder + "/store.sqlite") { face in
-                try await face.value(
+            try await withBackend(kind, path: folder + "/store.sqlite") { client in
+                try await client.value(
                     "object.putMany",
                     #"{"bucket":"grid","objects":[\#(Self.objects.joined(separator: ","))]}"#)
                 for (radius, path) in [(700, "circle"), (2_000, "circle"), (20_000, "scan")] {
-                    let plan = try await face.value(
+                    let plan = try await client.value(
                         "bucket.explain",
                         Self.explain(
                             #"""
@@ -62,15 +62,15 @@ import Testing
                 #"{"type":"geopolygon","field":"at","polygon":{"type":"Polygon","coordinates":[[\#(ring)]]}}"#
         }
         try await withTemporaryFolder { folder in
-            try await withBackend(kind, path: folder + "/store.sqlite") { face in
-                try await face.value(
+            try await withBackend(kind, path: folder + "/store.sqlite") { client in
+                try await client.value(
                     "object.putMany",
                     #"{"bucket":"grid","objects":[\#(Self.objects.joined(separator: ","))]}"#)
                 for around in ["\u{1}", "{\"type\":\"or\",\"clauses\":[\u{1},\u{1}]}"] {
                     var costs: [Int] = []
                     for count in [8, 9_000] {
                         let clause = around.replacing("\u{1}", with: star(count / 2))
-                        let plan = try await face.value(
+                        let plan = try await client.value(
                             "bucket.explain",
                             #"{"bucket":"grid","bucketQuery":{"clause":\#(clause)}}"#)
                         costs.append(try #require(plan["estimatedMicroseconds"]?.int))
@@ -89,13 +89,13 @@ import Testing
     {
         try await withTemporaryFolder { folder in
             try await withBackend(kind, path: folder + "/store.sqlite", makesColumns: true) {
-                face in
-                try await face.value(
+                client in
+                try await client.value(
                     "object.putMany",
                     #"{"bucket":"grid","objects":[\#(Self.objects.joined(separator: ","))]}"#)
                 let clause = #"{"type":"contains","field":"name","value":"3999"}"#
-                _ = try await face.value("bucket.count", Self.explain(clause))
-                let plan = try await face.value("bucket.explain", Self.explain(clause))
+                _ = try await client.value("bucket.count", Self.explain(clause))
+                let plan = try await client.value("bucket.explain", Self.explain(clause))
                 #expect(plan["estimatedCandidates"]?.int ?? 0 > 2_000, "\(plan)")
             }
         }
@@ -107,27 +107,27 @@ import Testing
     )
         async throws
     {
-        func putMany(_ objects: [String], in bucket: String, on face: DirectFace) async throws {
-            try await face.value(
+        func putMany(_ objects: [String], in bucket: String, on client: DirectClient) async throws {
+            try await client.value(
                 "object.putMany",
                 #"{"bucket":"\#(bucket)","objects":[\#(objects.joined(separator: ","))]}"#)
         }
         try await withTemporaryFolder { folder in
             try await withBackend(kind, path: folder + "/store.sqlite", makesColumns: true) {
-                face in
-                try await putMany(Self.objects, in: "others", on: face)
-                try await putMany(Array(Self.objects[..<200]), in: "grid", on: face)
+                client in
+                try await putMany(Self.objects, in: "others", on: client)
+                try await putMany(Array(Self.objects[..<200]), in: "grid", on: client)
                 for hole in stride(from: 0, to: 60, by: 3) {
-                    try await face.value("object.delete", #"{"bucket":"grid","id":"o-\#(hole)"}"#)
+                    try await client.value("object.delete", #"{"bucket":"grid","id":"o-\#(hole)"}"#)
                 }
                 let clause = #"{"type":"prefix","field":"name","prefix":"1"}"#
                 // Asked once for the column, then of it: 1, 10 to 19, 100 to 199, without the holes.
                 for _ in 0..<2 {
-                    let found = try await face.value("bucket.count", Self.explain(clause))
+                    let found = try await client.value("bucket.count", Self.explain(clause))
                     #expect(found["count"]?.int == 108)
                 }
-                #expect(face.backend.statistics().columns == 1)
-                let plan = try await face.value("bucket.explain", Self.explain(clause))
+                #expect(client.backend.statistics().columns == 1)
+                let plan = try await client.value("bucket.explain", Self.explain(clause))
                 #expect(plan["estimatedDocuments"]?.int == 0, "\(plan)")
             }
         }

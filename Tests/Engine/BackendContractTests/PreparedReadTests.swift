@@ -10,11 +10,11 @@ import Testing
     private static let bucket = BucketName(trusted: "many")
 
     /// The objects `o0`, `o1` and so on, each with its number as `n`.
-    private static func put(_ numbers: Range<Int>, plus more: Int = 0, on face: DirectFace)
+    private static func put(_ numbers: Range<Int>, plus more: Int = 0, on client: DirectClient)
         async throws
     {
         let objects = numbers.map { #"{"_id":"o\#($0)","n":\#($0 + more)}"# }
-        try await face.value(
+        try await client.value(
             "object.putMany", #"{"bucket":"many","objects":[\#(objects.joined(separator: ","))]}"#)
     }
 
@@ -57,24 +57,25 @@ import Testing
             limits.documentCacheBytes = cacheBytes
             try await withTemporaryFolder { [limits] folder in
                 try await withBackend(kind, path: folder + "/store.sqlite", limits: limits) {
-                    face in
-                    try await Self.put(0..<count, on: face)
-                    let reads = try Self.reads(on: face.backend)
-                    let before = try Self.reads(on: face.backend).map { try Self.outcome(of: $0) }
+                    client in
+                    try await Self.put(0..<count, on: client)
+                    let reads = try Self.reads(on: client.backend)
+                    let before = try Self.reads(on: client.backend).map { try Self.outcome(of: $0) }
                     func check(_ moment: String) throws {
                         let found = try reads.map { try Self.outcome(of: $0) }
                         #expect(found == before, "\(moment), cache of \(cacheBytes) bytes")
                     }
-                    try await Self.put(0..<15, plus: 1_000, on: face)
-                    try await Self.put(count..<(count + 10), on: face)
+                    try await Self.put(0..<15, plus: 1_000, on: client)
+                    try await Self.put(count..<(count + 10), on: client)
                     try check("after puts")
                     for id in 0..<5 {
-                        try await face.value("object.delete", #"{"bucket":"many","id":"o\#(id)"}"#)
+                        try await client.value(
+                            "object.delete", #"{"bucket":"many","id":"o\#(id)"}"#)
                     }
                     try check("after deletes")
-                    let now = try Self.reads(on: face.backend).map { try Self.outcome(of: $0) }
+                    let now = try Self.reads(on: client.backend).map { try Self.outcome(of: $0) }
                     #expect(zip(now, before).allSatisfy { $0 != $1 }, "\(now)")
-                    try await face.value("bucket.delete", #"{"bucket":"many"}"#)
+                    try await client.value("bucket.delete", #"{"bucket":"many"}"#)
                     try check("without the bucket")
                 }
             }
@@ -86,11 +87,11 @@ import Testing
         on kind: BackendKind
     ) async throws {
         try await withTemporaryFolder { folder in
-            try await withBackend(kind, path: folder + "/store.sqlite") { face in
-                try await Self.put(0..<500, on: face)
-                func kept() -> Int { face.backend.statistics().memory.supersededDocuments }
-                var reads = try Self.reads(on: face.backend)
-                try await Self.put(0..<500, plus: 1, on: face)
+            try await withBackend(kind, path: folder + "/store.sqlite") { client in
+                try await Self.put(0..<500, on: client)
+                func kept() -> Int { client.backend.statistics().memory.supersededDocuments }
+                var reads = try Self.reads(on: client.backend)
+                try await Self.put(0..<500, plus: 1, on: client)
                 #expect(kept() > 0)
                 #expect(reads.count == 9)
                 reads = []
@@ -104,12 +105,12 @@ import Testing
         async throws
     {
         try await withTemporaryFolder { folder in
-            try await withBackend(kind, path: folder + "/store.sqlite") { face in
+            try await withBackend(kind, path: folder + "/store.sqlite") { client in
                 func isCostly(_ request: ReadRequest) throws -> Bool {
-                    try face.backend.prepare(request).isCostly
+                    try client.backend.prepare(request).isCostly
                 }
                 for (objects, areMany) in [(0..<20, false), (20..<500, true)] {
-                    try await Self.put(objects, on: face)
+                    try await Self.put(objects, on: client)
                     let query = Query(clause: Self.isNumber(3))
                     #expect(try isCostly(.page(query, in: Self.bucket)) == areMany)
                     #expect(try isCostly(.count(query.clause, in: Self.bucket)) == areMany)
@@ -134,10 +135,10 @@ import Testing
         var limits = Limits()
         limits.documentCacheBytes = 0
         try await withTemporaryFolder { [limits] folder in
-            try await withBackend(kind, path: folder + "/store.sqlite", limits: limits) { face in
-                try await Self.put(0..<count, on: face)
+            try await withBackend(kind, path: folder + "/store.sqlite", limits: limits) { client in
+                try await Self.put(0..<count, on: client)
                 for fields in [nil, [Array("n".utf8)], []] as [[[UInt8]]?] {
-                    let read = try face.backend.prepare(
+                    let read = try client.backend.prepare(
                         .page(Query(fields: fields), in: Self.bucket))
                     #expect(read.isCostly == (count > 16 && fields?.isEmpty != true))
                     var writer = JSONWriter()
@@ -152,15 +153,15 @@ import Testing
         async throws
     {
         try await withTemporaryFolder { folder in
-            try await withBackend(kind, path: folder + "/store.sqlite") { face in
+            try await withBackend(kind, path: folder + "/store.sqlite") { client in
                 func listing() throws -> any PreparedRead {
-                    try face.backend.prepare(
+                    try client.backend.prepare(
                         .buckets(
                             in: .application, after: nil,
                             where: { $0.text.hasSuffix("99") || $0.text.hasSuffix("b1000") }))
                 }
                 func put(_ number: Int) async throws {
-                    try await face.value(
+                    try await client.value(
                         "object.put", #"{"bucket":"b\#(number)","id":"o1","object":{}}"#)
                 }
                 for number in 0..<1_000 { try await put(number) }
@@ -190,8 +191,8 @@ import Testing
         on kind: BackendKind
     ) async throws {
         try await withTemporaryFolder { folder in
-            try await withBackend(kind, path: folder + "/store.sqlite") { face in
-                try await Self.put(0..<500, on: face)
+            try await withBackend(kind, path: folder + "/store.sqlite") { client in
+                try await Self.put(0..<500, on: client)
                 let signal = StopSignal()
                 let clause = Self.isNumber(499)
                 let requests: [ReadRequest] = [
@@ -199,7 +200,7 @@ import Testing
                     .count(clause, in: Self.bucket),
                     .explanation(Query(clause: clause), in: Self.bucket, analyze: true),
                 ]
-                let reads = try requests.map { try face.backend.prepare($0) }
+                let reads = try requests.map { try client.backend.prepare($0) }
                 for read in reads { _ = try Self.outcome(of: read, until: signal) }
                 signal.stop()
                 for read in reads {
@@ -218,18 +219,18 @@ import Testing
     ) async throws {
         try await withTemporaryFolder { folder in
             try await withBackend(kind, path: folder + "/store.sqlite", makesColumns: true) {
-                face in
-                try await Self.put(0..<400, on: face)
+                client in
+                try await Self.put(0..<400, on: client)
                 // All values are equal: the key tells where the page ended by creation alone.
                 var query = Query(order: [OrderKey(.field(FieldPath("none")))], limit: 10)
-                var read = try face.backend.prepare(.page(query, in: Self.bucket))
+                var read = try client.backend.prepare(.page(query, in: Self.bucket))
                 #expect(read.isCostly)
                 // So many holes that the rest is renumbered.
                 let clause = #"{"type":"range","field":"n","upperLimit":199}"#
-                try await face.value(
+                try await client.value(
                     "bucket.deleteWhere",
                     #"{"bucket":"many","bucketQuery":{"clause":\#(clause)}}"#)
-                face.backend.settle()
+                client.backend.settle()
                 var ids: [String] = []
                 while true {
                     var writer = JSONWriter()
@@ -241,7 +242,7 @@ import Testing
                     }
                     guard let key = end.nextPaginationKey, ids.count < 400 else { break }
                     query.paginationKey = key
-                    read = try face.backend.prepare(.page(query, in: Self.bucket))
+                    read = try client.backend.prepare(.page(query, in: Self.bucket))
                 }
                 #expect(ids == (200..<400).map { "o\($0)" })
             }
@@ -253,10 +254,10 @@ import Testing
         async throws
     {
         try await withTemporaryFolder { folder in
-            try await withBackend(kind, path: folder + "/store.sqlite") { face in
+            try await withBackend(kind, path: folder + "/store.sqlite") { client in
                 let point = #"{"_type":"point","lat":1,"lon":2}"#
                 let objects = Array(repeating: #"{"p":\#(point)}"#, count: 200)
-                try await face.value(
+                try await client.value(
                     "object.putMany",
                     #"{"bucket":"many","objects":[\#(objects.joined(separator: ","))]}"#)
                 func explained(_ count: Int, _ model: String) async throws -> Int {
@@ -265,7 +266,7 @@ import Testing
                             + #""putDistanceInto":"d\#($0)"}"#
                     }
                     let clause = #"{"type":"or","clauses":[\#(clauses.joined(separator: ","))]}"#
-                    let plan = try await face.value(
+                    let plan = try await client.value(
                         "bucket.explain", #"{"bucket":"many","bucketQuery":{"clause":\#(clause)}}"#)
                     return try #require(plan["estimatedMicroseconds"]?.int)
                 }

@@ -18,9 +18,9 @@ import Testing
                 run = try await TestService.with(on: kind, path: path, now: { clock.now }) {
                     service in
                     var run = before
-                    let face = RemoteFace(connection: service.connection)
-                    try await run.history(rounds: 2, on: face)
-                    try await run.checkWalkAmongWrites(on: face)
+                    let client = RemoteClient(connection: service.connection)
+                    try await run.history(rounds: 2, on: client)
+                    try await run.checkWalkAmongWrites(on: client)
                     return run
                 }
             }
@@ -38,8 +38,8 @@ import Testing
         limits.replyBytes = 2_500
         try await TestService.with(on: kind, limits: limits) { [limits] service in
             var run = ContractRun(seed: seed, clock: TestClock())
-            let face = RemoteFace(connection: service.connection)
-            _ = try await run.putMany(45, on: face)
+            let client = RemoteClient(connection: service.connection)
+            _ = try await run.putMany(45, on: client)
             for order in ["", #","orderBy":"s""#, #","orderBy":"n","descending":true"#] {
                 var (key, ids, lines): (String?, [String], Int) = (nil, [], 0)
                 repeat {

@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: BackendKind.all)
     func `writes are answered in the order of their submission`(on kind: BackendKind) async throws {
         try await withTemporaryFolder { folder in
-            try await withBackend(kind, path: folder + "/store.sqlite") { face in
+            try await withBackend(kind, path: folder + "/store.sqlite") { client in
                 let answered = Mutex<[Int]>([])
                 let bucket = try BucketName("many")
                 await withCheckedContinuation { continuation in
@@ -25,7 +25,7 @@ import Testing
                                     document: WrittenDocument(text: [123, 125], points: [])
                                 ),
                                 condition: .none)
-                        face.backend.submit(write) { _ in
+                        client.backend.submit(write) { _ in
                             let count = answered.withLock {
                                 $0.append(number)
                                 return $0.count

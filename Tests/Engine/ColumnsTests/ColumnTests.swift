@@ -188,7 +188,7 @@ import Testing
         for slot in 0..<800 { try run.put(slot) }
         for _ in 0..<150 {
             let leaf = try run.leaf()
-            guard let test = CellTest(leaf, on: run.column) else { continue }
+            guard let test = CellPredicate(leaf, on: run.column) else { continue }
             for slot in run.documents.indices {
                 let expected = try Run.reading(run.documents[slot]) { leaf.evaluate(on: $0) }
                 let found = test.truth(run.column.cell(of: Slot(slot)), in: run.column)
@@ -216,18 +216,19 @@ import Testing
         }
     }
 
-    private func check(_ run: inout Run, _ place: String) throws {
+    private func check(_ run: inout Run, _ context: String) throws {
         let index = try #require(run.index)
         for descending in [false, true] {
             let sorted = try run.sorted(descending: descending)
             #expect(
-                walk(OrderedWalk(index, run.column, descending: descending)) == sorted, "\(place)")
+                walk(OrderedWalk(index, run.column, descending: descending)) == sorted, "\(context)"
+            )
             for _ in 0..<5 {
                 let at = run.random.below(sorted.count)
                 let after = (value: try run.value(Int(sorted[at])), slot: Int(sorted[at]) + 1)
                 let rest = walk(
                     OrderedWalk(index, run.column, descending: descending, after: after))
-                #expect(rest == Array(sorted[(at + 1)...]), "\(place), behind \(sorted[at])")
+                #expect(rest == Array(sorted[(at + 1)...]), "\(context), behind \(sorted[at])")
             }
         }
         for _ in 0..<25 {
@@ -237,7 +238,8 @@ import Testing
                 try Run.reading(run.documents[Int(slot)]) { leaf.evaluate(on: $0) } == .yes
             }
             #expect(
-                walk(OrderedWalk(index, run.column, range: range)) == expected, "\(place), \(leaf)")
+                walk(OrderedWalk(index, run.column, range: range)) == expected,
+                "\(context), \(leaf)")
         }
     }
 
@@ -258,8 +260,8 @@ extension Literal {
         case .number: self = .number(view.number!)
         case .string: self = .string(Array(view.utf8!))
         case .object:
-            guard let place = GeoPoint.coordinate(of: view) else { return nil }
-            self = .point(place)
+            guard let coordinate = GeoPoint.coordinate(of: view) else { return nil }
+            self = .point(coordinate)
         case .array, .huge: return nil
         }
     }

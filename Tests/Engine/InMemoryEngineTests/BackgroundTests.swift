@@ -65,7 +65,7 @@ import Testing
         table.create(in: shops, 50, &random, expires: 1_000)
         try table.check("filled")
         table.settle()
-        let next = table.engine.successor()
+        let next = table.engine.nextSnapshot()
         let creation = table.put(into: next)
         table.now.withLock { $0 = 2_000 }
         try table.check("expired")
@@ -195,13 +195,13 @@ private final class EngineTable {
     private static let named = #"{"kind":1,"name":"value of a transaction"}"#
 
     /// Writes an object in a transaction, which is not published before `publish`.
-    func put(into next: Successor) -> ChangeNumber {
+    func put(into next: NextSnapshot) -> ChangeNumber {
         change += 1
         apply(change, Self.named, nil, in: shops, to: next)
         return change
     }
 
-    func publish(_ next: Successor, with creation: ChangeNumber) {
+    func publish(_ next: NextSnapshot, with creation: ChangeNumber) {
         objects[creation] = (Self.named, nil)
         engine.publish(next, upTo: change)
     }
@@ -210,7 +210,7 @@ private final class EngineTable {
         _ creation: ChangeNumber, _ json: String, _ expires: Int64?, in bucket: BucketName
     ) {
         change += 1
-        let next = engine.successor()
+        let next = engine.nextSnapshot()
         apply(creation, json, expires, in: bucket, to: next)
         if bucket == shops { objects[creation] = (json, expires) }
         engine.publish(next, upTo: change)
@@ -218,7 +218,7 @@ private final class EngineTable {
 
     private func apply(
         _ creation: ChangeNumber, _ json: String, _ expires: Int64?, in bucket: BucketName,
-        to next: Successor
+        to next: NextSnapshot
     ) {
         let metadata = ObjectMetadata(
             id: uuid(Int(creation)), created: 0, modified: 0, version: 1, expires: expires)
@@ -233,7 +233,7 @@ private final class EngineTable {
 
     private func delete(_ creations: [ChangeNumber]) {
         change += 1
-        let next = engine.successor()
+        let next = engine.nextSnapshot()
         next.delete(creations, in: shops)
         for creation in creations {
             objects[creation] = nil
@@ -262,7 +262,7 @@ private final class EngineTable {
     }
 
     /// Compares counts and the beginning of an order with the documents.
-    func check(_ place: String) throws {
+    func check(_ context: String) throws {
         let now = now.withLock { $0 }
         let alive = objects.filter { $0.value.expires ?? .max > now }
         func isTrue(_ clause: Clause, _ json: String) throws -> Bool {
@@ -276,7 +276,7 @@ private final class EngineTable {
         for clause in clauses {
             let expected = try alive.count { try isTrue(clause, $0.value.json) }
             let found = try engine.count(clause, in: shops)
-            #expect(found == expected, "\(place), \(clause)")
+            #expect(found == expected, "\(context), \(clause)")
         }
         for field in [kind, name] {
             let keyed = try alive.map { creation, object in
@@ -290,7 +290,7 @@ private final class EngineTable {
                 $0.key != $1.key ? $0.key < $1.key : $0.creation < $1.creation
             }
             let expected = sorted.prefix(50).map { uuid(Int($0.creation)).text }
-            #expect(try page(orderedBy: field) == expected, "\(place), by \(field.text)")
+            #expect(try page(orderedBy: field) == expected, "\(context), by \(field.text)")
         }
     }
 }

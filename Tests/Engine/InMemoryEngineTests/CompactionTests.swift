@@ -13,7 +13,8 @@ import Testing
     private struct Run {
         let engine: InMemoryEngine
         let ready = DispatchSemaphore(value: 0)
-        var objects: [ChangeNumber: (id: ObjectID, change: ChangeNumber, place: Coordinate?)] = [:]
+        var objects: [ChangeNumber: (id: ObjectID, change: ChangeNumber, position: Coordinate?)] =
+            [:]
         var change: ChangeNumber = 0
         var random: SplitMix64
 
@@ -35,7 +36,7 @@ import Testing
         }
 
         mutating func write(creation: ChangeNumber, id: ObjectID) {
-            let at = random.oneIn(10) ? nil : place(&random)
+            let at = random.oneIn(10) ? nil : position(&random)
             objects[creation] = (id, change, at)
             engine.apply(
                 [upsert(shops, id, creation: creation, change: change, at: at)], upTo: change)
@@ -75,7 +76,7 @@ import Testing
                 }
                 #expect(state.slot(of: object.id) == slot, comment)
                 #expect(state.records[Int(slot)].change == object.change, comment)
-                #expect(state.fields[location]?.position(of: slot) == object.place, comment)
+                #expect(state.fields[location]?.position(of: slot) == object.position, comment)
             }
         }
     }
@@ -150,7 +151,7 @@ import Testing
             run.ready.wait()
             run.engine.installBackgroundWork()
         }
-        run.check("the successor")
+        run.check("the next snapshot")
     }
 
     @Test func `a bucket whose objects are all deleted holds nothing`() {

@@ -29,7 +29,8 @@ import Testing
             let changes = (1...64).map { number in
                 let change = ChangeNumber(group * 64 + number)
                 return upsert(
-                    shops, uuid(Int(change)), creation: change, change: change, at: place(&random))
+                    shops, uuid(Int(change)), creation: change, change: change,
+                    at: position(&random))
             }
             let objects = (group + 1) * 64
             engine.apply(changes, upTo: ChangeNumber(objects))
@@ -54,7 +55,7 @@ import Testing
                 let number = 1 + random.below(objects)
                 return upsert(
                     shops, uuid(number), creation: ChangeNumber(number), change: change,
-                    at: place(&random))
+                    at: position(&random))
             }
             engine.apply(group, upTo: change)
             let bytes = engine.statistics().memory.indexBytes
@@ -76,7 +77,7 @@ import Testing
                 [
                     upsert(
                         names[number % names.count], uuid(number), creation: change,
-                        change: change, at: place(&random))
+                        change: change, at: position(&random))
                 ], upTo: change)
         }
         for (engine, most) in [(loaded, 1_850), (written, 2_250)] {
@@ -103,7 +104,7 @@ import Testing
                 engine.apply([.delete(bucket: gone.value, creations: [gone.key])], upTo: change)
             default:
                 let name = random.pick(names)
-                let at = random.oneIn(3) ? nil : place(&random)
+                let at = random.oneIn(3) ? nil : position(&random)
                 engine.apply(
                     [upsert(name, uuid(Int(change)), creation: change, change: change, at: at)],
                     upTo: change)
@@ -111,7 +112,9 @@ import Testing
             }
             guard change % 50 == 0 else { continue }
             var totals = Snapshot.Totals()
-            for (name, box) in engine.snapshot.buckets { totals.add(box.state, named: name) }
+            for (name, bucketView) in engine.snapshot.buckets {
+                totals.add(bucketView.state, named: name)
+            }
             let statistics = engine.statistics()
             #expect(statistics.objects == alive.count && totals.objects == alive.count)
             #expect(statistics.points == totals.points)

@@ -26,7 +26,7 @@ import Testing
                 [
                     upsert(
                         shops, uuid(Int(change)), creation: change, change: change,
-                        at: place(&random))
+                        at: position(&random))
                 ], upTo: change)
         }
         let before = tiers()
@@ -40,7 +40,7 @@ import Testing
         Thread.sleep(forTimeInterval: 1)
         let last = objects + 1
         engine.apply(
-            [upsert(shops, uuid(1), creation: 1, change: last, at: place(&random))], upTo: last)
+            [upsert(shops, uuid(1), creation: 1, change: last, at: position(&random))], upTo: last)
         engine.mergeAtRest(.now + .milliseconds(100))
         let isInstalled = install(engine, ready)
         #expect(isInstalled && tiers() == 1)

@@ -30,7 +30,7 @@ func makeEngine(
         backgroundWorkReady: ready)
 }
 
-func place(_ random: inout SplitMix64) -> Coordinate {
+func position(_ random: inout SplitMix64) -> Coordinate {
     Coordinate(
         latitude: Double(random.below(180_000)) / 1_000 - 90,
         longitude: Double(random.below(360_000)) / 1_000 - 180)
@@ -46,14 +46,14 @@ func uuid(_ number: Int) -> ObjectID {
 
 func upsert(
     _ bucket: BucketName, _ id: ObjectID, creation: ChangeNumber, change: ChangeNumber,
-    at place: Coordinate?
+    at position: Coordinate?
 ) -> Change {
     .upsert(
         ObjectChange(
             bucket: bucket,
             metadata: ObjectMetadata(id: id, created: 0, modified: 0, version: 1),
             creation: creation, change: change,
-            points: place.map { [FieldPoint(field: location, coordinate: $0)] } ?? []),
+            points: position.map { [FieldPoint(field: location, coordinate: $0)] } ?? []),
         text: Array("{}".utf8))
 }
 
@@ -68,7 +68,7 @@ extension InMemoryEngine {
 
     /// One transaction that does some changes, in their order.
     func apply(_ changes: [Change], upTo change: ChangeNumber) {
-        let (next, parser) = (successor(), JSONParser())
+        let (next, parser) = (nextSnapshot(), JSONParser())
         for change in changes {
             switch change {
             case .upsert(let object, let text): next.upsert(object, text, parser)
@@ -84,7 +84,7 @@ extension InMemoryEngine {
         try load(buckets: buckets, fields: [location], change: ChangeNumber(objects)) { feed in
             var loaded = LoadedObjects()
             for number in 1...objects {
-                loaded.append(LoadedObjects.Point(field: 0, coordinate: place(&random)))
+                loaded.append(LoadedObjects.Point(field: 0, coordinate: position(&random)))
                 var id = uuid(number).text
                 id.withUTF8 {
                     loaded.append(

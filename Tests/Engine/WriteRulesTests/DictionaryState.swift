@@ -97,11 +97,12 @@ final class DictionaryState: TransactionState {
         in bucket: BucketName
     ) {
         change += 1
-        let place = buckets[bucket]!.firstIndex { $0.creation == present.creation }!
-        precondition(buckets[bucket]![place].change == present.change, "a stale object is replaced")
-        buckets[bucket]![place].change = change
-        buckets[bucket]![place].metadata = metadata
-        buckets[bucket]![place].document = document
+        let position = buckets[bucket]!.firstIndex { $0.creation == present.creation }!
+        precondition(
+            buckets[bucket]![position].change == present.change, "a stale object is replaced")
+        buckets[bucket]![position].change = change
+        buckets[bucket]![position].metadata = metadata
+        buckets[bucket]![position].document = document
     }
 
     func delete(_ creations: [ChangeNumber], in bucket: BucketName, at now: Int64) {

@@ -24,23 +24,23 @@ private enum HistorySeeds {
         let state = DictionaryState()
         for number in 0..<Self.steps {
             let step = try history.next()
-            let place: Comment = "seed \(seed), step \(number): \(step.write)"
+            let context: Comment = "seed \(seed), step \(number): \(step.write)"
             state.now = step.now
             let ids = step.newIDs
-            let judge = WriteJudge(
+            let evaluator = WriteEvaluator(
                 on: state, at: step.now, limits: WriteHistory.limits, parser: JSONParser()
             ) { _ in ids.next() }
             if step.removesExpired {
-                let removed = try judge.removeExpired(atMost: 2)
-                #expect(removed == model.removeExpired(atMost: 2, at: step.now), place)
+                let removed = try evaluator.removeExpired(atMost: 2)
+                #expect(removed == model.removeExpired(atMost: 2, at: step.now), context)
             }
             let before = model.contents(at: step.now)
             let expected = model.outcome(of: step)
-            let outcome = ModelOutcome(try judge.perform(step.write, key: step.key))
-            try #require(outcome == expected, place)
+            let outcome = ModelOutcome(try evaluator.perform(step.write, key: step.key))
+            try #require(outcome == expected, context)
             let left = try state.contents(at: step.now)
-            try #require(left == model.contents(at: step.now), place)
-            if case .refused = outcome { #expect(left == before, place) }
+            try #require(left == model.contents(at: step.now), context)
+            if case .refused = outcome { #expect(left == before, context) }
         }
     }
 

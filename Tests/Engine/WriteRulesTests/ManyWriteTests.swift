@@ -84,10 +84,10 @@ import WriteRules
         }
         court.now = 2_001
         func left() -> [String]? { court.state.buckets[shops]?.map(\.metadata.id.text) }
-        #expect(try court.judge.removeExpired(atMost: 2) == 2)
+        #expect(try court.evaluator.removeExpired(atMost: 2) == 2)
         #expect(left() == ["a", "c", "e"])
-        #expect(try court.judge.removeExpired(atMost: 2) == 1)
+        #expect(try court.evaluator.removeExpired(atMost: 2) == 1)
         #expect(left() == ["a", "c"])
-        #expect(try court.judge.removeExpired(atMost: 2) == 0)
+        #expect(try court.evaluator.removeExpired(atMost: 2) == 0)
     }
 }

@@ -29,8 +29,8 @@ struct Court {
         func next() -> ObjectID { ObjectID(trusted: left.removeFirst()) }
     }
 
-    var judge: WriteJudge<DictionaryState> {
-        WriteJudge(on: state, at: now, limits: limits, parser: JSONParser()) { [newIDs] _ in
+    var evaluator: WriteEvaluator<DictionaryState> {
+        WriteEvaluator(on: state, at: now, limits: limits, parser: JSONParser()) { [newIDs] _ in
             newIDs.next()
         }
     }
@@ -39,7 +39,7 @@ struct Court {
     func result(
         of write: Write, key: RequestKey? = nil
     ) throws -> Result<WriteAnswer, ServiceFailure> {
-        try judge.perform(write, key: key)
+        try evaluator.perform(write, key: key)
     }
 
     /// The versions that a write leaves ("kept" where it was not done), how many it deletes, or why and
@@ -65,8 +65,8 @@ struct Court {
 
     /// Marks an object as one that cannot be read.
     func damage(_ id: String) {
-        let place = state.buckets[shops]!.firstIndex { $0.metadata.id.text == id }!
-        state.buckets[shops]![place].isDamaged = true
+        let position = state.buckets[shops]!.firstIndex { $0.metadata.id.text == id }!
+        state.buckets[shops]![position].isDamaged = true
     }
 }
 

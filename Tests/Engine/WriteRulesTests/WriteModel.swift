@@ -115,7 +115,7 @@ struct WriteModel {
             case .none: break
             case .absent:
                 if present != nil { throw Refusal(reason: "OBJECT_ALREADY_EXISTS id") }
-            case .version(let version): _ = try place(present, isVersion: version, in: bucket)
+            case .version(let version): _ = try position(present, isVersion: version, in: bucket)
             }
             try checkGeoFields([Self.value(object.document.text)], in: bucket) { _ in "object" }
             if let kept = kept(object, in: bucket, at: now) { return .stored([kept]) }
@@ -129,8 +129,8 @@ struct WriteModel {
                 })
         case .patch(_, let id, let patch, let version, let ifNewer, let expiry):
             let found = find(id, in: bucket, at: now)
-            let place = try place(found, isVersion: version, in: bucket)
-            let present = buckets[bucket]![place]
+            let position = try position(found, isVersion: version, in: bucket)
+            let present = buckets[bucket]![position]
             let document = Self.merge(Self.value(patch), into: present.document)
             if let ifNewer, !Self.isGreater(ifNewer, document, present.document) {
                 return .stored([Self.answer(present.metadata) + " kept"])
@@ -143,11 +143,11 @@ struct WriteModel {
                 case .never: nil
                 case .at(let time): time
                 }
-            return .stored([replace(place, in: bucket, document, expires: expires, at: now)])
+            return .stored([replace(position, in: bucket, document, expires: expires, at: now)])
         case .delete(_, let id, let version):
             let found = find(id, in: bucket, at: now)
-            let place = try place(found, isVersion: version, in: bucket)
-            buckets[bucket]!.remove(at: place)
+            let position = try position(found, isVersion: version, in: bucket)
+            buckets[bucket]!.remove(at: position)
             return .deleted(1)
         case .deleteBucket:
             guard let objects = buckets.removeValue(forKey: bucket) else {
@@ -166,15 +166,15 @@ struct WriteModel {
 
     /// The place of an object; one that has expired goes.
     private mutating func find(_ id: ObjectID, in bucket: String, at now: Int64) -> Int? {
-        guard let place = buckets[bucket]?.firstIndex(where: { $0.metadata.id == id }) else {
+        guard let position = buckets[bucket]?.firstIndex(where: { $0.metadata.id == id }) else {
             return nil
         }
-        if buckets[bucket]![place].isThere(at: now) { return place }
-        buckets[bucket]!.remove(at: place)
+        if buckets[bucket]![position].isThere(at: now) { return position }
+        buckets[bucket]!.remove(at: position)
         return nil
     }
 
-    private func place(
+    private func position(
         _ found: Int?, isVersion version: Int64?, in bucket: String
     ) throws(Refusal) -> Int {
         guard let found else { throw Refusal(reason: "OBJECT_NOT_FOUND") }
@@ -224,9 +224,9 @@ struct WriteModel {
         _ object: PutObject, in bucket: String, at now: Int64
     ) -> String? {
         guard let field = object.ifNewer, let id = object.id,
-            let place = find(id, in: bucket, at: now)
+            let position = find(id, in: bucket, at: now)
         else { return nil }
-        let present = buckets[bucket]![place]
+        let present = buckets[bucket]![position]
         let document = Self.value(object.document.text)
         if Self.isGreater(field, document, present.document) { return nil }
         return Self.answer(present.metadata) + " kept"
@@ -244,8 +244,8 @@ struct WriteModel {
         _ object: PutObject, in bucket: String, at now: Int64, _ newIDs: WriteHistory.IDSource
     ) -> String {
         let document = Self.value(object.document.text)
-        if let id = object.id, let place = find(id, in: bucket, at: now) {
-            return replace(place, in: bucket, document, expires: object.expires, at: now)
+        if let id = object.id, let position = find(id, in: bucket, at: now) {
+            return replace(position, in: bucket, document, expires: object.expires, at: now)
         }
         var id = object.id ?? newIDs.next()
         while (buckets[bucket] ?? []).contains(where: { $0.metadata.id == id }) {
@@ -261,14 +261,14 @@ struct WriteModel {
     }
 
     private mutating func replace(
-        _ place: Int, in bucket: String, _ document: JSONValue, expires: Int64?, at now: Int64
+        _ position: Int, in bucket: String, _ document: JSONValue, expires: Int64?, at now: Int64
     ) -> String {
-        var object = buckets[bucket]![place]
+        var object = buckets[bucket]![position]
         object.document = document
         object.metadata.version += 1
         if now > object.metadata.modified { object.metadata.modified = now }
         object.metadata.expires = expires
-        buckets[bucket]![place] = object
+        buckets[bucket]![position] = object
         return Self.answer(object.metadata)
     }
 
@@ -288,11 +288,11 @@ struct WriteModel {
         guard case .object(let changes) = patch else { return patch }
         var members = target?.members ?? []
         for change in changes {
-            let place = members.firstIndex { $0.name == change.name }
+            let position = members.firstIndex { $0.name == change.name }
             if change.value == .null {
-                if let place { members.remove(at: place) }
-            } else if let place {
-                members[place].value = merge(change.value, into: members[place].value)
+                if let position { members.remove(at: position) }
+            } else if let position {
+                members[position].value = merge(change.value, into: members[position].value)
             } else {
                 members.append(.init(change.name, merge(change.value, into: nil)))
             }

@@ -65,27 +65,27 @@ final class WatchedBackend: IdleBackend {
 }
 
 /// A backend that holds its writes until it is told to finish them.
-final class HeldBackend: IdleBackend {
+final class PausedBackend: IdleBackend {
     private typealias Completion = @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
 
     private struct State {
-        var held: [(bytes: Int, completion: Completion)] = []
+        var paused: [(bytes: Int, completion: Completion)] = []
         var bytes = 0
         var most = 0
     }
 
     private let state = Mutex(State())
 
-    var heldWrites: Int { state.withLock { $0.held.count } }
-    var heldBytes: Int { state.withLock { $0.bytes } }
-    var mostHeldBytes: Int { state.withLock { $0.most } }
+    var pausedWrites: Int { state.withLock { $0.paused.count } }
+    var bufferedBytes: Int { state.withLock { $0.bytes } }
+    var mostPausedBytes: Int { state.withLock { $0.most } }
 
     func submit(
         _ write: Write, key: RequestKey?, by owner: String,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         state.withLock { state in
-            state.held.append((write.memoryBytes, completion))
+            state.paused.append((write.memoryBytes, completion))
             state.bytes += write.memoryBytes
             state.most = max(state.most, state.bytes)
         }
@@ -94,7 +94,7 @@ final class HeldBackend: IdleBackend {
     /// Finishes the oldest write; says how many that are.
     func release() -> Int {
         let oldest = state.withLock { state in
-            state.held.isEmpty ? nil : state.held.removeFirst()
+            state.paused.isEmpty ? nil : state.paused.removeFirst()
         }
         guard let oldest else { return 0 }
         state.withLock { $0.bytes -= oldest.bytes }

@@ -72,13 +72,14 @@ import Testing
     ) throws -> String {
         let loop = EmbeddedEventLoop()
         let service = Operations.Service(backend: EndlessBackend(), limits: limits)
-        let desk = LoopDesk(
-            limits: limits, eventLoop: loop, door: LoopDoor(),
+        let scheduler = LoopScheduler(
+            limits: limits, eventLoop: loop, executor: LoopExecutor(),
             room: WriteRoom(bytes: limits.queuedWriteBytes),
-            holdings: Holdings(limit: limits.bufferedBytes))
+            connectionMemory: ConnectionMemory(limit: limits.bufferedBytes))
         let handler = ConnectionHandler(
             dispatcher: Dispatcher(service: service, logger: Logger(label: "test")),
-            workers: workers, desk: desk, caller: Caller(address: "local"), isSecured: true)
+            workers: workers, scheduler: scheduler, caller: Caller(address: "local"),
+            isSecured: true)
         let channel = EmbeddedChannel(handler: handler, loop: loop)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 4_362)).wait()
         try body(channel, handler)

@@ -27,7 +27,7 @@ struct ConnectionRun {
     private(set) var examining: LongText?
     private(set) var isReading = false
     private(set) var isQueued = false
-    private(set) var isHeld = false
+    private(set) var isPaused = false
     private(set) var isFinishing = false
     private(set) var hasEndedOutput = false
     private(set) var isClosed = false
@@ -65,8 +65,8 @@ struct ConnectionRun {
 
     mutating func setRoom(_ value: Bool) {
         hasRoom = value
-        guard value, isHeld else { return }
-        isHeld = false
+        guard value, isPaused else { return }
+        isPaused = false
         handle(.room)
     }
 
@@ -170,8 +170,8 @@ struct ConnectionRun {
             output.removeAll()
         case .awaitTurn: isQueued = true
         case .awaitRoom:
-            check(!hasRoom && !isHeld, "room is waited for that there is")
-            isHeld = true
+            check(!hasRoom && !isPaused, "room is waited for that there is")
+            isPaused = true
         case .read:
             check(!isReading, "more is read while something is")
             check(isWritable || isFinishing || hasEndedOutput, "more is read than can be answered")
@@ -211,7 +211,7 @@ struct ConnectionRun {
 
     private static func answer(to request: Request) -> [UInt8] { Array((request.id ?? "").utf8) }
 
-    private static func find(_ bytes: UnsafeBufferPointer<UInt8>?) -> Found {
+    private static func find(_ bytes: UnsafeBufferPointer<UInt8>?) -> ParsedText {
         guard let bytes else { return .request(request("xLong")) }
         if bytes.first == UInt8(ascii: "[") {
             return .batch(

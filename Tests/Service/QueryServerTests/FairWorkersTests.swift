@@ -14,7 +14,7 @@ import Testing
 
         var names: [String] { begun.withLock { $0 } }
 
-        func held(_ name: String) -> @Sendable () -> Void {
+        func paused(_ name: String) -> @Sendable () -> Void {
             {
                 self.begun.withLock { $0.append(name) }
                 self.gate.wait()
@@ -36,9 +36,9 @@ import Testing
     @Test(arguments: [2, 4])
     func `who has any number of jobs leaves a thread to others`(_ threads: Int) async throws {
         try await Self.with(threads: threads) { workers, jobs in
-            for number in 0..<20 { workers.submit(for: "greedy", jobs.held("greedy \(number)")) }
+            for number in 0..<20 { workers.submit(for: "greedy", jobs.paused("greedy \(number)")) }
             try await wait { jobs.names.count == threads - 1 }
-            workers.submit(for: "other", jobs.held("other"))
+            workers.submit(for: "other", jobs.paused("other"))
             try await wait { jobs.names.count == threads }
             #expect(jobs.names.last == "other")
         }
@@ -47,7 +47,7 @@ import Testing
     @Test func `those who wait have their turns one after the other`() async throws {
         try await Self.with(threads: 1) { workers, jobs in
             for name in ["a1", "a2", "a3", "b1", "b2", "c1"] {
-                workers.submit(for: String(name.prefix(1)), jobs.held(name))
+                workers.submit(for: String(name.prefix(1)), jobs.paused(name))
             }
             for count in 1...6 {
                 try await wait { jobs.names.count == count }

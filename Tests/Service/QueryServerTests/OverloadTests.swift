@@ -65,7 +65,7 @@ import Testing
     ) async throws {
         var limits = Limits()
         limits.queuedWrites = 3
-        let backend = HeldBackend()
+        let backend = PausedBackend()
         let put =
             #"{"jsonrpc":"2.0","id":1,"method":"object.put","#
             + #""params":{"bucket":"shops","id":"o1","object":{}}}"# + "\n"
@@ -73,12 +73,12 @@ import Testing
             try await RawConnection.during(port: port) { first in
                 try await RawConnection.during(port: port) { second in
                     try first.send(String(repeating: put, count: writes - 1))
-                    try await wait { backend.heldWrites == writes - 1 }
+                    try await wait { backend.pausedWrites == writes - 1 }
                     try second.send(put)
                     try await wait {
-                        backend.heldWrites == writes || !second.isSilent(milliseconds: 0)
+                        backend.pausedWrites == writes || !second.isSilent(milliseconds: 0)
                     }
-                    #expect(backend.heldWrites == min(writes, 3))
+                    #expect(backend.pausedWrites == min(writes, 3))
                     while backend.release() > 0 {}
                     for _ in 1..<writes { #expect(try first.line()?.contains("result") == true) }
                     let last = try #require(try second.line())

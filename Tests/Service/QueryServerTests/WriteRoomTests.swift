@@ -14,7 +14,7 @@ import Testing
     @Test func `Writes beyond the room wait, reads of others go on, all are answered in order`()
         async throws
     {
-        let backend = HeldBackend()
+        let backend = PausedBackend()
         var limits = Limits()
         limits.queuedWriteBytes = 5_000
         try await Servers.serve(backend, limits: limits) { port in
@@ -33,7 +33,7 @@ import Testing
                     }
                 }
                 // The room is used up, by one write more of each event loop at most.
-                while backend.heldBytes < 5_000 { try await Task.sleep(for: .milliseconds(1)) }
+                while backend.bufferedBytes < 5_000 { try await Task.sleep(for: .milliseconds(1)) }
                 try RawConnection.with(port: port) { raw in
                     for _ in 0..<20 {
                         try raw.send(Self.ping)
@@ -52,6 +52,6 @@ import Testing
                 await releases.value
             }
         }
-        #expect(backend.mostHeldBytes < 5_000 + 2_000, "\(backend.mostHeldBytes)")
+        #expect(backend.mostPausedBytes < 5_000 + 2_000, "\(backend.mostPausedBytes)")
     }
 }

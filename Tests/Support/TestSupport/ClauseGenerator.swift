@@ -68,7 +68,7 @@ public struct ClauseGenerator {
     }
 
     public func box(_ random: inout SplitMix64) -> JSONValue {
-        let (a, b) = (place(&random), place(&random))
+        let (a, b) = (position(&random), position(&random))
         var (south, north) = (a["lat"]!.double!, b["lat"]!.double!)
         if south > north { swap(&south, &north) }
         let (west, east) = (a["lon"]!.double!, b["lon"]!.double!)
@@ -80,8 +80,8 @@ public struct ClauseGenerator {
     }
 
     public func polygon(_ random: inout SplitMix64) -> JSONValue {
-        let places = objects.oraclePlaces.map { ($0.latitude, $0.longitude) }
-        let polygon = PolygonGenerator(places: places).polygon(&random)
+        let positions = objects.oraclePositions.map { ($0.latitude, $0.longitude) }
+        let polygon = PolygonGenerator(positions: positions).polygon(&random)
         return Self.leaf(
             "geopolygon", random.pick(ObjectGenerator.geoPaths), [("polygon", polygon.geometry)])
     }
@@ -117,7 +117,7 @@ public struct ClauseGenerator {
             default: break
             }
         }
-        return random.oneIn(6) ? place(&random) : parsed(objects.scalar(&random))
+        return random.oneIn(6) ? position(&random) : parsed(objects.scalar(&random))
     }
 
     private func range(_ field: String, _ random: inout SplitMix64) -> JSONValue {
@@ -179,17 +179,19 @@ public struct ClauseGenerator {
 
     // MARK: Places
 
-    private func place(_ random: inout SplitMix64) -> JSONValue { parsed(objects.point(&random)) }
+    private func position(_ random: inout SplitMix64) -> JSONValue {
+        parsed(objects.point(&random))
+    }
 
     /// A centre from which no distance lies so near a boundary of rounding that arithmetic decides.
     private func center(_ model: String?, _ random: inout SplitMix64) -> JSONValue {
         while true {
             let candidate =
                 random.oneIn(2)
-                ? place(&random)
+                ? position(&random)
                 : .point(35 + random.number(-3...3), 139 + random.number(-3...3))
-            let center = OraclePlace(candidate)!
-            let isClear = objects.oraclePlaces.allSatisfy {
+            let center = OraclePosition(candidate)!
+            let isClear = objects.oraclePositions.allSatisfy {
                 !OracleDistance(center, $0, model: model).isNearRounding
             }
             if isClear { return candidate }
@@ -223,7 +225,7 @@ extension JSONValue {
     fileprivate var isLiteral: Bool {
         switch self {
         case .array: false
-        case .object: OraclePlace(self) != nil
+        case .object: OraclePosition(self) != nil
         default: true
         }
     }

@@ -14,7 +14,7 @@ public struct GeneratedDocument: Sendable {
 /// antipodes, mixed types, nested duplicates, names with dots.
 public struct ObjectGenerator: Sendable {
     /// The places of one run: few, so that they meet.
-    public let places: [(latitude: String, longitude: String)]
+    public let positions: [(latitude: String, longitude: String)]
 
     /// Field paths that documents have, and some that hardly any has.
     public static let paths = [
@@ -26,7 +26,7 @@ public struct ObjectGenerator: Sendable {
     public static let geoPaths = ["loc", "loc", "home.loc", "alt", "mix", "dot.ted", "nope"]
 
     public init(_ random: inout SplitMix64) {
-        var places = [
+        var positions = [
             ("90", "0"), ("90.0", "123.5"), ("-90", "180"), ("0", "180"), ("0", "-180"),
             ("-0.0", "180.0"), ("0", "0"), ("35.658603", "139.745433"),
             ("-35.658603", "-40.254567"), ("35.6586030000001", "139.745433"),
@@ -35,14 +35,14 @@ public struct ObjectGenerator: Sendable {
         ].shuffled(using: &random).prefix(9).map { (latitude: $0.0, longitude: $0.1) }
         for _ in 0..<5 {
             let near = random.number(-2...2)
-            places.append(("\(35 + near)", "\(139 + random.number(-2...2))"))
+            positions.append(("\(35 + near)", "\(139 + random.number(-2...2))"))
         }
-        places.append(("\(random.number(-90...90))", "\(random.number(-180...180))"))
-        self.places = places
+        positions.append(("\(random.number(-90...90))", "\(random.number(-180...180))"))
+        self.positions = positions
     }
 
-    var oraclePlaces: [OraclePlace] {
-        places.map { OraclePlace(.point(Double($0.latitude)!, Double($0.longitude)!))! }
+    var oraclePositions: [OraclePosition] {
+        positions.map { OraclePosition(.point(Double($0.latitude)!, Double($0.longitude)!))! }
     }
 
     public func document(_ random: inout SplitMix64) -> GeneratedDocument {
@@ -94,8 +94,8 @@ public struct ObjectGenerator: Sendable {
     }
 
     public func point(_ random: inout SplitMix64) -> String {
-        let place = random.pick(places)
-        return #"{"_type":"point","lat":\#(place.latitude),"lon":\#(place.longitude)}"#
+        let position = random.pick(positions)
+        return #"{"_type":"point","lat":\#(position.latitude),"lon":\#(position.longitude)}"#
     }
 
     public func scalar(_ random: inout SplitMix64) -> String {

@@ -102,9 +102,9 @@ extension OracleBucket {
         // Insertion keeps ties in the order of creation.
         var ordered: [OracleResult] = []
         for result in unordered {
-            let place =
+            let position =
                 ordered.firstIndex { Self.compare(result, $0, query.order) < 0 } ?? ordered.endIndex
-            ordered.insert(result, at: place)
+            ordered.insert(result, at: position)
         }
         return ordered
     }

@@ -40,13 +40,13 @@ public enum OracleClause {
             guard let shape = OracleShape(clause) else {
                 preconditionFailure("no clause of type \(type)")
             }
-            return OraclePlace(value).map(shape.contains)
+            return OraclePosition(value).map(shape.contains)
         }
     }
 
     /// The distance that a clause measures to a value, in micrometres.
     public static func distance(_ clause: JSONValue, _ value: JSONValue?) -> Int64? {
-        OraclePlace(value).flatMap { OracleShape(clause)?.distance(to: $0) }
+        OraclePosition(value).flatMap { OracleShape(clause)?.distance(to: $0) }
     }
 
     /// A present value against one of a clause; unknown where their types cannot be compared.
@@ -60,8 +60,8 @@ public enum OracleClause {
         case (.string(let a), .string(let b)):
             return JSONValue.codePoints(a) == JSONValue.codePoints(b)
         case (.object, _):
-            guard let place = OraclePlace(value) else { return nil }
-            return OraclePlace(literal)!.isSame(as: place)
+            guard let position = OraclePosition(value) else { return nil }
+            return OraclePosition(literal)!.isSame(as: position)
         default: return nil
         }
     }
@@ -105,7 +105,7 @@ public enum OracleClause {
             actual = ExactNumber(value.number!).isWhole ? "INTEGER" : "DECIMAL"
         case .string: actual = "STRING"
         case .array: actual = "ARRAY"
-        case .object: actual = OraclePlace(value) == nil ? "OBJECT" : "GEOPOINT"
+        case .object: actual = OraclePosition(value) == nil ? "OBJECT" : "GEOPOINT"
         }
         return actual == type
     }

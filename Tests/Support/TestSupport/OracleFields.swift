@@ -60,10 +60,10 @@ extension JSONValue {
         case .object(let members):
             if members.contains(where: { $0.value.hasMalformedPoint }) { return true }
             guard self["_type"]?.string == "point" else { return false }
-            guard Set(names) == ["_type", "lat", "lon"], let place = OraclePlace(self) else {
+            guard Set(names) == ["_type", "lat", "lon"], let position = OraclePosition(self) else {
                 return true
             }
-            return abs(place.latitude) > 90 || abs(place.longitude) > 180
+            return abs(position.latitude) > 90 || abs(position.longitude) > 180
         default: return false
         }
     }

@@ -28,7 +28,7 @@ struct OracleGeodesic {
         var angle: Wide { atan2(sine, cosine) }
     }
 
-    init(_ a: OraclePlace, _ b: OraclePlace) {
+    init(_ a: OraclePosition, _ b: OraclePosition) {
         // Mirrored and swapped so that the first place is the one farther from the equator, south.
         var (first, second) = (Wide(a.latitude), Wide(b.latitude))
         if first.magnitude < second.magnitude { swap(&first, &second) }
@@ -105,11 +105,11 @@ struct OracleGeodesic {
         from start: Wide, to end: Wide, _ function: (Wide) -> Wide
     ) -> Wide {
         let (middle, half) = ((start + end) / 2, (end - start) / 2)
-        return half * nodes.reduce(0) { $0 + $1.weight * function(middle + half * $1.place) }
+        return half * nodes.reduce(0) { $0 + $1.weight * function(middle + half * $1.position) }
     }
 
     /// The 24 nodes of Gauss and Legendre, zeros of the Legendre polynomial by Newton's method.
-    private static let nodes: [(place: Wide, weight: Wide)] = (1...24).map { number in
+    private static let nodes: [(position: Wide, weight: Wide)] = (1...24).map { number in
         var x = cos(.pi * (Wide(number) - 0.25) / 24.5)
         var slope: Wide = 0
         for _ in 0..<8 {

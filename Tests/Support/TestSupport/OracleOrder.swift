@@ -11,7 +11,7 @@ public enum OracleOrder {
         case (.number(let x), .number(let y)): return ExactNumber(x).compare(ExactNumber(y))
         case (.string(let x), .string(let y)): return compareStrings(x, y)
         case (.object, .object):
-            guard let x = OraclePlace(a), let y = OraclePlace(b) else { return 0 }
+            guard let x = OraclePosition(a), let y = OraclePosition(b) else { return 0 }
             if x.latitude != y.latitude { return x.latitude < y.latitude ? -1 : 1 }
             if x.meridian != y.meridian { return x.meridian < y.meridian ? -1 : 1 }
             return 0
@@ -42,7 +42,7 @@ public enum OracleOrder {
         case .number, .digits: 2
         case .string: 3
         case .array: 5
-        case .object: OraclePlace(value) == nil ? 5 : 4
+        case .object: OraclePosition(value) == nil ? 5 : 4
         }
     }
 }

@@ -28,9 +28,9 @@ public struct GeneratedPolygon: Sendable {
 public struct PolygonGenerator {
     private typealias Ring = [(longitude: Double, latitude: Double)]
 
-    private let places: [(latitude: Double, longitude: Double)]
+    private let positions: [(latitude: Double, longitude: Double)]
 
-    public init(places: [(latitude: Double, longitude: Double)]) { self.places = places }
+    public init(positions: [(latitude: Double, longitude: Double)]) { self.positions = positions }
 
     public func polygon(_ random: inout SplitMix64) -> GeneratedPolygon {
         switch random.below(8) {
@@ -50,7 +50,7 @@ public struct PolygonGenerator {
     /// Edges on the meridians and parallels of two places. Wider than 180° it is what lies around
     /// the other side; from -180 to 180 a band.
     private func rectangle(_ random: inout SplitMix64) -> Ring {
-        var (a, b) = (random.pick(places), random.pick(places))
+        var (a, b) = (random.pick(positions), random.pick(positions))
         if a.latitude == b.latitude {
             a.latitude = max(-90, a.latitude - 2)
             b.latitude = min(90, b.latitude + 2)
@@ -63,7 +63,7 @@ public struct PolygonGenerator {
     }
 
     private func band(_ random: inout SplitMix64) -> Ring {
-        let south = min(89, random.pick(places).latitude)
+        let south = min(89, random.pick(positions).latitude)
         return Self.rectangle((south, -180), (south + random.number(0.1...90 - south), 180))
     }
 
@@ -88,12 +88,14 @@ public struct PolygonGenerator {
     /// Vertices at growing angles around a centre, one of them a place where that fits between the
     /// poles; perhaps with a smaller copy of itself as a hole.
     private func star(_ random: inout SplitMix64) -> [Ring] {
-        let place = random.pick(places)
+        let position = random.pick(positions)
         let size = random.pick([0.001, 1, 5, 25])
         let offset = random.number(0...2 * .pi)
-        var (x, y) = (place.longitude - size * cos(offset), place.latitude - size * sin(offset))
+        var (x, y) = (
+            position.longitude - size * cos(offset), position.latitude - size * sin(offset)
+        )
         let isThrough = abs(y) + size < 90
-        if !isThrough { (x, y) = (place.longitude, random.number(-60...60)) }
+        if !isThrough { (x, y) = (position.longitude, random.number(-60...60)) }
         let count = 4 + random.below(6)
         var spokes = (0..<count).map { number in
             let angle =
@@ -106,7 +108,7 @@ public struct PolygonGenerator {
             spokes.map { (Self.wrapped(x + scale * $0.0), y + scale * $0.1) }
         }
         var shell = ring(1)
-        if isThrough { shell[0] = (place.longitude, place.latitude) }
+        if isThrough { shell[0] = (position.longitude, position.latitude) }
         let rings = random.oneIn(2) ? [shell] : [shell, ring(0.4)]
         return rings.map { $0 + [$0[0]] }
     }

@@ -34,19 +34,19 @@ import Testing
             if random.next() % 5 < 3 {
                 let owner = "owner \(random.next() % 7)"
                 queue.append(next, of: owner)
-                if let place = lists.firstIndex(where: { $0.owner == owner }) {
-                    lists[place].elements.append(next)
+                if let position = lists.firstIndex(where: { $0.owner == owner }) {
+                    lists[position].elements.append(next)
                 } else {
                     lists.append((owner, [next]))
                 }
                 next += 1
             } else {
                 let busy = "owner \(random.next() % 7)"
-                let place = lists.firstIndex { $0.owner != busy }
+                let position = lists.firstIndex { $0.owner != busy }
                 let taken = queue.popFirst { $0 != busy }
-                #expect(taken?.element == place.map { lists[$0].elements[0] })
-                guard let place else { continue }
-                var list = lists.remove(at: place)
+                #expect(taken?.element == position.map { lists[$0].elements[0] })
+                guard let position else { continue }
+                var list = lists.remove(at: position)
                 list.elements.removeFirst()
                 if !list.elements.isEmpty { lists.append(list) }
             }

@@ -68,12 +68,12 @@ import Testing
     @Test func `it has its name and gives way, and no other thread does`() throws {
         func niceness() -> Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
         let before = niceness()
-        let thread = WorkThread("named", .besideWriter)
+        let thread = WorkThread("named", .background)
         let (name, inside) = thread.sync {
             (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8), niceness())
         }
         #expect(name == "named\n")
-        #expect(inside == max(before, Niceness.besideWriter.rawValue))
+        #expect(inside == max(before, Niceness.background.rawValue))
         #expect(niceness() == before)
     }
 }

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test("A place is latitude, longitude in degrees; the edges belong to the range")
-    func places() throws {
+    func positions() throws {
         #expect(
             try parseCoordinate("35.68,139.76") == Coordinate(latitude: 35.68, longitude: 139.76))
         #expect(try parseCoordinate(" -90 , 180 ") == Coordinate(latitude: -90, longitude: 180))
@@ -41,7 +41,7 @@ import Testing
             ("1,180.1", "longitude"),
             ("nan,1", "LAT"),
         ])
-    func badPlaces(_ text: String, _ reason: String) {
+    func badPositions(_ text: String, _ reason: String) {
         #expect { try parseCoordinate(text) } throws: { "\($0)".contains(reason) }
     }
 

@@ -51,14 +51,14 @@ import Testing
 
     @Test("A third coordinate becomes the altitude, unless a property is called so")
     func altitude() throws {
-        let place = #""location":{"_type":"point","lat":2,"lon":1}"#
+        let position = #""location":{"_type":"point","lat":2,"lon":1}"#
         #expect(
             try lines(feature(geometry: point("[1,2,30.5]")), ".geojson") == [
-                "1: {\(place),\"altitude\":30.5}"
+                "1: {\(position),\"altitude\":30.5}"
             ])
         #expect(
             try lines(feature("{\"altitude\":7}", geometry: point("[1,2,30.5]")), ".geojson")
-                == ["1: {\"altitude\":7,\(place)}"])
+                == ["1: {\"altitude\":7,\(position)}"])
     }
 
     @Test("A null or missing geometry is no point; null or missing properties are no fields")

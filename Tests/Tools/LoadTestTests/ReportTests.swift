@@ -138,8 +138,8 @@ import Testing
     @Test func `What is wider than a narrow screen is moved across by itself`() throws {
         let page = try Self.report().html
         for element in ["<table>", "<svg "] {
-            for place in page.ranges(of: element) {
-                #expect(page[..<place.lowerBound].hasSuffix(#"<div class="across">"#))
+            for position in page.ranges(of: element) {
+                #expect(page[..<position.lowerBound].hasSuffix(#"<div class="across">"#))
             }
         }
         #expect(page.contains(".across{overflow-x:auto}"))
@@ -173,9 +173,9 @@ import Testing
         let stage = report.stages[1]
         let whole = try #require(report.serviceCost(in: stage))
         let second = stage.begin + stage.seconds / 2
-        for place in report.samples.indices where report.samples[place].seconds > second {
+        for position in report.samples.indices where report.samples[position].seconds > second {
             for name in ["cpuSeconds", "requests.bucket.query.count"] {
-                report.samples[place].numbers[name]! -= report.samples[5].numbers[name]!
+                report.samples[position].numbers[name]! -= report.samples[5].numbers[name]!
             }
         }
         let cost = try #require(report.serviceCost(in: stage))

@@ -18,19 +18,19 @@ import Testing
 
     @Test func `Every kind is accepted, wherever on earth`() async throws {
         try await TestService.with { service in
-            let places = [
+            let positions = [
                 MicroPoint(latitude: 85, longitude: 180),
                 MicroPoint(latitude: -85, longitude: -180),
                 MicroPoint(latitude: 0, longitude: 179.9999),
                 MicroPoint(latitude: 52, longitude: 13),
             ]
-            for number in places.indices {
+            for number in positions.indices {
                 try await service.call(
                     "object.put", #"{"bucket":"b1","id":"o\#(number)","object":{}}"#)
             }
             var population = Population()
-            population.objects = places.enumerated().map {
-                Population.Member(id: Array("o\($0)".utf8), place: $1)
+            population.objects = positions.enumerated().map {
+                Population.Member(id: Array("o\($0)".utf8), position: $1)
             }
             var settings = RequestSettings(bucket: "b1", mix: try Mix(Self.everyKind))
             settings.radiusMeters = 100_000
@@ -54,11 +54,11 @@ import Testing
             try await service.call("object.put", #"{"bucket":"b1","id":"o0","object":{}}"#)
             var population = Population()
             let start = MicroPoint(latitude: 52, longitude: 13)
-            population.objects = [.init(id: Array("o0".utf8), place: start)]
+            population.objects = [.init(id: Array("o0".utf8), position: start)]
             var settings = RequestSettings(bucket: "b1", mix: try Mix("move"))
             settings.moveMeters = 100
             var maker = RequestMaker(settings, population, centers: [])
-            var place = start
+            var position = start
             for _ in 0..<20 {
                 maker.write(.move)
                 _ = try await service.line(
@@ -67,9 +67,9 @@ import Testing
                 let next = MicroPoint(
                     latitude: object["location"]!["lat"]!.double!,
                     longitude: object["location"]!["lon"]!.double!)
-                let meters = Sphere.meters(place.coordinate, next.coordinate)
+                let meters = Sphere.meters(position.coordinate, next.coordinate)
                 #expect(abs(meters - 100) < 1)
-                place = next
+                position = next
             }
         }
     }
@@ -80,7 +80,7 @@ import Testing
             population.objects = (0..<100).map {
                 .init(
                     id: Array("o\($0)".utf8),
-                    place: MicroPoint(latitude: Double($0) / 2, longitude: 1))
+                    position: MicroPoint(latitude: Double($0) / 2, longitude: 1))
             }
             var settings = RequestSettings(bucket: "b1", mix: try Mix(Self.everyKind))
             settings.seed = seed
@@ -100,7 +100,7 @@ import Testing
         #expect(centers.count == 2)
         var population = Population()
         population.objects = [
-            .init(id: Array("o0".utf8), place: MicroPoint(latitude: -30, longitude: 100))
+            .init(id: Array("o0".utf8), position: MicroPoint(latitude: -30, longitude: 100))
         ]
         var maker = RequestMaker(
             RequestSettings(bucket: "b1", mix: try Mix("nearest")), population, centers: centers)
@@ -139,9 +139,9 @@ import Testing
             let dataset = Dataset.clustered(objects: 2_500, seed: 7)
             let expected = Dictionary(
                 uniqueKeysWithValues: (0..<2_500).map {
-                    (Array(Dataset.id($0).utf8), dataset.places[$0])
+                    (Array(Dataset.id($0).utf8), dataset.positions[$0])
                 })
-            for member in population.objects { #expect(expected[member.id] == member.place) }
+            for member in population.objects { #expect(expected[member.id] == member.position) }
         }
     }
 

@@ -12,5 +12,5 @@ protocol EmbeddedPeer: AnyObject {
 
     /// A closure that answers one of the queries, by its number, and tells how many objects the
     /// answer has; nil when the workload is not for this peer.
-    func answer(_ workload: Workload, _ queries: [PlaceQuery]) throws -> ((Int) throws -> Int)?
+    func answer(_ workload: Workload, _ queries: [WorkloadQuery]) throws -> ((Int) throws -> Int)?
 }

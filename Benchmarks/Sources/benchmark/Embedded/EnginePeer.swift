@@ -35,7 +35,7 @@ final class EnginePeer: EmbeddedPeer {
         return facts
     }
 
-    func answer(_ workload: Workload, _ queries: [PlaceQuery]) throws -> ((Int) throws -> Int)? {
+    func answer(_ workload: Workload, _ queries: [WorkloadQuery]) throws -> ((Int) throws -> Int)? {
         guard let backend, workload != .q8 else { return nil }
         let forms = try queries.map { try Self.parse($0, workload) }
         let bucket = bucket
@@ -50,7 +50,7 @@ final class EnginePeer: EmbeddedPeer {
         }
     }
 
-    private static func parse(_ query: PlaceQuery, _ workload: Workload) throws -> Query {
+    private static func parse(_ query: WorkloadQuery, _ workload: Workload) throws -> Query {
         let text = "{" + QueryDocument.members(query, for: workload) + "}"
         return try JSONParser.reading(Array(text.utf8)) { view in
             var members = try MemberReader(view)

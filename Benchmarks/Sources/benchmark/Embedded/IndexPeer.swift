@@ -27,11 +27,11 @@ final class IndexPeer: EmbeddedPeer {
         return facts
     }
 
-    func answer(_ workload: Workload, _ queries: [PlaceQuery]) -> ((Int) throws -> Int)? {
+    func answer(_ workload: Workload, _ queries: [WorkloadQuery]) -> ((Int) throws -> Int)? {
         search(workload).map { search in { search(queries[$0]) } }
     }
 
-    private func search(_ workload: Workload) -> ((PlaceQuery) -> Int)? {
+    private func search(_ workload: Workload) -> ((WorkloadQuery) -> Int)? {
         let index = index
         switch workload {
         case .q1:
@@ -75,7 +75,7 @@ final class IndexPeer: EmbeddedPeer {
 
     @inline(__always)
     private static func nearest(
-        _ index: PointIndex, _ query: PlaceQuery, _ radiusMeters: Double, limit: Int,
+        _ index: PointIndex, _ query: WorkloadQuery, _ radiusMeters: Double, limit: Int,
         _ matches: ((Slot) -> Bool)? = nil
     ) -> Int {
         var walk = index.nearest(
@@ -88,7 +88,7 @@ final class IndexPeer: EmbeddedPeer {
     }
 
     @inline(__always)
-    private static func matches(_ slot: Slot, _ query: PlaceQuery, _ dataset: Dataset) -> Bool {
+    private static func matches(_ slot: Slot, _ query: WorkloadQuery, _ dataset: Dataset) -> Bool {
         Int(dataset.categories[Int(slot)]) == query.category
             && dataset.ratings[Int(slot)] >= Workload.leastRating
     }

@@ -37,7 +37,7 @@ final class SQLitePeer: EmbeddedPeer {
         return facts
     }
 
-    func answer(_ workload: Workload, _ queries: [PlaceQuery]) throws -> ((Int) throws -> Int)? {
+    func answer(_ workload: Workload, _ queries: [WorkloadQuery]) throws -> ((Int) throws -> Int)? {
         guard let text = Self.queries[workload] else { return nil }
         let statement = SQLiteStatement(try prepare(text))
         return { number in
@@ -55,16 +55,16 @@ final class SQLitePeer: EmbeddedPeer {
     }
 
     private static func rows(
-        of statement: SQLiteStatement, _ query: PlaceQuery, _ workload: Workload,
+        of statement: SQLiteStatement, _ query: WorkloadQuery, _ workload: Workload,
         _ radiusMeters: Double
     ) throws -> Int {
-        let place = query.center.coordinate
+        let position = query.center.coordinate
         let box = workload == .q3 ? query.box : query.box(around: radiusMeters)
         statement.reset()
         // What a statement does not name has the number 0 and is passed over.
         for (name, value) in [
             (":south", box.south), (":west", box.west), (":north", box.north), (":east", box.east),
-            (":latitude", place.latitude), (":longitude", place.longitude),
+            (":latitude", position.latitude), (":longitude", position.longitude),
             (":radius", radiusMeters), (":rating", Double(Workload.leastRating)),
         ] { statement.bind(value, name) }
         statement.bind(query.categoryName, ":category")
@@ -109,7 +109,7 @@ final class SQLitePeer: EmbeddedPeer {
     private func insert(_ dataset: Dataset) throws {
         let object = SQLiteStatement(
             try prepare("INSERT INTO objects VALUES (:slot, :key, :category, :rating, :document)"))
-        let place = SQLiteStatement(
+        let position = SQLiteStatement(
             try prepare("INSERT INTO places VALUES (:slot, :lat, :lat, :lon, :lon, :lat, :lon)"))
         for slot in 0..<dataset.count {
             object.reset()
@@ -119,11 +119,11 @@ final class SQLitePeer: EmbeddedPeer {
             object.bind(Double(dataset.ratings[slot]), ":rating")
             object.bind(String(decoding: dataset.document(of: slot), as: UTF8.self), ":document")
             _ = try object.step()
-            place.reset()
-            place.bind(Double(slot), ":slot")
-            place.bind(dataset.places[slot].coordinate.latitude, ":lat")
-            place.bind(dataset.places[slot].coordinate.longitude, ":lon")
-            _ = try place.step()
+            position.reset()
+            position.bind(Double(slot), ":slot")
+            position.bind(dataset.positions[slot].coordinate.latitude, ":lat")
+            position.bind(dataset.positions[slot].coordinate.longitude, ":lon")
+            _ = try position.step()
         }
     }
 

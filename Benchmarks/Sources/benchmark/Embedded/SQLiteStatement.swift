@@ -3,7 +3,7 @@ import CSQLite
 /// A prepared statement of SQLite's.
 final class SQLiteStatement {
     private let statement: OpaquePointer?
-    private var places: [String: Int32] = [:]
+    private var positions: [String: Int32] = [:]
 
     /// Takes the statement over.
     init(_ statement: OpaquePointer?) { self.statement = statement }
@@ -15,16 +15,16 @@ final class SQLiteStatement {
     /// Binds a number to a parameter, if the statement has it; whole numbers as integers.
     func bind(_ value: Double, _ name: String) {
         if let whole = Int64(exactly: value) {
-            sqlite3_bind_int64(statement, place(of: name), whole)
+            sqlite3_bind_int64(statement, position(of: name), whole)
         } else {
-            sqlite3_bind_double(statement, place(of: name), value)
+            sqlite3_bind_double(statement, position(of: name), value)
         }
     }
 
     func bind(_ text: String, _ name: String) {
         // SQLITE_TRANSIENT: SQLite makes a copy.
         let copy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-        sqlite3_bind_text(statement, place(of: name), text, -1, copy)
+        sqlite3_bind_text(statement, position(of: name), text, -1, copy)
     }
 
     /// Whether there is another row.
@@ -51,10 +51,10 @@ final class SQLiteStatement {
         }
     }
 
-    private func place(of name: String) -> Int32 {
-        if let known = places[name] { return known }
-        let place = sqlite3_bind_parameter_index(statement, name)
-        places[name] = place
-        return place
+    private func position(of name: String) -> Int32 {
+        if let known = positions[name] { return known }
+        let position = sqlite3_bind_parameter_index(statement, name)
+        positions[name] = position
+        return position
     }
 }

@@ -72,9 +72,9 @@ struct LoadLoop {
         let end = now()
         measured(false)
         isSending = false
-        let patience = end + nanoseconds(60)
+        let deadline = end + nanoseconds(60)
         while owners.contains(where: { $0.connection.isBusy }) {
-            guard now() < patience else { throw Failure("a peer does not answer") }
+            guard now() < deadline else { throw Failure("a peer does not answer") }
             try turn(until: now() + nanoseconds(0.002))
         }
         return (results, Double(end - begin) / 1e9)

@@ -27,7 +27,7 @@ struct BarChart {
                 + "\(machine.date), \(machine.commit), \(machine.processor)", x: 20, y: 46, size: 11
         )
         for tick in axis.ticks {
-            let x = axis.place(tick.value)
+            let x = axis.position(tick.value)
             svg.line((x, 58), (x, bottom))
             svg.text(tick.name, x: x, y: bottom + 18, anchor: .middle)
         }
@@ -42,10 +42,10 @@ struct BarChart {
             for bar in bars {
                 svg.text(bar.title, x: Self.left - 8, y: y + 11, size: 11, anchor: .end)
                 svg.rectangle(
-                    x: axis.start, y: y + 1, width: max(1, axis.place(bar.value) - axis.start),
+                    x: axis.start, y: y + 1, width: max(1, axis.position(bar.value) - axis.start),
                     height: Self.bar - 3, color: Palette.color(of: bar.peer))
                 svg.text(
-                    figure(bar.value), x: axis.place(bar.value) + 5, y: y + 11, size: 11)
+                    figure(bar.value), x: axis.position(bar.value) + 5, y: y + 11, size: 11)
                 y += Self.bar
             }
             y += 4

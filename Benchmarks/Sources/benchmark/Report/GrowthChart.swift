@@ -29,18 +29,18 @@ struct GrowthChart {
         let across = LogAxis(points.map(x), from: left, to: left + 440)
         let up = LogAxis(growth.points.map(\.cpu), from: 400, to: 80)
         for tick in across.ticks {
-            svg.line((across.place(tick.value), 80), (across.place(tick.value), 400))
-            svg.text(tick.name, x: across.place(tick.value), y: 418, anchor: .middle)
+            svg.line((across.position(tick.value), 80), (across.position(tick.value), 400))
+            svg.text(tick.name, x: across.position(tick.value), y: 418, anchor: .middle)
         }
         for tick in up.ticks {
-            svg.line((left, up.place(tick.value)), (left + 440, up.place(tick.value)))
-            svg.text(tick.name, x: left - 8, y: up.place(tick.value) + 4, anchor: .end)
+            svg.line((left, up.position(tick.value)), (left + 440, up.position(tick.value)))
+            svg.text(tick.name, x: left - 8, y: up.position(tick.value) + 4, anchor: .end)
         }
         svg.text("microseconds", x: left - 50, y: 70)
         svg.text(label, x: left + 220, y: 438, anchor: .middle)
         for title in growth.titles {
             let line = points.filter { $0.peer == title[0] }.sorted { x($0) < x($1) }
-                .map { (x: across.place(x($0)), y: up.place($0.cpu)) }
+                .map { (x: across.position(x($0)), y: up.position($0.cpu)) }
             svg.path(line, color: Palette.color(of: title[0]))
             for point in line { svg.dot(point, color: Palette.color(of: title[0])) }
         }

@@ -97,7 +97,7 @@ struct LogAxis {
         self.end = end
     }
 
-    func place(_ value: Double) -> Double {
+    func position(_ value: Double) -> Double {
         start + (log10(value) - low) / (high - low) * (end - start)
     }
 

@@ -22,13 +22,13 @@ struct Oracle {
     let dataset: Dataset
 
     /// Objects that satisfy a query, with distances, in the order asked for; ties anyhow.
-    func hits(_ query: PlaceQuery, _ workload: Workload) -> [Hit] {
+    func hits(_ query: WorkloadQuery, _ workload: Workload) -> [Hit] {
         switch workload {
         case .q1, .q8: return circle(query)
         case .q2: return nearest(50, of: circle(query))
         case .q3:
             let box = query.box
-            return (0..<dataset.count).filter { box.contains(dataset.places[$0].coordinate) }
+            return (0..<dataset.count).filter { box.contains(dataset.positions[$0].coordinate) }
                 .map { Hit(object: $0) }
         case .q4: return nearest(20, of: circle(query).filter { matches($0, query) })
         case .q5: return nearest(10, of: circle(query))
@@ -95,14 +95,14 @@ struct Oracle {
         return common
     }
 
-    private func circle(_ query: PlaceQuery) -> [Hit] {
+    private func circle(_ query: WorkloadQuery) -> [Hit] {
         let origin = Sphere.Origin(query.center.coordinate)
         // A degree of latitude is more than 111 km: what is farther is not measured.
         let reach = Int32(query.radiusMeters / 111_000 * 1e6) + 1
         return (0..<dataset.count).compactMap { object in
-            let place = dataset.places[object]
-            guard abs(place.latitude - query.center.latitude) <= reach else { return nil }
-            let distance = origin.distance(to: place.coordinate)
+            let position = dataset.positions[object]
+            guard abs(position.latitude - query.center.latitude) <= reach else { return nil }
+            let distance = origin.distance(to: position.coordinate)
             guard distance.isWithin(radiusMeters: query.radiusMeters) else { return nil }
             return Hit(object: object, distance: distance.meters)
         }
@@ -112,7 +112,7 @@ struct Oracle {
         Array(hits.sorted { $0.distance! < $1.distance! }.prefix(limit))
     }
 
-    private func matches(_ hit: Hit, _ query: PlaceQuery) -> Bool {
+    private func matches(_ hit: Hit, _ query: WorkloadQuery) -> Bool {
         Int(dataset.categories[hit.object]) == query.category
             && dataset.ratings[hit.object] >= Workload.leastRating
     }

@@ -91,7 +91,7 @@ final class Campaign {
     /// Encodes a workload's requests and compares the peers' answers with the right ones.
     private func prepare(_ workload: Workload) throws {
         progress("\(dataset.name): \(workload.rawValue), \(workload.title)")
-        let queries = PlaceQuery.make(
+        let queries = WorkloadQuery.make(
             for: workload, dataset: dataset, index: index, count: settings.queryCount,
             seed: settings.seed)
         let oracle = Oracle(dataset: dataset)
@@ -192,12 +192,12 @@ final class Campaign {
         var random = SplitMix64(seed: settings.seed)
         let moves = (0..<10_000).map { _ in
             let object = random.below(dataset.count)
-            let place = dataset.places[object].coordinate
+            let position = dataset.positions[object].coordinate
             return (
                 object,
                 MicroPoint(
-                    latitude: place.latitude + random.number(-0.005...0.005),
-                    longitude: place.longitude + random.number(-0.005...0.005))
+                    latitude: position.latitude + random.number(-0.005...0.005),
+                    longitude: position.longitude + random.number(-0.005...0.005))
             )
         }
         for round in 1...settings.rounds {

@@ -46,7 +46,7 @@ struct Growth: Codable {
             let hits = size == hitsObjects ? [10, 100, 1_000, 10_000] : [Self.standardHits]
             for hits in hits where hits <= size / 4 {
                 progress("growth: \(size) objects, \(hits) hits")
-                let queries = PlaceQuery.make(
+                let queries = WorkloadQuery.make(
                     for: .q1, hits: hits, dataset: dataset, index: index,
                     count: min(settings.queryCount, 1_000_000 / hits), seed: settings.seed)
                 do {
@@ -59,7 +59,7 @@ struct Growth: Codable {
     }
 
     private mutating func measure(
-        _ settings: Settings, _ lineup: Lineup, _ limit: IndexPeer, _ queries: [PlaceQuery],
+        _ settings: Settings, _ lineup: Lineup, _ limit: IndexPeer, _ queries: [WorkloadQuery],
         hits: Int, objects: Int
     ) throws {
         let bench = Bench(settings)

@@ -103,8 +103,8 @@ struct WriteRun {
         let time = seconds {
             DispatchQueue.concurrentPerform(iterations: Self.loaders) { number in
                 do {
-                    for place in stride(from: number, to: requests.count, by: Self.loaders) {
-                        _ = try connections[number].ask(requests[place])
+                    for position in stride(from: number, to: requests.count, by: Self.loaders) {
+                        _ = try connections[number].ask(requests[position])
                     }
                 } catch {
                     failures.add("\(error)")
@@ -144,7 +144,7 @@ struct WriteRun {
     private mutating func read(_ server: GeoBucketServer) throws {
         let peer = GeoBucketPeer(server: server)
         let index = dataset.index()
-        let queries = PlaceQuery.make(
+        let queries = WorkloadQuery.make(
             for: .q1, dataset: dataset, index: dataset.index(), count: settings.queryCount,
             seed: settings.seed)
         let reads = RequestSet(queries.compactMap { peer.request($0, for: .q1) })

@@ -8,14 +8,14 @@ struct GeoBucketPeer: Peer {
     let title = "GeoBucket"
     let server: any Server
 
-    func request(_ query: PlaceQuery, for workload: Workload) -> [UInt8]? {
+    func request(_ query: WorkloadQuery, for workload: Workload) -> [UInt8]? {
         Self.line(
             workload == .q7 ? "bucket.count" : "bucket.query",
             QueryDocument.members(query, for: workload))
     }
 
     /// Q1 with room for so many hits in its page.
-    static func request(_ query: PlaceQuery, limit: Int) -> [UInt8] {
+    static func request(_ query: WorkloadQuery, limit: Int) -> [UInt8] {
         line(
             "bucket.query",
             QueryDocument.members(query, for: .q1) + #","bestEffortLimit":\#(limit)"#)
@@ -27,14 +27,14 @@ struct GeoBucketPeer: Peer {
             + [0x0A]
     }
 
-    func move(_ object: Int, to place: MicroPoint) -> [UInt8]? {
+    func move(_ object: Int, to position: MicroPoint) -> [UInt8]? {
         var writer = JSONWriter()
         writer.raw(#"{"jsonrpc":"2.0","id":1,"method":"object.patch","params":{"bucket":"#)
         writer.string(GeoBucketServer.bucket)
         writer.key("id")
         writer.string(Dataset.id(object))
         writer.raw(#","object":{"location":"#)
-        Dataset.write(place, into: &writer)
+        Dataset.write(position, into: &writer)
         writer.raw("}}}\n")
         return writer.bytes
     }

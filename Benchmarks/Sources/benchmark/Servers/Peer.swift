@@ -18,15 +18,15 @@ protocol Peer {
     var server: any Server { get }
 
     /// A query as the peer is asked it; nil when this workload is not for it.
-    func request(_ query: PlaceQuery, for workload: Workload) -> [UInt8]?
+    func request(_ query: WorkloadQuery, for workload: Workload) -> [UInt8]?
 
     /// A change of an object's place; nil when the peer takes none.
-    func move(_ object: Int, to place: MicroPoint) -> [UInt8]?
+    func move(_ object: Int, to position: MicroPoint) -> [UInt8]?
 
     /// What an answer says; a count is so many hits without a number.
     func hits(in answer: [UInt8], for workload: Workload) throws -> [Hit]
 }
 
 extension Peer {
-    func move(_ object: Int, to place: MicroPoint) -> [UInt8]? { nil }
+    func move(_ object: Int, to position: MicroPoint) -> [UInt8]? { nil }
 }

@@ -45,7 +45,7 @@ struct PostgresPeer: Peer {
         return texts.map { (table + $0.rawValue, $1) }
     }
 
-    func request(_ query: PlaceQuery, for workload: Workload) -> [UInt8]? {
+    func request(_ query: WorkloadQuery, for workload: Workload) -> [UInt8]? {
         let center = Self.point(query.center)
         let radius = "\(query.radiusMeters * Self.sphere)"
         let filtered = [center, radius, query.categoryName, "\(Workload.leastRating)"]
@@ -64,8 +64,8 @@ struct PostgresPeer: Peer {
         }
     }
 
-    func move(_ object: Int, to place: MicroPoint) -> [UInt8]? {
-        execute(.q8, [Dataset.id(object), Self.point(place)])
+    func move(_ object: Int, to position: MicroPoint) -> [UInt8]? {
+        execute(.q8, [Dataset.id(object), Self.point(position)])
     }
 
     func hits(in answer: [UInt8], for workload: Workload) throws -> [Hit] {
@@ -90,8 +90,8 @@ struct PostgresPeer: Peer {
         PostgresMessages.execute(table + workload.rawValue, parameters)
     }
 
-    private static func point(_ place: MicroPoint) -> String {
-        let coordinate = place.coordinate
+    private static func point(_ position: MicroPoint) -> String {
+        let coordinate = position.coordinate
         return "SRID=4326;POINT(\(coordinate.longitude) \(coordinate.latitude))"
     }
 }

@@ -41,11 +41,11 @@ final class PostgresServer: Server {
         _ = try start()
         let rows = folder + "/objects.tsv"
         try dataset.writeLines(to: rows) { object, line in
-            let place = dataset.places[object].coordinate
+            let position = dataset.positions[object].coordinate
             let category = Dataset.categoryNames[Int(dataset.categories[object])]
             let columns = [
-                Dataset.id(object), category, "\(dataset.ratings[object])", "\(place.longitude)",
-                "\(place.latitude)", "",
+                Dataset.id(object), category, "\(dataset.ratings[object])", "\(position.longitude)",
+                "\(position.latitude)", "",
             ]
             line.raw(Array(columns.joined(separator: "\t").utf8))
             // The documents hold no tab, no line break and no backslash.

@@ -27,14 +27,14 @@ struct RedisPeer: Peer {
     /// Redis' sphere is a little larger than GeoBucket's: its radii are scaled.
     private static let sphere = 6_372_797.560856 / Sphere.radiusMeters
 
-    func request(_ query: PlaceQuery, for workload: Workload) -> [UInt8]? {
-        let place = query.center.coordinate
-        let from = ["FROMLONLAT", "\(place.longitude)", "\(place.latitude)"]
+    func request(_ query: WorkloadQuery, for workload: Workload) -> [UInt8]? {
+        let position = query.center.coordinate
+        let from = ["FROMLONLAT", "\(position.longitude)", "\(position.latitude)"]
         let radius = "\(query.radiusMeters * Self.sphere)"
         let circle = ["GEOSEARCH", "geo"] + from + ["BYRADIUS", radius, "m"]
         let set = isMade ? "geo:" + query.categoryName : "geo"
         let filtered = [
-            set, "\(place.longitude)", "\(place.latitude)", radius, query.categoryName,
+            set, "\(position.longitude)", "\(position.latitude)", radius, query.categoryName,
             "\(Workload.leastRating)",
         ]
         switch (workload, isMade) {
@@ -56,8 +56,8 @@ struct RedisPeer: Peer {
         }
     }
 
-    func move(_ object: Int, to place: MicroPoint) -> [UInt8]? {
-        let coordinate = place.coordinate
+    func move(_ object: Int, to position: MicroPoint) -> [UInt8]? {
+        let coordinate = position.coordinate
         return RESP.request([
             "GEOADD", "geo", "\(coordinate.longitude)", "\(coordinate.latitude)",
             Dataset.id(object),

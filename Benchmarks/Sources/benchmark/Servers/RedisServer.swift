@@ -85,10 +85,10 @@ final class RedisServer: Server {
 
     private func put(_ object: Int, of dataset: Dataset, _ connection: Connection) throws {
         let id = Dataset.id(object)
-        let place = dataset.places[object].coordinate
+        let coordinate = dataset.positions[object].coordinate
         let category = Dataset.categoryNames[Int(dataset.categories[object])]
         let rating = "\(dataset.ratings[object])"
-        let position = ["\(place.longitude)", "\(place.latitude)", id]
+        let position = ["\(coordinate.longitude)", "\(coordinate.latitude)", id]
         let document = String(decoding: dataset.document(of: object), as: UTF8.self)
         for command in [
             ["GEOADD", "geo"] + position, ["GEOADD", "geo:" + category] + position,

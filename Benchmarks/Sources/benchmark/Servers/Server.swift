@@ -49,8 +49,8 @@ extension Server {
 
     /// Connects as soon as the server lets it; gives up after five minutes or when it has ended.
     func connectPatiently() throws -> Connection {
-        let patience = now() + 300_000_000_000
-        while process?.isRunning == true, now() < patience {
+        let deadline = now() + 300_000_000_000
+        while process?.isRunning == true, now() < deadline {
             if let connection = try? connect() { return connection }
             usleep(1_000)
         }

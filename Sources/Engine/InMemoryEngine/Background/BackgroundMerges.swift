@@ -12,7 +12,7 @@ final class BackgroundMerges: Sendable {
         let tier: MergedTier
     }
 
-    private struct Place: Hashable {
+    private struct IndexKey: Hashable {
         let bucket: BucketName
         let field: FieldPath
     }
@@ -24,14 +24,14 @@ final class BackgroundMerges: Sendable {
     }
 
     private struct State {
-        var running: Set<Place> = []
+        var running: Set<IndexKey> = []
         /// Indexes that a merge of all tiers would do good.
-        var scattered: [Place: Scattered] = [:]
+        var scattered: [IndexKey: Scattered] = [:]
         var finished: [Finished] = []
     }
 
     private let state = Mutex(State())
-    private let thread = WorkThread("merges", .besideWriter)
+    private let thread = WorkThread("merges", .background)
     private let ready: @Sendable () -> Void
     /// The shortest time after which an index counts as at rest.
     private let rest: Duration
@@ -43,15 +43,15 @@ final class BackgroundMerges: Sendable {
 
     /// Starts the merge that an index, just written, is due.
     func start(_ index: PointIndex, field: FieldPath, bucket: BucketName) {
-        let place = Place(bucket: bucket, field: field)
+        let indexKey = IndexKey(bucket: bucket, field: field)
         state.withLock { state in
             if index.wholeMerge() == nil {
-                state.scattered[place] = nil
-            } else if state.scattered[place]?.epoch != index.epoch {
-                state.scattered[place] = Scattered(epoch: index.epoch, since: .now)
+                state.scattered[indexKey] = nil
+            } else if state.scattered[indexKey]?.epoch != index.epoch {
+                state.scattered[indexKey] = Scattered(epoch: index.epoch, since: .now)
             }
         }
-        if let job = index.pendingMerge() { run(job, for: place) }
+        if let job = index.pendingMerge() { run(job, for: indexKey) }
     }
 
     /// An index at rest is merged when hardly any of its points has been written for this long: some
@@ -64,26 +64,26 @@ final class BackgroundMerges: Sendable {
     func startAtRest(
         _ now: ContinuousClock.Instant, _ index: (BucketName, FieldPath) -> PointIndex?
     ) {
-        for (place, seen) in state.withLock({ $0.scattered }) {
-            let job = index(place.bucket, place.field)?.wholeMerge()
+        for (indexKey, seen) in state.withLock({ $0.scattered }) {
+            let job = index(indexKey.bucket, indexKey.field)?.wholeMerge()
             let rest = max(rest, Self.restForPoint * (job?.entryCount ?? 0))
             guard now - seen.since >= rest else { continue }
             state.withLock { state in
                 // Unless it has been written since.
-                if state.scattered[place] == seen { state.scattered[place] = nil }
+                if state.scattered[indexKey] == seen { state.scattered[indexKey] = nil }
             }
-            if let job { run(job, for: place) }
+            if let job { run(job, for: indexKey) }
         }
     }
 
     /// Runs a merge, unless one of the same index is under way.
-    private func run(_ job: MergeJob, for place: Place) {
-        guard state.withLock({ $0.running.insert(place).inserted }) else { return }
+    private func run(_ job: MergeJob, for indexKey: IndexKey) {
+        guard state.withLock({ $0.running.insert(indexKey).inserted }) else { return }
         thread.async { [self] in
             let merged = job.run()
             state.withLock {
                 $0.finished.append(
-                    Finished(bucket: place.bucket, field: place.field, tier: merged))
+                    Finished(bucket: indexKey.bucket, field: indexKey.field, tier: merged))
             }
             ready()
         }
@@ -94,7 +94,7 @@ final class BackgroundMerges: Sendable {
         state.withLock { state in
             defer { state.finished.removeAll() }
             for merge in state.finished {
-                state.running.remove(Place(bucket: merge.bucket, field: merge.field))
+                state.running.remove(IndexKey(bucket: merge.bucket, field: merge.field))
             }
             return state.finished
         }

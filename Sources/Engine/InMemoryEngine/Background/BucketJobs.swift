@@ -26,10 +26,11 @@ protocol BucketJob: Sendable {
     mutating func catchUp(_ written: BucketJobs.Written, _ state: BucketState)
 
     /// Puts what was made in the bucket whose state it has caught up with.
-    func install(in state: inout BucketState, _ works: ColumnWorks, of bucket: BucketName)
+    func install(
+        in state: inout BucketState, _ columnRequests: ColumnRequests, of bucket: BucketName)
 
     /// Called instead of `install` when the bucket has got other slots or is gone.
-    func giveUp(_ works: ColumnWorks, of bucket: BucketName)
+    func giveUp(_ columnRequests: ColumnRequests, of bucket: BucketName)
 }
 
 /// Work on buckets beside the writer, at most one job at a time for each.

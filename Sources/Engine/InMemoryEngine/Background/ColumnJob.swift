@@ -53,26 +53,29 @@ struct ColumnJob: BucketJob {
         }
     }
 
-    func install(in state: inout BucketState, _ works: ColumnWorks, of name: BucketName) {
+    func install(in state: inout BucketState, _ columnRequests: ColumnRequests, of name: BucketName)
+    {
         for (field, column) in zip(fields, columns) {
-            let place = ColumnName(bucket: name, field: field)
-            guard column.unknown == 0, makeRoom(for: column, in: &state, works) else {
-                works.forget(place, refused: true)
+            let columnName = ColumnName(bucket: name, field: field)
+            guard column.unknown == 0, makeRoom(for: column, in: &state, columnRequests) else {
+                columnRequests.forget(columnName, refused: true)
                 continue
             }
             state.columns.add(column, of: field)
-            works.made(place, isVacant: column.isVacant)
+            columnRequests.made(columnName, isVacant: column.isVacant)
         }
     }
 
-    func giveUp(_ works: ColumnWorks, of name: BucketName) {
-        for field in fields { works.forget(ColumnName(bucket: name, field: field), refused: false) }
+    func giveUp(_ columnRequests: ColumnRequests, of name: BucketName) {
+        for field in fields {
+            columnRequests.forget(ColumnName(bucket: name, field: field), refused: false)
+        }
     }
 
     /// Gives up a column that no query has used of late, if a bound is reached; says whether there is
     /// room.
     private func makeRoom(
-        for column: Column, in state: inout BucketState, _ works: ColumnWorks
+        for column: Column, in state: inout BucketState, _ columnRequests: ColumnRequests
     ) -> Bool {
         let entries = state.columns.entries
         let vacant = entries.filter { $0.value.column.isVacant }
@@ -85,7 +88,7 @@ struct ColumnJob: BucketJob {
             return false
         }
         state.columns.remove(unused)
-        works.forget(ColumnName(bucket: bucket, field: unused), refused: false)
+        columnRequests.forget(ColumnName(bucket: bucket, field: unused), refused: false)
         return true
     }
 

@@ -20,10 +20,11 @@ struct CompactionJob: BucketJob {
         bucket.columns.keepOnly(state.columns)
     }
 
-    func install(in state: inout BucketState, _ works: ColumnWorks, of name: BucketName) {
+    func install(in state: inout BucketState, _ columnRequests: ColumnRequests, of name: BucketName)
+    {
         precondition(bucket.count == state.count, "a compaction that lost objects")
         state = bucket
     }
 
-    func giveUp(_ works: ColumnWorks, of name: BucketName) {}
+    func giveUp(_ columnRequests: ColumnRequests, of name: BucketName) {}
 }

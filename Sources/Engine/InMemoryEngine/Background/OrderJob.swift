@@ -47,13 +47,14 @@ struct OrderJob: BucketJob {
         column = next
     }
 
-    func install(in state: inout BucketState, _ works: ColumnWorks, of name: BucketName) {
-        works.forgetOrder(ColumnName(bucket: name, field: field))
+    func install(in state: inout BucketState, _ columnRequests: ColumnRequests, of name: BucketName)
+    {
+        columnRequests.forgetOrder(ColumnName(bucket: name, field: field))
         guard let entry = state.columns.entries[field], entry.use === use else { return }
         state.columns.install(index!, of: field)
     }
 
-    func giveUp(_ works: ColumnWorks, of name: BucketName) {
-        works.forgetOrder(ColumnName(bucket: name, field: field))
+    func giveUp(_ columnRequests: ColumnRequests, of name: BucketName) {
+        columnRequests.forgetOrder(ColumnName(bucket: name, field: field))
     }
 }

@@ -97,7 +97,7 @@ struct DocumentTable: ~Copyable {
         }
         if (count + 1) * 4 > (mask + 1) * 3 { grow() }
         while bytes + size > capacityBytes { evictOne() }
-        place(
+        position(
             Cell(
                 creation: creation, change: change,
                 text: UnsafeMutablePointer(mutating: document.baseAddress),
@@ -111,7 +111,7 @@ struct DocumentTable: ~Copyable {
         if let cell = cell(of: creation) { clear(cell) }
     }
 
-    private func place(_ new: Cell) {
+    private func position(_ new: Cell) {
         var cell = home(new.creation)
         while cells[cell].creation != 0 { cell = (cell + 1) & mask }
         cells[cell] = new
@@ -149,7 +149,7 @@ struct DocumentTable: ~Copyable {
         let (old, oldCount) = (cells, mask + 1)
         mask = oldCount * 2 - 1
         cells = Self.freeCells(oldCount * 2)
-        for cell in 0..<oldCount where old[cell].creation != 0 { place(old[cell]) }
+        for cell in 0..<oldCount where old[cell].creation != 0 { position(old[cell]) }
         old.deallocate()
         hand = 0
     }

@@ -39,7 +39,7 @@ final class SupersededDocuments: Sendable {
     var totalBytes: Int { total.value }
 
     /// The link of the next snapshot, which ends this one when it is published.
-    func successor() -> SupersededDocuments { SupersededDocuments(total: total) }
+    func nextSnapshot() -> SupersededDocuments { SupersededDocuments(total: total) }
 
     /// Ends this link when the next snapshot is published.
     func end(next: SupersededDocuments) {

@@ -7,7 +7,7 @@ protocol MatchOrder {
     func precedes(_ a: Match, _ b: Match) -> Bool
 
     /// Whether a match comes behind a place.
-    func isBehind(_ match: Match, _ bound: Bound) -> Bool
+    func isAfter(_ match: Match, _ bound: Bound) -> Bool
 
     func sort(_ matches: inout [Match])
 }
@@ -31,7 +31,7 @@ struct BestMatches<Order: MatchOrder> {
 
     mutating func insert(_ new: Order.Match) {
         if let worst, !order.precedes(new, worst) { return }
-        if let bound, !order.isBehind(new, bound) { return }
+        if let bound, !order.isAfter(new, bound) { return }
         matches.append(new)
         if matches.count >= 2 * limit + 64 { shorten() }
     }

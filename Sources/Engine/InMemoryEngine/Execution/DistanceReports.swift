@@ -34,9 +34,9 @@ struct DistanceReports {
             ends.append(labels.count)
             let isKnown = number == known && matches.allSatisfy { $0.distance != nil }
             let distances =
-                isKnown ? nil : Self.distances(report, of: matches, in: execution.box)
-            for place in matches.indices {
-                let distance = distances.map { $0[place] } ?? matches[place].distance
+                isKnown ? nil : Self.distances(report, of: matches, in: execution.bucketView)
+            for position in matches.indices {
+                let distance = distances.map { $0[position] } ?? matches[position].distance
                 micrometers.append(distance?.micrometers ?? -1)
             }
         }
@@ -45,16 +45,16 @@ struct DistanceReports {
     }
 
     private static func distances(
-        _ report: ReportedDistance, of matches: [Execution.Match], in bucket: BucketBox
+        _ report: ReportedDistance, of matches: [Execution.Match], in bucket: BucketView
     ) -> [Distance?] {
         guard let index = bucket.state.fields[report.field] else { return matches.map { _ in nil } }
         var slots = matches.map(\.slot)
-        var places: [Coordinate?] = []
-        places.reserveCapacity(slots.count)
+        var positions: [Coordinate?] = []
+        positions.reserveCapacity(slots.count)
         slots.withUnsafeMutableBufferPointer {
-            index.forEachPosition(of: $0) { places.append($0) }
+            index.forEachPosition(of: $0) { positions.append($0) }
         }
-        return places.map { $0.map(report.measure.distance) }
+        return positions.map { $0.map(report.measure.distance) }
     }
 
     /// Writes the end of a match's object, the closing brace included.

@@ -14,7 +14,7 @@ extension Execution {
         after key: PageKey?,
         _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        let first = key.map { box.state.firstSlot(createdAfter: $0.creation) } ?? 0
+        let first = key.map { bucketView.state.firstSlot(createdAfter: $0.creation) } ?? 0
         let startsBehindKey = plan.path.isByCreation && order.isEmpty
         switch plan.path {
         case .nothing: break
@@ -40,7 +40,7 @@ extension Execution {
         after key: PageKey?, atMost limit: Int?,
         _ body: (Slot, Distance) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        guard let index = box.state.fields[field] else { return }
+        guard let index = bucketView.state.fields[field] else { return }
         var walk = index.nearest(
             by: measure, within: radiusMeters, after: key.map(cursor), atMost: limit)
         let selection = self.selection
@@ -67,7 +67,7 @@ extension Execution {
     private func cursor(_ key: PageKey) -> MeasuredPoint {
         var distance = Distance.zero
         if case .distance(let found)? = key.values(of: order).first { distance = found }
-        let next = box.state.firstSlot(createdAfter: key.creation)
+        let next = bucketView.state.firstSlot(createdAfter: key.creation)
         guard next > 0 else {
             return MeasuredPoint(
                 distance: Distance(micrometers: distance.micrometers - 1), slot: .max)
@@ -94,7 +94,7 @@ extension Execution {
         _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Void
     ) throws(ServiceFailure) {
         var count = 0
-        box.state.fields[clause.field]?.visit(in: clause.shape, by: measure) { points in
+        bucketView.state.fields[clause.field]?.visit(in: clause.shape, by: measure) { points in
             count += points.count
             body(points)
             return true
@@ -143,15 +143,15 @@ extension Execution {
     private func scan(
         from first: Int, _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        let end = box.state.slotCount
-        let hasHoles = box.state.count < end
-        var batch = [Slot](repeating: 0, count: SlotTest.batch)
+        let end = bucketView.state.slotCount
+        let hasHoles = bucketView.state.count < end
+        var batch = [Slot](repeating: 0, count: SlotPredicate.batch)
         var next = first
         while next < end {
             var count = 0
             while next < end, count < batch.count {
                 batch[count] = Slot(next)
-                count += !hasHoles || box.state.records[next].isAlive ? 1 : 0
+                count += !hasHoles || bucketView.state.records[next].isAlive ? 1 : 0
                 next += 1
             }
             guard count > 0 else { continue }
@@ -164,7 +164,7 @@ extension Execution {
         _ field: FieldPath, _ descending: Bool, after key: PageKey?, _ first: Int,
         _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        guard let (index, column) = box.state.columns.index(field) else {
+        guard let (index, column) = bucketView.state.columns.index(field) else {
             preconditionFailure("a plan by an order that the snapshot does not have")
         }
         // Of several keys the others decide among equal values: all of those are looked at again.
@@ -172,7 +172,7 @@ extension Execution {
         let after = key.flatMap { $0.values(of: order).first.map { (value: $0, slot: slot) } }
         var walk = OrderedWalk(index, column, descending: descending, after: after)
         var size = 32
-        var batch = [Slot](repeating: 0, count: SlotTest.batch)
+        var batch = [Slot](repeating: 0, count: SlotPredicate.batch)
         while true {
             let count = batch.withUnsafeMutableBufferPointer {
                 walk.next(into: Slots(rebasing: $0[..<size]))
@@ -190,7 +190,7 @@ extension Execution {
     ) throws(ServiceFailure) {
         var first = 0
         while first < slots.count {
-            let next = min(first + SlotTest.batch, slots.count)
+            let next = min(first + SlotPredicate.batch, slots.count)
             try count(next - first)
             guard try withSlots(&slots, first..<next, body) else { return }
             first = next
@@ -212,9 +212,9 @@ extension Execution {
         case .nothing: break
         case .ids(let found): slots += found
         case .geo(let clause):
-            box.state.fields[clause.field]?.append(in: clause.shape, to: &slots)
+            bucketView.state.fields[clause.field]?.append(in: clause.shape, to: &slots)
         case .lookup(let field, let range, _):
-            guard let (index, column) = box.state.columns.index(field) else { return }
+            guard let (index, column) = bucketView.state.columns.index(field) else { return }
             var walk = OrderedWalk(index, column, range: range)
             walk.appendRest(to: &slots)
         case .union(let paths): for path in paths { collect(path, into: &slots) }

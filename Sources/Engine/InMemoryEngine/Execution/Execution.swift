@@ -11,7 +11,7 @@ import QueryLanguage
 final class Execution {
     let engine: InMemoryEngine
     let snapshot: Snapshot
-    let box: BucketBox
+    let bucketView: BucketView
     let order: [OrderKey]
     let plan: Plan
     let distances: [ReportedDistance]
@@ -26,12 +26,13 @@ final class Execution {
     private(set) var matched = 0
 
     init(
-        engine: InMemoryEngine, snapshot: Snapshot, box: BucketBox, query: Query, plan: Plan,
+        engine: InMemoryEngine, snapshot: Snapshot, bucketView: BucketView, query: Query,
+        plan: Plan,
         bounds: ReadBounds
     ) {
         self.engine = engine
         self.snapshot = snapshot
-        self.box = box
+        self.bucketView = bucketView
         order = query.order
         self.plan = plan
         self.bounds = bounds
@@ -97,18 +98,18 @@ final class Execution {
     /// It lies far apart in memory, and comes while they are put in order.
     func prefetch(_ slots: UnsafeBufferPointer<Slot>) {
         if wantsDocuments {
-            box.state.prefetchRecords(of: slots)
+            bucketView.state.prefetchRecords(of: slots)
         } else {
-            box.state.prefetchIDs(of: slots)
+            bucketView.state.prefetchIDs(of: slots)
         }
     }
 
     private func distance(_ report: ReportedDistance, of slot: Slot) -> Distance? {
-        box.state.fields[report.field]?.position(of: slot).map(report.measure.distance)
+        bucketView.state.fields[report.field]?.position(of: slot).map(report.measure.distance)
     }
 
     func document(of slot: Slot) throws(ServiceFailure) -> [UInt8] {
-        let record = box.state.records[Int(slot)]
+        let record = bucketView.state.records[Int(slot)]
         return try engine.document(
             creation: record.creation, change: record.change, in: snapshot)
     }
@@ -150,7 +151,8 @@ final class Execution {
     ) throws(ServiceFailure) -> [Match] {
         let bound = key.map {
             SlotRanking.Bound(
-                values: $0.values(of: order), slot: box.state.firstSlot(createdAfter: $0.creation))
+                values: $0.values(of: order),
+                slot: bucketView.state.firstSlot(createdAfter: $0.creation))
         }
         if let measured = try measured(ranking, from: bound?.slot ?? 0, atMost: limit) {
             return measured
@@ -198,7 +200,7 @@ final class Execution {
         let bound = key.map {
             Keyed(
                 sortKey: $0.sortKey,
-                slot: Slot(box.state.firstSlot(createdAfter: $0.creation)))
+                slot: Slot(bucketView.state.firstSlot(createdAfter: $0.creation)))
         }
         var best = BestMatches(KeyedOrder(), limit: limit, behind: bound)
         try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
@@ -223,7 +225,7 @@ final class Execution {
             a.sortKey != b.sortKey ? a.sortKey < b.sortKey : a.slot < b.slot
         }
 
-        func isBehind(_ match: Keyed, _ bound: Keyed) -> Bool { !precedes(match, bound) }
+        func isAfter(_ match: Keyed, _ bound: Keyed) -> Bool { !precedes(match, bound) }
 
         func sort(_ matches: inout [Keyed]) { matches.sort { precedes($0, $1) } }
     }
@@ -244,7 +246,7 @@ final class Execution {
         while first < slots.count {
             let part = slots[first..<min(first + count, slots.count)]
             let documents = try engine.documents(
-                of: part.map { box.state.records[Int($0)] }, in: snapshot)
+                of: part.map { bucketView.state.records[Int($0)] }, in: snapshot)
             documentsRead += part.count
             for (slot, document) in zip(part, documents) {
                 guard try body(slot, try parsed(document)) else { return false }

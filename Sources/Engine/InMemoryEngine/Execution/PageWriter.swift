@@ -22,7 +22,7 @@ struct PageWriter {
         fields = query.fields.map(Set.init)
         reports = DistanceReports(execution, query, matches)
         slots = matches.map(\.slot)
-        records = fields?.isEmpty == true ? [] : execution.box.state.records(of: slots)
+        records = fields?.isEmpty == true ? [] : execution.bucketView.state.records(of: slots)
     }
 
     /// Whether so many documents are not in memory that to read them takes long.
@@ -53,7 +53,7 @@ struct PageWriter {
             if missing.isEmpty { return ends }
             let read = try execution.engine.documents(
                 of: missing.map { records[$0] }, in: execution.snapshot)
-            for (place, document) in zip(missing, read) { own[place] = document }
+            for (position, document) in zip(missing, read) { own[position] = document }
         }
     }
 
@@ -61,31 +61,31 @@ struct PageWriter {
         _ cached: [DocumentCache.Document?], _ own: [Int: [UInt8]], to writer: inout JSONWriter,
         _ limit: Int
     ) -> [Int] {
-        writeEach(to: &writer, limit) { place, writer in
-            if let document = cached[place] {
-                splice(document, place, to: &writer)
+        writeEach(to: &writer, limit) { position, writer in
+            if let document = cached[position] {
+                splice(document, position, to: &writer)
             } else {
-                own[place]!.withUnsafeBufferPointer { splice($0, place, to: &writer) }
+                own[position]!.withUnsafeBufferPointer { splice($0, position, to: &writer) }
             }
         }
     }
 
     private func splice(
-        _ document: DocumentCache.Document, _ place: Int, to writer: inout JSONWriter
+        _ document: DocumentCache.Document, _ position: Int, to writer: inout JSONWriter
     ) {
         writer.write(atMost: document.count + reports.roomBytes) { cursor in
             cursor.raw(DocumentCache.Document(rebasing: document.dropLast()))
-            reports.writeEnd(of: place, to: &cursor)
+            reports.writeEnd(of: position, to: &cursor)
         }
     }
 
     private func writeIDs(to writer: inout JSONWriter, _ limit: Int) -> [Int] {
-        let ids = execution.box.state.ids(of: slots)
-        return writeEach(to: &writer, limit) { place, writer in
-            let room = Self.idBytes + ids[place].count + reports.roomBytes
+        let ids = execution.bucketView.state.ids(of: slots)
+        return writeEach(to: &writer, limit) { position, writer in
+            let room = Self.idBytes + ids[position].count + reports.roomBytes
             writer.write(atMost: room) { cursor in
-                Self.write(ids[place], to: &cursor)
-                reports.writeEnd(of: place, to: &cursor)
+                Self.write(ids[position], to: &cursor)
+                reports.writeEnd(of: position, to: &cursor)
             }
         }
     }
@@ -94,14 +94,14 @@ struct PageWriter {
     private func writeProjections(
         _ fields: Set<[UInt8]>, to writer: inout JSONWriter, _ limit: Int
     ) throws(ServiceFailure) -> [Int] {
-        let ids = execution.box.state.ids(of: slots)
+        let ids = execution.bucketView.state.ids(of: slots)
         let documents = try execution.engine.documents(of: records, in: execution.snapshot)
-        return try writeEach(to: &writer, limit) { place, writer throws(ServiceFailure) in
-            writer.write(atMost: Self.idBytes + ids[place].count) {
-                Self.write(ids[place], to: &$0)
+        return try writeEach(to: &writer, limit) { position, writer throws(ServiceFailure) in
+            writer.write(atMost: Self.idBytes + ids[position].count) {
+                Self.write(ids[position], to: &$0)
             }
-            try writeMembers(fields, of: documents[place], to: &writer)
-            writer.write(atMost: reports.roomBytes) { reports.writeEnd(of: place, to: &$0) }
+            try writeMembers(fields, of: documents[position], to: &writer)
+            writer.write(atMost: reports.roomBytes) { reports.writeEnd(of: position, to: &$0) }
         }
     }
 
@@ -133,14 +133,14 @@ struct PageWriter {
     @inline(__always)
     private func writeEach<Failure: Error>(
         to writer: inout JSONWriter, _ limit: Int,
-        _ body: (_ place: Int, _ writer: inout JSONWriter) throws(Failure) -> Void
+        _ body: (_ position: Int, _ writer: inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) -> [Int] {
         let start = writer.count
         var ends: [Int] = []
         ends.reserveCapacity(slots.count)
-        for place in slots.indices {
-            if place > 0 { writer.byte(UInt8(ascii: ",")) }
-            try body(place, &writer)
+        for position in slots.indices {
+            if position > 0 { writer.byte(UInt8(ascii: ",")) }
+            try body(position, &writer)
             ends.append(writer.count)
             if writer.count - start > limit { break }
         }

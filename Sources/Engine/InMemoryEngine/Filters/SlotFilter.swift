@@ -3,7 +3,7 @@ import QueryLanguage
 
 /// Tests that all have to be true, in the order in which they cost least.
 struct SlotFilter: Sendable {
-    private let tests: [SlotTest]
+    private let tests: [SlotPredicate]
     /// The share of all objects that pass, by estimate.
     let share: Double
     /// Nanoseconds a candidate, by estimate.
@@ -13,7 +13,7 @@ struct SlotFilter: Sendable {
     private static let sample = 128
 
     /// - Parameter tests: each with the share of objects that pass it.
-    init(_ tests: [(test: SlotTest, share: Double)]) {
+    init(_ tests: [(test: SlotPredicate, share: Double)]) {
         // A test is worth its cost by what it takes away: least cost a removed slot first.
         let ordered =
             tests.count < 2
@@ -49,11 +49,11 @@ struct SlotFilter: Sendable {
     }
 
     /// The share of a bucket's slots, below `slotCount`, that pass a test, by a sample.
-    static func sampledShare(of test: SlotTest, _ slotCount: Int) -> Double {
+    static func sampledShare(of test: SlotPredicate, _ slotCount: Int) -> Double {
         let count = min(sample, slotCount)
         guard count > 0 else { return 1 }
         return withUnsafeTemporaryAllocation(of: Slot.self, capacity: count) { slots in
-            for place in 0..<count { slots[place] = Slot(place * slotCount / count) }
+            for position in 0..<count { slots[position] = Slot(position * slotCount / count) }
             let passed = test.select(slots)
             // Between none of the sample and one is still something.
             return max(Double(passed), 0.25) / Double(count)
@@ -61,7 +61,7 @@ struct SlotFilter: Sendable {
     }
 }
 
-extension SlotTest {
+extension SlotPredicate {
     /// How many slots pass, where a column counts them or an index estimates them.
     var knownCount: Int? {
         switch self {

@@ -10,14 +10,14 @@ import QueryLanguage
 /// Costs are microseconds of rough estimate: they have to rank the paths, and to tell a query that
 /// a connection's own thread can take from one that it cannot.
 struct Planner {
-    let box: BucketBox
+    let bucketView: BucketView
     let order: [OrderKey]
     /// Objects that the page will hold; nil when every match is wanted.
     let pageObjects: Int?
     private let conjuncts: [Conjunct]
     private let ranking: SlotRanking?
     /// What passes over the objects that have expired and are not removed yet, and how many it leaves.
-    private let visibility: (test: SlotTest, share: Double)?
+    private let visibility: (test: SlotPredicate, share: Double)?
     /// The distances that the objects of a page report.
     private let reported: [ReportedDistance]
     /// Field paths that a column would have helped with.
@@ -27,13 +27,13 @@ struct Planner {
     struct Conjunct {
         let clause: Clause
         /// How it is decided in memory; nil: on documents.
-        let test: SlotTest?
+        let test: SlotPredicate?
         /// About how many objects it is true for, where something in memory has told.
         let known: Int?
         /// The share of objects for which it is true: counted, sampled or guessed.
         let share: Double
 
-        init(_ clause: Clause, _ test: SlotTest?, on bucket: BucketBox) {
+        init(_ clause: Clause, _ test: SlotPredicate?, on bucket: BucketView) {
             self.clause = clause
             self.test = test
             known = test?.knownCount
@@ -61,21 +61,21 @@ struct Planner {
         static let base = 3.0
     }
 
-    init(box: BucketBox, clause: Clause, order: [OrderKey], pageObjects: Int?) {
-        self.box = box
+    init(bucketView: BucketView, clause: Clause, order: [OrderKey], pageObjects: Int?) {
+        self.bucketView = bucketView
         self.order = order
         self.pageObjects = pageObjects
         var missing: Set<FieldPath> = []
         conjuncts = clause.normalized.conjuncts.map { clause in
-            let test = SlotTest(clause, on: box, missing: &missing)
-            return Conjunct(clause, test, on: box)
+            let test = SlotPredicate(clause, on: bucketView, missing: &missing)
+            return Conjunct(clause, test, on: bucketView)
         }
-        ranking = SlotRanking(order, of: clause, on: box, missing: &missing)
+        ranking = SlotRanking(order, of: clause, on: bucketView, missing: &missing)
         reported = clause.reportedDistances
         self.missing = missing
-        visibility = box.expiredBy.map { time in
-            let test = SlotTest.unexpired(by: time, box.state.expiries)
-            let share = SlotFilter.sampledShare(of: test, box.state.slotCount)
+        visibility = bucketView.expiredBy.map { time in
+            let test = SlotPredicate.unexpired(by: time, bucketView.state.expiries)
+            let share = SlotFilter.sampledShare(of: test, bucketView.state.slotCount)
             // Where the sample has none, a walk may have to pass over all of them.
             return (test, share < 0.005 ? 1e-9 : share)
         }
@@ -94,10 +94,10 @@ struct Planner {
         let options = options()
         let costs = options.map(leastCost)
         let first = costs.indices.min { costs[$0] < costs[$1] }!
-        var (best, place) = (plan(options[first]), first)
+        var (best, position) = (plan(options[first]), first)
         for other in costs.indices where other != first && costs[other] <= best.cost {
             let plan = plan(options[other])
-            if (plan.cost, other) < (best.cost, place) { (best, place) = (plan, other) }
+            if (plan.cost, other) < (best.cost, position) { (best, position) = (plan, other) }
         }
         return best
     }
@@ -113,9 +113,9 @@ struct Planner {
     private func options() -> [Option] {
         var options: [Option] = []
         options.reserveCapacity(2 + 2 * conjuncts.count)
-        options.append(Option(path: .scan, candidates: box.state.count, driver: nil))
+        options.append(Option(path: .scan, candidates: bucketView.state.count, driver: nil))
         if let path = orderedPath() {
-            options.append(Option(path: path, candidates: box.state.count, driver: nil))
+            options.append(Option(path: path, candidates: bucketView.state.count, driver: nil))
         }
         for (index, conjunct) in conjuncts.enumerated() {
             for (path, candidates) in paths(for: conjunct.clause, known: conjunct.known) {
@@ -135,7 +135,9 @@ struct Planner {
 
     private func share(without driver: Int?) -> Double {
         var share = visibility?.share ?? 1.0
-        for place in conjuncts.indices where place != driver { share *= conjuncts[place].share }
+        for position in conjuncts.indices where position != driver {
+            share *= conjuncts[position].share
+        }
         return max(share, 1e-9)
     }
 
@@ -147,7 +149,7 @@ struct Planner {
     private func paths(for conjunct: Clause, known: Int? = nil) -> [(AccessPath, Int)] {
         switch conjunct {
         case .geo(let clause):
-            guard let index = box.state.fields[clause.field] else { return [(.nothing, 0)] }
+            guard let index = bucketView.state.fields[clause.field] else { return [(.nothing, 0)] }
             let candidates = known ?? index.estimate(in: clause.shape)
             let all = (AccessPath.geo(clause), candidates)
             guard let measure = clause.report(orderedBy: order)?.measure,
@@ -169,7 +171,8 @@ struct Planner {
     private func lookup(
         _ leaf: Clause, _ field: FieldPath, _ known: Int?
     ) -> (AccessPath, Int)? {
-        guard let (index, column) = box.state.columns.index(field), let range = ColumnRange(leaf)
+        guard let (index, column) = bucketView.state.columns.index(field),
+            let range = ColumnRange(leaf)
         else { return nil }
         let candidates = known ?? OrderedWalk(index, column, range: range).count
         var isOneValue = false
@@ -180,7 +183,7 @@ struct Planner {
     /// The order of the first key's column, where that has one.
     private func orderedPath() -> AccessPath? {
         guard pageObjects != nil, ranking != nil, let first = order.first,
-            case .field(let field) = first.source, box.state.columns.index(field) != nil
+            case .field(let field) = first.source, bucketView.state.columns.index(field) != nil
         else { return nil }
         return .ordered(field, descending: first.descending)
     }
@@ -203,7 +206,8 @@ struct Planner {
     private func ids(_ values: [Literal]) -> (AccessPath, Int) {
         let found = values.compactMap { value -> Slot? in
             guard case .string(let utf8) = value else { return nil }
-            return box.state.slot(of: ObjectID(trusted: String(decoding: utf8, as: UTF8.self)))
+            return bucketView.state.slot(
+                of: ObjectID(trusted: String(decoding: utf8, as: UTF8.self)))
         }
         let slots = Set(found).sorted()
         return (.ids(slots), slots.count)
@@ -217,7 +221,7 @@ struct Planner {
     func wantedOrders(beyond plan: Plan, gain: Double) -> Set<FieldPath> {
         var wanted: Set<FieldPath> = []
         func consider(_ field: FieldPath, _ candidates: Double) {
-            let columns = box.state.columns
+            let columns = bucketView.state.columns
             guard columns.ready(field) != nil, columns.index(field) == nil else { return }
             if candidates * Cost.walked * gain < plan.cost { wanted.insert(field) }
         }
@@ -230,7 +234,7 @@ struct Planner {
             case .eq(let field, _), .range(let field, _), .prefix(let field, _),
                 .isIn(let field, _):
                 guard conjunct.test != nil else { continue }
-                consider(field, conjunct.share * Double(box.state.count))
+                consider(field, conjunct.share * Double(bucketView.state.count))
             default: break
             }
         }
@@ -242,7 +246,7 @@ struct Planner {
     private func plan(_ option: Option) -> Plan {
         var tests = visibility.map { [$0] } ?? []
         var (tested, read): ([Clause], [Clause]) = ([], [])
-        for (place, conjunct) in conjuncts.enumerated() where place != option.driver {
+        for (position, conjunct) in conjuncts.enumerated() where position != option.driver {
             if let test = conjunct.test {
                 tests.append((test, conjunct.share))
                 tested.append(conjunct.clause)

@@ -69,11 +69,11 @@ struct SlotRanking: MatchOrder, Sendable {
             for slot in slots { body(rank(slot)) }
             return
         }
-        var place = 0
+        var offset = 0
         index.forEachPosition(of: slots) { position in
             let key = Self.key(position.map { measure.distance(to: $0) }, descending)
-            body(Ranked(key: key, slot: slots[place]))
-            place += 1
+            body(Ranked(key: key, slot: slots[offset]))
+            offset += 1
         }
     }
 
@@ -101,7 +101,7 @@ struct SlotRanking: MatchOrder, Sendable {
     }
 
     /// Whether a slot comes behind a place in the order.
-    func isBehind(_ ranked: Ranked, _ bound: Bound) -> Bool {
+    func isAfter(_ ranked: Ranked, _ bound: Bound) -> Bool {
         for (part, value) in zip(parts, bound.values) {
             let order = Self.order(part, ranked.slot, value)
             if order != 0 { return order > 0 }
@@ -173,7 +173,7 @@ extension SlotRanking {
     ///
     /// - Parameter missing: gets the fields that would have to have one.
     init?(
-        _ order: [OrderKey], of clause: Clause, on bucket: BucketBox,
+        _ order: [OrderKey], of clause: Clause, on bucket: BucketView,
         missing: inout Set<FieldPath>
     ) {
         var parts: [Part] = []

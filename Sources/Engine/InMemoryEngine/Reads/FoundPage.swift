@@ -48,8 +48,9 @@ struct FoundPage {
     private func key(behind match: Execution.Match) throws(ServiceFailure) -> PageKey {
         PageKey(
             sortKey: try execution.sortKey(of: match),
-            creation: execution.box.state.records[Int(match.slot)].creation,
+            creation: execution.bucketView.state.records[Int(match.slot)].creation,
             id: ObjectID(
-                trusted: String(decoding: execution.box.state.id(of: match.slot), as: UTF8.self)))
+                trusted: String(
+                    decoding: execution.bucketView.state.id(of: match.slot), as: UTF8.self)))
     }
 }

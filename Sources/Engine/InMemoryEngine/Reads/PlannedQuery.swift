@@ -27,12 +27,12 @@ struct PlannedQuery {
         self.principal = principal
         snapshot = engine.snapshot
         planner = Planner(
-            box: engine.box(of: bucket, in: snapshot) ?? .empty, clause: query.clause,
+            bucketView: engine.bucketView(of: bucket, in: snapshot) ?? .empty, clause: query.clause,
             order: query.order, pageObjects: pageObjects)
         plan = planner.cheapest()
     }
 
-    var state: BucketState { planner.box.state }
+    var state: BucketState { planner.bucketView.state }
 
     /// Whether it may run on a thread that others wait for, by estimate.
     var isLight: Bool { plan.cost <= Self.lightCost }
@@ -41,20 +41,21 @@ struct PlannedQuery {
 
     func execution(within bounds: ReadBounds) -> Execution {
         Execution(
-            engine: engine, snapshot: snapshot, box: planner.box, query: query, plan: plan,
+            engine: engine, snapshot: snapshot, bucketView: planner.bucketView, query: query,
+            plan: plan,
             bounds: bounds)
     }
 
     /// Has made, for queries to come, what would have made this one cheaper.
-    func wish() {
+    func requestColumns() {
         let tuning = engine.tuning
         guard state.count >= tuning.smallestBucket else { return }
         if !planner.missing.isEmpty, plan.documents >= tuning.documentsForColumn {
-            engine.works.want(planner.missing, of: bucket, for: principal)
+            engine.columnRequests.want(planner.missing, of: bucket, for: principal)
         }
         guard plan.candidates >= tuning.candidatesForOrder else { return }
         for field in planner.wantedOrders(beyond: plan, gain: tuning.gainForOrder) {
-            engine.works.wantOrder(of: ColumnName(bucket: bucket, field: field))
+            engine.columnRequests.wantOrder(of: ColumnName(bucket: bucket, field: field))
         }
     }
 
@@ -67,7 +68,7 @@ struct PlannedQuery {
         // What cannot be made leaves time for the documents, which tell why.
         let end = bounds.deadline - .milliseconds(engine.limits.queryMilliseconds / 10)
         while planned.plan.documents >= engine.tuning.documentsForWaiting,
-            engine.works.isMaking(planned.planner.missing, of: bucket), !bounds.isStopped,
+            engine.columnRequests.isMaking(planned.planner.missing, of: bucket), !bounds.isStopped,
             ContinuousClock.now < end
         {
             usleep(Self.columnPause)

@@ -30,7 +30,7 @@ final class PreparedCount: PreparedRead {
             return ReadEnd(count: counted)
         }
         let bounds = planned.engine.bounds(until: stop)
-        planned.wish()
+        planned.requestColumns()
         // A thread that others wait for does not sleep.
         let asked = isCostly ? planned.awaitingColumns(within: bounds) : planned
         asked.engine.planCounters.count(asked.plan)

@@ -25,7 +25,7 @@ final class PreparedExplanation: PreparedRead {
         (self.engine, self.query, isCostly) = (engine, query, analyze)
         snapshot = engine.snapshot
         planner = Planner(
-            box: engine.box(of: bucket, in: snapshot) ?? .empty, clause: query.clause,
+            bucketView: engine.bucketView(of: bucket, in: snapshot) ?? .empty, clause: query.clause,
             order: query.order, pageObjects: engine.pageObjects(query))
         plans = planner.plans()
         planning = .now - start
@@ -79,7 +79,8 @@ final class PreparedExplanation: PreparedRead {
     ) throws(ServiceFailure) {
         let start = ContinuousClock.now
         let execution = Execution(
-            engine: engine, snapshot: snapshot, box: planner.box, query: query, plan: plans[0],
+            engine: engine, snapshot: snapshot, bucketView: planner.bucketView, query: query,
+            plan: plans[0],
             bounds: engine.bounds(until: stop))
         let page = try execution.page(after: key, objects: engine.pageObjects(query))
         writer.raw(",\"analyze\":{\"candidatesVisited\":")

@@ -36,10 +36,10 @@ final class PreparedListing: PreparedRead {
         let start = writer.count
         var end = ReadEnd(count: 0)
         var previous: BucketName?
-        for (name, box) in found.sorted(by: { $0.key < $1.key }) where isListed(name) {
+        for (name, bucketView) in found.sorted(by: { $0.key < $1.key }) where isListed(name) {
             let before = writer.count
             if previous != nil { writer.byte(UInt8(ascii: ",")) }
-            box.current(at: { now }).writeSummary(named: name, to: &writer)
+            bucketView.current(at: { now }).writeSummary(named: name, to: &writer)
             let size = writer.count - start + ReadEnd.keyMemberBytes(name.text)
             if let previous, size > maximumBytes {
                 writer.truncate(to: before)
@@ -53,7 +53,7 @@ final class PreparedListing: PreparedRead {
     }
 }
 
-extension BucketBox {
+extension BucketView {
     fileprivate func writeSummary(named name: BucketName, to writer: inout JSONWriter) {
         let (objects, geoFields) = contents
         let fields = geoFields.map(\.text).sorted {

@@ -20,7 +20,7 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
         let planned = PlannedQuery(
             query, in: bucket, pageObjects: engine.pageObjects(query), by: principal, on: engine)
         if planned.isLight {
-            planned.wish()
+            planned.requestColumns()
             do throws(ServiceFailure) {
                 let page = try FoundPage(planned, after: key, within: engine.bounds())
                 isCostly = page.lacksManyDocuments
@@ -47,7 +47,7 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
         case .failure(let failure): throw failure
         case nil:
             let bounds = planned.engine.bounds(until: stop)
-            planned.wish()
+            planned.requestColumns()
             let page = try FoundPage(
                 planned.awaitingColumns(within: bounds), after: key, within: bounds)
             return try write(page, maximumBytes, into: &writer)

@@ -33,26 +33,26 @@ public struct TokenFile: Sendable, Equatable {
 
     /// In the order in which they were made.
     public private(set) var entries: [Entry] = []
-    private var places: [String: Int] = [:]
+    private var indices: [String: Int] = [:]
 
     /// A file without tokens.
     public init() {}
 
     /// The entry of a token; nil when no token has the id. O(1).
-    public subscript(id id: String) -> Entry? { places[id].map { entries[$0] } }
+    public subscript(id id: String) -> Entry? { indices[id].map { entries[$0] } }
 
     /// - Precondition: no other token has the id.
     public mutating func add(_ entry: Entry) {
-        precondition(places[entry.id] == nil, "the token \(entry.id) stands here twice")
-        places[entry.id] = entries.count
+        precondition(indices[entry.id] == nil, "the token \(entry.id) stands here twice")
+        indices[entry.id] = entries.count
         entries.append(entry)
     }
 
     /// - Returns: whether there was such a token.
     public mutating func remove(id: String) -> Bool {
-        guard let place = places.removeValue(forKey: id) else { return false }
-        entries.remove(at: place)
-        for later in entries[place...] { places[later.id]! -= 1 }
+        guard let index = indices.removeValue(forKey: id) else { return false }
+        entries.remove(at: index)
+        for later in entries[index...] { indices[later.id]! -= 1 }
         return true
     }
 }
@@ -81,8 +81,8 @@ extension TokenFile {
         guard let tokens = file["tokens"], tokens.kind == .array else {
             throw TokenFileFault(description: "expected an object with an array \"tokens\"")
         }
-        for (place, token) in zip(0..., tokens.elements) {
-            let reader = EntryReader(token: token, path: "tokens[\(place)]")
+        for (index, token) in zip(0..., tokens.elements) {
+            let reader = EntryReader(token: token, path: "tokens[\(index)]")
             let entry = try reader.entry()
             guard self[id: entry.id] == nil else { throw reader.fault("the id stands here twice") }
             add(entry)

@@ -74,7 +74,7 @@ struct LogIn: Read {
     }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
-        let grant = try context.service.gate.login(token, context.caller)
+        let grant = try context.service.admission.login(token, context.caller)
         writer.raw("{\"principal\":")
         writer.string(grant.principal)
         writer.key("role")

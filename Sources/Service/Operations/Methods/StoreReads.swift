@@ -19,12 +19,12 @@ struct CheckStore: Read {
         writer.key("problemCount")
         writer.integer(report.problems.count)
         writer.raw(",\"problems\":[")
-        writer.list(report.problems.prefix(Self.toldProblems)) { $1.string($0) }
+        writer.list(report.problems.prefix(Self.reportedProblems)) { $1.string($0) }
         writer.raw("]}")
     }
 
     /// So many problems are told one by one.
-    private static let toldProblems = 1_000
+    private static let reportedProblems = 1_000
 }
 
 /// The next piece of a copy of the store.

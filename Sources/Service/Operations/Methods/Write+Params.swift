@@ -70,8 +70,8 @@ extension Write {
         }
         let (expires, ifNewer) = (try params.expiry().applied(to: nil), try params.ifNewer())
         if expires != nil || ifNewer != nil {
-            for place in objects.indices {
-                (objects[place].expires, objects[place].ifNewer) = (expires, ifNewer)
+            for position in objects.indices {
+                (objects[position].expires, objects[position].ifNewer) = (expires, ifNewer)
             }
         }
         return .putMany(bucket: bucket, objects: objects)

@@ -18,7 +18,7 @@ struct RequestMaker: ~Copyable {
     init(_ settings: RequestSettings, _ population: Population, centers: [MicroPoint]) {
         self.settings = settings
         self.population = population
-        self.centers = centers.isEmpty ? population.objects.map(\.place) : centers
+        self.centers = centers.isEmpty ? population.objects.map(\.position) : centers
         random = SplitMix64(seed: settings.seed)
         prefixes = Dictionary(
             uniqueKeysWithValues: settings.mix.weights.map {
@@ -48,7 +48,7 @@ struct RequestMaker: ~Copyable {
             let object = randomObject()
             writeID(of: object)
             line.raw(",\"object\":")
-            writeDocument(at: population.objects[object].place)
+            writeDocument(at: population.objects[object].position)
         case .move: writeMove()
         }
         line.raw("}}\n")
@@ -124,9 +124,9 @@ struct RequestMaker: ~Copyable {
 
     /// Near a place that is drawn, as people are near what they look for: some kilometre from it.
     private mutating func center() -> MicroPoint {
-        let place = centers[random.below(centers.count)]
+        let position = centers[random.below(centers.count)]
         return Self.moved(
-            place, north: 0.01 * random.gaussian(), east: 0.01 * random.gaussian())
+            position, north: 0.01 * random.gaussian(), east: 0.01 * random.gaussian())
     }
 
     // MARK: Objects
@@ -138,21 +138,21 @@ struct RequestMaker: ~Copyable {
         line.string(population.objects[object].id)
     }
 
-    private mutating func writeDocument(at place: MicroPoint) {
+    private mutating func writeDocument(at position: MicroPoint) {
         created += 1
         Dataset.writeNew(
             created, category: random.below(Dataset.categoryNames.count),
-            rating: random.below(101), at: place, into: &line)
+            rating: random.below(101), at: position, into: &line)
     }
 
     private mutating func writeMove() {
         let object = randomObject()
-        let place = population.objects[object].place
-        let step = Self.offsets(settings.moveMeters, at: place)
+        let position = population.objects[object].position
+        let step = Self.offsets(settings.moveMeters, at: position)
         let heading = random.number(0...2 * .pi)
         let next = Self.moved(
-            place, north: step.north * cos(heading), east: step.east * sin(heading))
-        population.objects[object].place = next
+            position, north: step.north * cos(heading), east: step.east * sin(heading))
+        population.objects[object].position = next
         writeID(of: object)
         line.raw(",\"object\":{")
         line.string(settings.field)
@@ -165,15 +165,15 @@ struct RequestMaker: ~Copyable {
 
     /// Degrees that so many metres are at a place.
     private static func offsets(
-        _ meters: Double, at place: MicroPoint
+        _ meters: Double, at position: MicroPoint
     ) -> (north: Double, east: Double) {
         let north = meters / metersPerDegree
-        return (north, min(90, north / cos(place.coordinate.latitude * .pi / 180)))
+        return (north, min(90, north / cos(position.coordinate.latitude * .pi / 180)))
     }
 
     /// A place so many degrees on, across the antimeridian where it leads there.
-    private static func moved(_ place: MicroPoint, north: Double, east: Double) -> MicroPoint {
-        let start = place.coordinate
+    private static func moved(_ position: MicroPoint, north: Double, east: Double) -> MicroPoint {
+        let start = position.coordinate
         let longitude = (start.longitude + east).remainder(dividingBy: 360)
         return MicroPoint(latitude: start.latitude + north, longitude: longitude)
     }

@@ -24,24 +24,24 @@ struct Timeline {
     }
 
     mutating func record(due: UInt64, end: UInt64, failed: Bool) {
-        let interval = place(due)
+        let interval = position(due)
         intervals[interval].due += 1
         intervals[interval].latencies.record(end - due)
-        let last = place(end)
+        let last = position(end)
         intervals[last].answered += failed ? 0 : 1
         intervals[last].failed += failed ? 1 : 0
     }
 
     /// The last interval that was over at a time.
     func complete(at time: UInt64) -> Interval? {
-        let place = Int((time - begin) / nanoseconds) - 1
-        return intervals.indices.contains(place) ? intervals[place] : nil
+        let position = Int((time - begin) / nanoseconds) - 1
+        return intervals.indices.contains(position) ? intervals[position] : nil
     }
 
     /// The number of the interval that holds a time; it is made where it is missing.
-    private mutating func place(_ time: UInt64) -> Int {
-        let place = Int((max(time, begin) - begin) / nanoseconds)
-        while intervals.count <= place { intervals.append(Interval()) }
-        return place
+    private mutating func position(_ time: UInt64) -> Int {
+        let position = Int((max(time, begin) - begin) / nanoseconds)
+        while intervals.count <= position { intervals.append(Interval()) }
+        return position
     }
 }

@@ -12,7 +12,7 @@ struct Axis {
     let ticks: [Tick]
 
     /// 0 at the near end, 1 at the far end; beyond them for values outside.
-    func place(_ value: Double) -> Double {
+    func position(_ value: Double) -> Double {
         (project(value) - range.lowerBound) / (range.upperBound - range.lowerBound)
     }
 

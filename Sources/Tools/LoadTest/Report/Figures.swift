@@ -20,8 +20,8 @@ enum Figures {
     /// `12,345`
     static func count(_ value: Int) -> String {
         var text = ""
-        for (place, digit) in String(value).reversed().enumerated() {
-            if place > 0, place % 3 == 0, digit != "-" { text.append(",") }
+        for (position, digit) in String(value).reversed().enumerated() {
+            if position > 0, position % 3 == 0, digit != "-" { text.append(",") }
             text.append(digit)
         }
         return String(text.reversed())

@@ -42,11 +42,11 @@ struct LineChart {
     }
 
     private func x(_ value: Double) -> Double {
-        Self.left + across.place(value) * (width - Self.left - Self.right)
+        Self.left + across.position(value) * (width - Self.left - Self.right)
     }
 
     private func y(_ value: Double) -> Double {
-        height - Self.bottom - up.place(value) * (height - Self.top - Self.bottom)
+        height - Self.bottom - up.position(value) * (height - Self.top - Self.bottom)
     }
 
     private var bandMarks: [String] {
@@ -82,22 +82,22 @@ struct LineChart {
     private var lineMarks: [String] {
         lines.enumerated().flatMap { number, line in
             line.points.split { $0 == nil }.map { stretch in
-                let places = stretch.compactMap { $0 }.map { (x($0.x), y($0.y)) }
-                if places.count == 1 || places.count <= 12 {
-                    return dots(places, number) + path(places, number)
+                let positions = stretch.compactMap { $0 }.map { (x($0.x), y($0.y)) }
+                if positions.count == 1 || positions.count <= 12 {
+                    return dots(positions, number) + path(positions, number)
                 }
-                return path(places, number)
+                return path(positions, number)
             }
         }
     }
 
-    private func path(_ places: [(Double, Double)], _ number: Int) -> String {
-        let points = places.map { "\(Self.n($0.0)),\(Self.n($0.1))" }.joined(separator: " ")
+    private func path(_ positions: [(Double, Double)], _ number: Int) -> String {
+        let points = positions.map { "\(Self.n($0.0)),\(Self.n($0.1))" }.joined(separator: " ")
         return "<polyline class=\"s\(number)\" points=\"\(points)\"/>"
     }
 
-    private func dots(_ places: [(Double, Double)], _ number: Int) -> String {
-        places.map {
+    private func dots(_ positions: [(Double, Double)], _ number: Int) -> String {
+        positions.map {
             "<circle class=\"d\(number)\" cx=\"\(Self.n($0.0))\" cy=\"\(Self.n($0.1))\" r=\"3\"/>"
         }.joined()
     }

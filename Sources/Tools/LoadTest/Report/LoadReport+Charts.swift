@@ -14,8 +14,8 @@ extension LoadReport {
     private func line(_ name: String, _ value: (Interval) -> Double?) -> LineChart.Line {
         LineChart.Line(
             name: name,
-            points: timeline.enumerated().map { place, interval in
-                value(interval).map { (x: (Double(place) + 0.5) * intervalSeconds, y: $0) }
+            points: timeline.enumerated().map { position, interval in
+                value(interval).map { (x: (Double(position) + 0.5) * intervalSeconds, y: $0) }
             })
     }
 

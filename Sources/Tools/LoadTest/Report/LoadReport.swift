@@ -146,10 +146,10 @@ public struct Distribution: Codable, Sendable, Equatable {
 
     /// The value of a percentage on the ladder.
     public subscript(_ percentile: Double) -> Double {
-        guard let place = Self.ladder.firstIndex(of: percentile) else {
+        guard let position = Self.ladder.firstIndex(of: percentile) else {
             preconditionFailure("\(percentile) is not on the ladder")
         }
-        return percentiles[place]
+        return percentiles[position]
     }
 
     /// The largest value, in microseconds.

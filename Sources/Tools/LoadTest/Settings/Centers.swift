@@ -6,7 +6,7 @@ import SyntheticData
 public enum Centers {
     /// - Throws: `LoadFailure` that names the line at fault.
     public static func parse(_ text: [UInt8]) throws(LoadFailure) -> [MicroPoint] {
-        var places: [MicroPoint] = []
+        var positions: [MicroPoint] = []
         var number = 0
         for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
@@ -16,9 +16,9 @@ public enum Centers {
             guard cells.count >= 2, let latitude = Double(first), let longitude = Double(cells[1]),
                 (-90...90).contains(latitude), (-180...180).contains(longitude)
             else { throw LoadFailure("line \(number) is no LATITUDE,LONGITUDE: \(text)") }
-            places.append(MicroPoint(latitude: latitude, longitude: longitude))
+            positions.append(MicroPoint(latitude: latitude, longitude: longitude))
         }
-        guard !places.isEmpty else { throw LoadFailure("there is no place in it") }
-        return places
+        guard !positions.isEmpty else { throw LoadFailure("there is no place in it") }
+        return positions
     }
 }

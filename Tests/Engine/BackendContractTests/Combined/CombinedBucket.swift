@@ -31,7 +31,7 @@ struct CombinedWriter {
     let bucket: CombinedBucket
     let world: CombinedWorld
     let connection: LineConnection
-    let place: String
+    let context: String
     var random: SplitMix64
 
     private struct Pending {
@@ -57,15 +57,15 @@ struct CombinedWriter {
         }
         if let last = pending.last, random.oneIn(2) {
             let reader = CombinedReader(
-                bucket: bucket, world: world, face: RemoteFace(connection: connection),
-                place: place)
+                bucket: bucket, world: world, client: RemoteClient(connection: connection),
+                context: context)
             try await reader.count(&random, knowing: last.number)
         }
         for one in pending {
             let answer = try await Self.answer(one.answer, to: one.write)
             guard answer == one.expected else {
                 throw Disagreement(
-                    description: "\(place): \(one.write.request(bucket.name)) was answered by "
+                    description: "\(context): \(one.write.request(bucket.name)) was answered by "
                         + "\(answer), expected \(one.expected)")
             }
             bucket.history.know(one.number)

@@ -86,13 +86,13 @@ extension [CombinedHistory.Moment] {
     /// Each state that a read may have found, with its place here: a moment's objects as of that
     /// moment's time or, since a read asks for the time after it has taken hold of a state, a later
     /// one's. Ends with the first that `body` takes.
-    func firstPlace(where body: ([ModelObject]) throws -> Bool) rethrows -> Int? {
-        for place in indices {
+    func firstPosition(where body: ([ModelObject]) throws -> Bool) rethrows -> Int? {
+        for position in indices {
             var tried: Int?
-            for later in self[place...] where later.time != tried {
+            for later in self[position...] where later.time != tried {
                 tried = later.time
-                let there = self[place].bucket.objects.filter { $0.isThere(at: later.time) }
-                if try body(there) { return place }
+                let there = self[position].bucket.objects.filter { $0.isThere(at: later.time) }
+                if try body(there) { return position }
             }
         }
         return nil

@@ -144,14 +144,14 @@ struct ModelBucket: Sendable {
         _ id: String, _ document: JSONValue, _ expires: Int?, _ time: Int
     ) -> String {
         exists = true
-        let place = objects.firstIndex { $0.id == id }
-        let present = place.map { objects[$0] }
+        let position = objects.firstIndex { $0.id == id }
+        let present = position.map { objects[$0] }
         if present == nil { lastNumber += 1 }
         let object = ModelObject(
             id: id, document: document, version: (present?.version ?? 0) + 1,
             created: present?.created ?? time, modified: time, expires: expires,
             number: present?.number ?? lastNumber)
-        if let place { objects[place] = object } else { objects.append(object) }
+        if let position { objects[position] = object } else { objects.append(object) }
         return "\(id) \(object.version)"
     }
 }

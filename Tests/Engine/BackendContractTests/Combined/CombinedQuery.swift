@@ -68,9 +68,9 @@ final class CombinedQuery {
 
     /// Whether a row comes before another: by the keys, then by creation.
     private func precedes(_ a: Row, _ b: Row) -> Bool {
-        for (place, key) in order.enumerated() {
+        for (position, key) in order.enumerated() {
             let order = OracleOrder.compare(
-                a.keys[place], b.keys[place], descending: key.descending)
+                a.keys[position], b.keys[position], descending: key.descending)
             if order != 0 { return order < 0 }
         }
         return a.object.number < b.object.number

@@ -5,9 +5,9 @@ import TestSupport
 struct CombinedReader {
     let bucket: CombinedBucket
     let world: CombinedWorld
-    let face: any ContractFace
+    let client: any ContractClient
     /// Seed and bucket, for messages.
-    let place: String
+    let context: String
 
     /// One read of a random kind.
     func read(_ random: inout SplitMix64, _ tally: CombinedTally) async throws {
@@ -17,7 +17,7 @@ struct CombinedReader {
         case 10...13: try await walk(query(&random), pages: 30, &random)
         case 14...16: try await get(&random)
         case 17: try await explain(query(&random), limit: random.pick([1, 5, 200]), tally)
-        default: if face is RemoteFace { try await export() }
+        default: if client is RemoteClient { try await export() }
         }
     }
 
@@ -124,7 +124,7 @@ struct CombinedReader {
         var (isMore, moments): (Bool, [CombinedHistory.Moment]) = (true, [])
         while isMore {
             let params = #"{"bucket":"\#(bucket.name)","continue":\#(first != nil)}"#
-            let answer = CombinedAnswer(try await face.call("bucket.export", params))
+            let answer = CombinedAnswer(try await client.call("bucket.export", params))
             if first == nil { moments = bucket.history.endRead(start).moments }
             first = first ?? answer
             found += try JSONParser.reading(answer.text) { view in
@@ -134,17 +134,17 @@ struct CombinedReader {
         }
         let end = bucket.history.present.time
         let ids = Set(found.map { $0.value["_id"]?.string ?? "?" })
-        let place = moments.firstPlace { objects in
+        let position = moments.firstPosition { objects in
             let expected = objects.filter { $0.isThere(at: end) || ids.contains($0.id) }
             return expected.count == found.count
                 && zip(found, expected).allSatisfy { $1.isAnswered(by: $0) }
         }
-        guard let place else {
+        guard let position else {
             throw disagreement("bucket.export", "\(found.map(\.value.text))", moments) {
                 "\($0.map(\.whole.text))"
             }
         }
-        bucket.history.know(start + place)
+        bucket.history.know(start + position)
     }
 
     // MARK: Asking
@@ -159,15 +159,15 @@ struct CombinedReader {
         let start = bucket.history.beginRead(knowing: number)
         let answer: CombinedAnswer
         do {
-            answer = CombinedAnswer(try await face.call(method, params))
+            answer = CombinedAnswer(try await client.call(method, params))
         } catch let refusal as Refusal {
             answer = CombinedAnswer(Array(#"{"refused":"\#(refusal.errorCode)"}"#.utf8))
         }
         let (first, moments) = bucket.history.endRead(start)
-        guard let place = try moments.firstPlace(where: { try fits(answer, $0) }) else {
+        guard let position = try moments.firstPosition(where: { try fits(answer, $0) }) else {
             throw disagreement("\(method) \(params)", answer.value.text, moments, describe)
         }
-        bucket.history.know(first + place)
+        bucket.history.know(first + position)
         return answer
     }
 
@@ -176,13 +176,13 @@ struct CombinedReader {
         _ describe: ([ModelObject]) -> String
     ) -> Disagreement {
         var states: [String] = []
-        _ = moments.firstPlace { objects in
+        _ = moments.firstPosition { objects in
             states.append(describe(objects))
             return false
         }
         return Disagreement(
             description: """
-                \(place): \(request)
+                \(context): \(request)
                 was answered by \(answer.prefix(20_000))
                 which fits none of \(moments.count) moments; at the first it would have been
                 \(states.first?.prefix(20_000) ?? "") and at the last

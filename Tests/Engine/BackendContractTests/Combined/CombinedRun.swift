@@ -52,7 +52,7 @@ struct CombinedRun: Sendable {
         }
     }
 
-    private func place(_ bucket: CombinedBucket) -> String { "seed \(seed), \(bucket.name)" }
+    private func context(_ bucket: CombinedBucket) -> String { "seed \(seed), \(bucket.name)" }
 
     // MARK: One life
 
@@ -97,7 +97,7 @@ struct CombinedRun: Sendable {
                 group.addTask {
                     try await LineConnection.with(host: "127.0.0.1", port: service.port) {
                         var writer = CombinedWriter(
-                            bucket: bucket, world: world, connection: $0, place: place(bucket),
+                            bucket: bucket, world: world, connection: $0, context: context(bucket),
                             random: own)
                         for _ in 0..<Self.bursts {
                             try await writer.burst()
@@ -123,13 +123,14 @@ struct CombinedRun: Sendable {
     ) async throws {
         var random = random
         try await LineConnection.with(host: "127.0.0.1", port: service.port) { connection in
-            let faces: [any ContractFace] = [
-                RemoteFace(connection: connection), RemoteFace(connection: connection),
-                DirectFace(backend: service.backend, limits: budget.limits),
+            let clients: [any ContractClient] = [
+                RemoteClient(connection: connection), RemoteClient(connection: connection),
+                DirectClient(backend: service.backend, limits: budget.limits),
             ]
             while !isOver.isSet, !Task.isCancelled {
                 let reader = CombinedReader(
-                    bucket: bucket, world: world, face: random.pick(faces), place: place(bucket))
+                    bucket: bucket, world: world, client: random.pick(clients),
+                    context: context(bucket))
                 try await reader.read(&random, tally)
                 tally.add("reads")
                 // A direct read never suspends, and the others need a thread too.

@@ -4,23 +4,23 @@ import TestSupport
 /// The documents and clauses of one run: few values that many objects share beside ones that none had
 /// before, few places that meet.
 struct CombinedWorld: Sendable {
-    private let places: [(latitude: Double, longitude: Double)]
+    private let positions: [(latitude: Double, longitude: Double)]
     private let centers: [(latitude: Double, longitude: Double)]
 
     init(_ random: inout SplitMix64) {
-        var places = [(90.0, 0.0), (-90, 180), (0, 180), (0, -180), (35.658603, 139.745433)]
+        var positions = [(90.0, 0.0), (-90, 180), (0, 180), (0, -180), (35.658603, 139.745433)]
         for _ in 0..<30 {
-            places.append((35 + random.number(-3...3), 139 + random.number(-3...3)))
+            positions.append((35 + random.number(-3...3), 139 + random.number(-3...3)))
         }
-        for _ in 0..<5 { places.append((random.number(-90...90), random.number(-180...180))) }
-        self.places = places
+        for _ in 0..<5 { positions.append((random.number(-90...90), random.number(-180...180))) }
+        self.positions = positions
         // From these no distance lies so near a boundary of rounding that arithmetic decides.
         var centers: [(latitude: Double, longitude: Double)] = []
         while centers.count < 6 {
             let center = (35 + random.number(-3...3), 139 + random.number(-3...3))
-            let isClear = places.allSatisfy { place in
+            let isClear = positions.allSatisfy { position in
                 ["sphere", "wgs84"].allSatisfy {
-                    !OracleDistance(from: center, to: place, model: $0).isNearRounding
+                    !OracleDistance(from: center, to: position, model: $0).isNearRounding
                 }
             }
             if isClear { centers.append(center) }
@@ -46,15 +46,15 @@ struct CombinedWorld: Sendable {
         add("n", number(&random))
         add("home", home(&random))
         add("tags", .array((0..<random.below(3)).map { _ in .string("t\(random.below(4))") }))
-        if !isRagged || !random.oneIn(4) { members.append(.init("at", place(&random))) }
-        if random.oneIn(6) { members.append(.init("way", place(&random))) }
+        if !isRagged || !random.oneIn(4) { members.append(.init("at", position(&random))) }
+        if random.oneIn(6) { members.append(.init("way", position(&random))) }
         return .object(members)
     }
 
     func patch(_ serial: Int, isRagged: Bool, _ random: inout SplitMix64) -> JSONValue {
         var members: [JSONValue.Member] = [.init("t", .int(serial))]
         switch random.below(isRagged ? 5 : 4) {
-        case 0: members.append(.init("at", place(&random)))
+        case 0: members.append(.init("at", position(&random)))
         case 1: members.append(.init("s", .string("patched-\(serial)")))
         case 2: members.append(.init("home", .object(["city": .string("c\(random.below(9))")])))
         case 3: members.append(.init("n", number(&random)))
@@ -77,13 +77,13 @@ struct CombinedWorld: Sendable {
 
     private func odd(_ random: inout SplitMix64) -> JSONValue {
         random.pick([
-            .null, .bool(true), .int(3), .string("odd"), .array([.int(3)]), place(&random),
+            .null, .bool(true), .int(3), .string("odd"), .array([.int(3)]), position(&random),
         ])
     }
 
-    private func place(_ random: inout SplitMix64) -> JSONValue {
-        let place = random.pick(places)
-        return .point(place.latitude, place.longitude)
+    private func position(_ random: inout SplitMix64) -> JSONValue {
+        let position = random.pick(positions)
+        return .point(position.latitude, position.longitude)
     }
 
     // MARK: Clauses
@@ -132,7 +132,7 @@ struct CombinedWorld: Sendable {
         case 10: return circle(putsDistance: false, &random)
         case 11: return box(&random)
         case 12:
-            let polygon = PolygonGenerator(places: places).polygon(&random)
+            let polygon = PolygonGenerator(positions: positions).polygon(&random)
             return leaf("geopolygon", "at", ["polygon": polygon.geometry])
         default:
             let ids = (0..<1 + random.below(5)).map { _ in
@@ -160,7 +160,7 @@ struct CombinedWorld: Sendable {
     }
 
     private func box(_ random: inout SplitMix64) -> JSONValue {
-        let (a, b) = (random.pick(places), random.pick(places))
+        let (a, b) = (random.pick(positions), random.pick(positions))
         let (south, north) = (min(a.latitude, b.latitude), max(a.latitude, b.latitude))
         let box: JSONValue = .object([
             "sw": .point(south, a.longitude), "ne": .point(north, b.longitude),

@@ -4,14 +4,14 @@ import Synchronization
 
 /// What every request passes before anything is done for it: the rate, the login, the permission,
 /// the length of the queue.
-final class Gate: Sendable {
+final class AdmissionControl: Sendable {
     /// Nil: nobody has to log in, and everybody may do everything.
     let access: AccessControl?
     private let limits: Limits
     private let clock: ServiceClock
-    private let byPrincipal: Allowances
-    private let byAddress: Allowances
-    private let failedLogins: Allowances
+    private let byPrincipal: RateLimits
+    private let byAddress: RateLimits
+    private let failedLogins: RateLimits
     private let queuedWrites = Atomic(0)
 
     init(access: AccessControl?, limits: Limits, clock: ServiceClock) {
@@ -19,12 +19,12 @@ final class Gate: Sendable {
         self.limits = limits
         self.clock = clock
         let rate = max(limits.requestsPerSecond, 1)
-        let requests = Allowance.Rule(
+        let requests = RateLimit.Rule(
             burst: rate, intervalNanoseconds: 1_000_000_000 / Int64(rate))
-        byPrincipal = Allowances(requests)
-        byAddress = Allowances(requests)
-        failedLogins = Allowances(
-            Allowance.Rule(
+        byPrincipal = RateLimits(requests)
+        byAddress = RateLimits(requests)
+        failedLogins = RateLimits(
+            RateLimit.Rule(
                 burst: limits.failedLogins,
                 intervalNanoseconds: Int64(limits.failedLoginMilliseconds) * 1_000_000))
     }

@@ -7,7 +7,7 @@ import Synchronization
 /// replaced: what is answered then is gone with the process, or spoils another store.
 ///
 /// - Complexity: a check is three calls of `stat`, some microseconds.
-final class StorePlace: Sendable {
+final class StoreFiles: Sendable {
     private struct Identity: Equatable {
         let device: dev_t
         let number: ino_t

@@ -18,9 +18,9 @@ public struct ColumnName: Hashable, Sendable {
 
 /// Columns and orders that queries have asked for: which there are, which wait to be made, and which
 /// are refused for a while. `ColumnJob` and `OrderJob` make them, one after the other.
-final class ColumnWorks: Sendable {
+final class ColumnRequests: Sendable {
     /// What is to be made next, of one bucket.
-    enum Wish {
+    enum Item {
         case columns([FieldPath])
         case order(FieldPath)
     }
@@ -123,18 +123,18 @@ final class ColumnWorks: Sendable {
 
     /// What is to be made next, if nothing is being made: of the first bucket for which something is
     /// wanted and nothing under way. Whoever gets something calls `ended` when that is over.
-    func next(where isBusy: (BucketName) -> Bool) -> (BucketName, Wish)? {
+    func next(where isBusy: (BucketName) -> Bool) -> (BucketName, Item)? {
         state.withLock { state in
             guard !state.isMaking,
                 let first = state.waiting.first(where: { !isBusy($0.name.bucket) })
             else { return nil }
             let bucket = first.name.bucket
             var fields: [FieldPath] = []
-            state.waiting.removeAll { wish in
-                guard wish.name.bucket == bucket, wish.isOrder == first.isOrder,
+            state.waiting.removeAll { item in
+                guard item.name.bucket == bucket, item.isOrder == first.isOrder,
                     fields.count < (first.isOrder ? 1 : Self.columnsAtOnce)
                 else { return false }
-                fields.append(wish.name.field)
+                fields.append(item.name.field)
                 return true
             }
             state.isMaking = true
@@ -146,10 +146,10 @@ final class ColumnWorks: Sendable {
     func ended() { state.withLock { $0.isMaking = false } }
 
     /// The columns that were asked for and not refused.
-    var places: [ColumnName] { state.withLock { Array($0.columns.keys) } }
+    var columnNames: [ColumnName] { state.withLock { Array($0.columns.keys) } }
 
     /// The columns that are worth remembering, if they are others than at the last call.
-    func takeChangedPlaces() -> [ColumnName]? {
+    func takeChangedNames() -> [ColumnName]? {
         state.withLock { state in
             guard state.hasChanged else { return nil }
             state.hasChanged = false
@@ -166,8 +166,8 @@ final class ColumnWorks: Sendable {
     }
 
     /// Lets what cannot be made be asked for again.
-    func forget(_ wish: Wish, of bucket: BucketName) {
-        switch wish {
+    func forget(_ item: Item, of bucket: BucketName) {
+        switch item {
         case .order(let field): forgetOrder(ColumnName(bucket: bucket, field: field))
         case .columns(let fields):
             for field in fields {
@@ -178,19 +178,23 @@ final class ColumnWorks: Sendable {
 
     /// Lets everything of a bucket be asked for again.
     func forget(_ bucket: BucketName) {
-        for place in places where place.bucket == bucket { forget(place, refused: false) }
+        for columnName in columnNames where columnName.bucket == bucket {
+            forget(columnName, refused: false)
+        }
     }
 
     /// Lets a column be asked for again; one that did not fit not at once.
-    func forget(_ place: ColumnName, refused: Bool) {
+    func forget(_ columnName: ColumnName, refused: Bool) {
         state.withLock { state in
-            state.columns[place] = nil
-            state.refused[place] = refused ? .now + refusal : nil
-            state.waiting.removeAll { $0.name == place && !$0.isOrder }
+            state.columns[columnName] = nil
+            state.refused[columnName] = refused ? .now + refusal : nil
+            state.waiting.removeAll { $0.name == columnName && !$0.isOrder }
             state.hasChanged = true
         }
     }
 
     /// Lets an order be asked for again.
-    func forgetOrder(_ place: ColumnName) { state.withLock { _ = $0.orders.remove(place) } }
+    func forgetOrder(_ columnName: ColumnName) {
+        state.withLock { _ = $0.orders.remove(columnName) }
+    }
 }

@@ -4,7 +4,7 @@ import Geodesy
 public func parseCoordinate(_ text: String) throws(InterchangeError) -> Coordinate {
     let numbers = try parseNumbers(text, ["LAT", "LON"])
     let (latitude, longitude) = (numbers[0], numbers[1])
-    if let place = Coordinate(validLatitude: latitude, longitude: longitude) { return place }
+    if let position = Coordinate(validLatitude: latitude, longitude: longitude) { return position }
     if Coordinate(validLatitude: longitude, longitude: latitude) != nil {
         throw InterchangeError(
             "\"\(text)\": latitude \(latitude) is outside -90...90; the order is LAT,LON: perhaps "

@@ -3,7 +3,7 @@ import Synchronization
 /// So many at once, then one each interval: a leaky bucket (the generic cell rate algorithm).
 ///
 /// Times are nanoseconds of any clock that does not go back.
-public struct Allowance: Sendable {
+public struct RateLimit: Sendable {
     /// How much an allowance allows.
     public struct Rule: Sendable {
         /// How many may come at once.
@@ -41,16 +41,16 @@ public struct Allowance: Sendable {
 
 /// An allowance for each name, such as a principal or an address; those that are full again are
 /// forgotten, so memory is bounded by what was taken of late.
-final class Allowances: Sendable {
+final class RateLimits: Sendable {
     private struct State {
-        var byName: [String: Allowance] = [:]
+        var byName: [String: RateLimit] = [:]
         var sweepAt = 1_024
     }
 
-    private let rule: Allowance.Rule
+    private let rule: RateLimit.Rule
     private let state = Mutex(State())
 
-    init(_ rule: Allowance.Rule) { self.rule = rule }
+    init(_ rule: RateLimit.Rule) { self.rule = rule }
 
     /// Nanoseconds to wait before the next may be taken; 0 when it may be now.
     func wait(_ name: String, now: Int64) -> Int64 {
@@ -59,7 +59,7 @@ final class Allowances: Sendable {
 
     func take(_ name: String, now: Int64) {
         state.withLock { state in
-            state.byName[name, default: Allowance()].take(rule, now: now)
+            state.byName[name, default: RateLimit()].take(rule, now: now)
             guard state.byName.count > state.sweepAt else { return }
             state.byName = state.byName.filter { !$0.value.isFull(now: now) }
             state.sweepAt = max(1_024, state.byName.count * 2)

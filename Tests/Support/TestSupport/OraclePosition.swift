@@ -1,7 +1,7 @@
 import Foundation
 
 /// A GeoPoint as the oracle knows it: two numbers of degrees.
-struct OraclePlace: Hashable {
+struct OraclePosition: Hashable {
     var latitude: Double
     var longitude: Double
 
@@ -17,11 +17,11 @@ struct OraclePlace: Hashable {
     /// 180 and -180 are one meridian.
     var meridian: Double { longitude == 180 ? -180 : longitude }
 
-    func isSame(as other: OraclePlace) -> Bool {
+    func isSame(as other: OraclePosition) -> Bool {
         latitude == other.latitude && meridian == other.meridian
     }
 
-    func isIn(southWest: OraclePlace, northEast: OraclePlace) -> Bool {
+    func isIn(southWest: OraclePosition, northEast: OraclePosition) -> Bool {
         guard southWest.latitude <= latitude, latitude <= northEast.latitude else { return false }
         let spellings = abs(longitude) == 180 ? [180, -180] : [longitude]
         let (west, east) = (southWest.longitude, northEast.longitude)
@@ -46,7 +46,7 @@ public struct OracleDistance {
     private let tolerance: Wide
 
     /// - Parameter model: `wgs84`; anything else is the sphere.
-    init(_ a: OraclePlace, _ b: OraclePlace, model: String?) {
+    init(_ a: OraclePosition, _ b: OraclePosition, model: String?) {
         if model == "wgs84" {
             meters = OracleGeodesic(a, b).meters
             tolerance = 2e-8
@@ -62,15 +62,15 @@ public struct OracleDistance {
         to b: (latitude: Double, longitude: Double), model: String
     ) {
         self.init(
-            OraclePlace(.point(a.latitude, a.longitude))!,
-            OraclePlace(.point(b.latitude, b.longitude))!, model: model)
+            OraclePosition(.point(a.latitude, a.longitude))!,
+            OraclePosition(.point(b.latitude, b.longitude))!, model: model)
     }
 
     /// The angle between two directions from its sine and cosine, in the widest arithmetic at hand.
     ///
     /// The same function of two places as the haversine formula, and as well conditioned near 180°
     /// as near 0: with 64 bits of significand the error stays below 1e-11 m.
-    private static func greatCircle(_ a: OraclePlace, _ b: OraclePlace) -> Wide {
+    private static func greatCircle(_ a: OraclePosition, _ b: OraclePosition) -> Wide {
         let degree = Wide.pi / 180
         let (latitudeA, latitudeB) = (Wide(a.latitude) * degree, Wide(b.latitude) * degree)
         let turn = (Wide(b.longitude) - Wide(a.longitude)) * degree

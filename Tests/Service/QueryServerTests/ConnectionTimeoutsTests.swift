@@ -4,7 +4,7 @@ import Testing
 @testable import QueryServer
 
 /// For how long a connection may be as it is, a millisecond under each limit, at it, and over it.
-@Suite struct PatienceTests {
+@Suite struct ConnectionTimeoutsTests {
     private static let limits = {
         var limits = Limits()
         limits.handshakeMilliseconds = 100
@@ -16,25 +16,26 @@ import Testing
 
     @Test(
         arguments: [
-            (Patience.Look(hasArrived: false), 100, .noHandshake),
-            (Patience.Look(isWithinLine: true), 200, .unendingLine),
-            (Patience.Look(unsentBytes: 1), 300, .unread),
-            (Patience.Look(), 400, .idle),
-        ] as [(Patience.Look, Int64, Patience.End)])
+            (ConnectionTimeouts.Look(hasArrived: false), 100, .noHandshake),
+            (ConnectionTimeouts.Look(isWithinLine: true), 200, .unendingLine),
+            (ConnectionTimeouts.Look(unsentBytes: 1), 300, .unread),
+            (ConnectionTimeouts.Look(), 400, .idle),
+        ] as [(ConnectionTimeouts.Look, Int64, ConnectionTimeouts.End)])
     func `A connection ends a millisecond after its limit`(
-        _ look: Patience.Look, _ limit: Int64, _ end: Patience.End
+        _ look: ConnectionTimeouts.Look, _ limit: Int64, _ end: ConnectionTimeouts.End
     ) {
-        var patience = Patience(now: 0)
+        var timeouts = ConnectionTimeouts(now: 0)
         for (after, expected) in [(limit - 1, nil), (limit, nil), (limit + 1, end)] {
             #expect(
-                patience.end(of: look, now: after * 1_000_000, Self.limits) == expected, "\(after)")
+                timeouts.end(of: look, now: after * 1_000_000, Self.limits) == expected, "\(after)")
         }
     }
 
     @Test func `A request under way, a finished line and a read answer each begin the time anew`() {
-        var patience = Patience(now: 0)
-        func end(_ look: Patience.Look, _ milliseconds: Int64) -> Patience.End? {
-            patience.end(of: look, now: milliseconds * 1_000_000, Self.limits)
+        var timeouts = ConnectionTimeouts(now: 0)
+        func end(_ look: ConnectionTimeouts.Look, _ milliseconds: Int64) -> ConnectionTimeouts.End?
+        {
+            timeouts.end(of: look, now: milliseconds * 1_000_000, Self.limits)
         }
         #expect(end(.init(isAtWork: true), 10_000) == nil)
         #expect(end(.init(), 10_400) == nil)
@@ -51,10 +52,10 @@ import Testing
     }
 
     @Test func `Bytes of a line that does not end are no sign of life`() {
-        var patience = Patience(now: 0)
-        var ended: Patience.End?
+        var timeouts = ConnectionTimeouts(now: 0)
+        var ended: ConnectionTimeouts.End?
         for second in 1...10 where ended == nil {
-            ended = patience.end(
+            ended = timeouts.end(
                 of: .init(isWithinLine: true), now: Int64(second) * 50_000_000, Self.limits)
         }
         #expect(ended == .unendingLine)

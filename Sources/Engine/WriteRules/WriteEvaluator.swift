@@ -6,14 +6,14 @@ import QueryLanguage
 /// What writes mean, whatever store they end in: each is refused or done, one after the other, in the
 /// state of one transaction.
 ///
-///     let judge = WriteJudge(on: state, at: now, limits: limits, parser: parser) { newID(at: $0) }
+///     let judge = WriteEvaluator(on: state, at: now, limits: limits, parser: parser) { newID(at: $0) }
 ///     try judge.perform(.delete(bucket: shops, id: id, ifVersion: 3), key: nil)  // .success(.deleted(1))
 ///
 /// A write that is refused has changed nothing: what can be refused is found before the first change
 /// is made. An object that has expired is not there; a write that finds one removes it.
 ///
 /// No store, no clock, no randomness: equal states, times and sources of ids give equal answers.
-public struct WriteJudge<State: TransactionState> {
+public struct WriteEvaluator<State: TransactionState> {
     private let state: State
     private let now: Int64
     private let limits: Limits
@@ -45,7 +45,7 @@ public struct WriteJudge<State: TransactionState> {
     ) throws -> Result<WriteAnswer, ServiceFailure> {
         do {
             guard let key else { return .success(try answer(to: write)) }
-            let memory = RequestMemory(
+            let memory = RequestHistory(
                 ledger: state.requests, limit: limits.requestKeys, now: now)
             if let first = try memory.answer(to: key) { return .success(first) }
             let answer = try answer(to: write)

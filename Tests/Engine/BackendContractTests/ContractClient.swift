@@ -6,7 +6,7 @@ import QueryLanguage
 import TestSupport
 
 /// How the contract's tests reach what they test: the methods of the protocol, JSON in and out.
-protocol ContractFace: Sendable {
+protocol ContractClient: Sendable {
     /// - Returns: the result's JSON text.
     /// - Throws: `Refusal`.
     func call(_ method: String, _ params: String) async throws -> [UInt8]
@@ -18,7 +18,7 @@ struct Refusal: Error, Equatable {
     var path: String?
 }
 
-extension ContractFace {
+extension ContractClient {
     @discardableResult
     func value(_ method: String, _ params: String) async throws -> JSONValue {
         try JSONValue(parsing: try await call(method, params))
@@ -35,7 +35,7 @@ extension ContractFace {
 }
 
 /// Through TCP.
-struct RemoteFace: ContractFace {
+struct RemoteClient: ContractClient {
     let connection: LineConnection
 
     func call(_ method: String, _ params: String) async throws -> [UInt8] {
@@ -48,7 +48,7 @@ struct RemoteFace: ContractFace {
 }
 
 /// On a backend itself, without wire or service.
-struct DirectFace: ContractFace {
+struct DirectClient: ContractClient {
     let backend: any TestedBackend
     let limits: Limits
     /// Whether what a query makes the engine build is there for the next one.

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What the connections of all event loops hold, as each loop has last reported.
-final class Holdings: Sendable {
+final class ConnectionMemory: Sendable {
     /// Bytes of all connections of an event loop, and of the one that holds the most.
     struct Share {
         let total: Int
@@ -17,9 +17,9 @@ final class Holdings: Sendable {
     ///
     /// - Returns: whether all loops together hold too much and this one has the connection that
     ///   holds the most; it is to be closed, and the rest reported.
-    func report(_ share: Share, of desk: LoopDesk) -> Bool {
+    func report(_ share: Share, of scheduler: LoopScheduler) -> Bool {
         shares.withLock { shares in
-            shares[ObjectIdentifier(desk)] = share
+            shares[ObjectIdentifier(scheduler)] = share
             guard shares.values.reduce(0, { $0 + $1.total }) > limit else { return false }
             return shares.values.allSatisfy { $0.largest <= share.largest }
         }

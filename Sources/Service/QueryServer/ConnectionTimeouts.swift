@@ -3,8 +3,8 @@ import Objects
 /// For how long one connection may be as it is: without a handshake, within a line, with its answers
 /// unread, idle. Looked at from time to time; pure.
 ///
-///     if let end = patience.end(of: look, now: nanoseconds, limits) { … }
-struct Patience {
+///     if let end = timeouts.end(of: look, now: nanoseconds, limits) { … }
+struct ConnectionTimeouts {
     /// What a connection is like now.
     struct Look {
         /// TLS is agreed on, and who has to log in has.

@@ -6,7 +6,7 @@ import Objects
 import QueryLanguage
 
 /// `geobucket query`: queries a bucket and prints the objects that match.
-struct Ask: AsyncParsableCommand {
+struct QueryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Print the objects that match, nearest first if --near is given.",

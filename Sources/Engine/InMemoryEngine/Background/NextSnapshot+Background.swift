@@ -3,7 +3,7 @@ import Columns
 import Objects
 
 /// The writer's part of what is made beside it.
-extension Successor {
+extension NextSnapshot {
     func install(_ merges: [BackgroundMerges.Finished]) {
         for merge in merges where exists(merge.bucket) {
             noteRebuilt(merge.bucket)
@@ -11,52 +11,52 @@ extension Successor {
         }
     }
 
-    func install(_ finished: [BucketJobs.Finished], _ works: ColumnWorks) {
+    func install(_ finished: [BucketJobs.Finished], _ columnRequests: ColumnRequests) {
         for finished in finished {
             var job = finished.job
             guard exists(finished.bucket) else {
-                job.giveUp(works, of: finished.bucket)
+                job.giveUp(columnRequests, of: finished.bucket)
                 continue
             }
             modify(finished.bucket) { state in
                 guard state.numbering == job.numbering else {
-                    return job.giveUp(works, of: finished.bucket)
+                    return job.giveUp(columnRequests, of: finished.bucket)
                 }
                 job.catchUp(finished.written, state)
-                job.install(in: &state, works, of: finished.bucket)
+                job.install(in: &state, columnRequests, of: finished.bucket)
             }
         }
     }
 
     /// Gives up columns until they fit: those that no query has used of late, then any.
-    func evictColumns(_ works: ColumnWorks, over budget: Int) {
+    func evictColumns(_ columnRequests: ColumnRequests, over budget: Int) {
         guard columnBytes > budget else { return }
-        let places = works.places
-        func entry(_ place: ColumnName) -> ColumnSet.Entry? {
-            state(of: place.bucket)?.columns.entries[place.field]
+        let columnNames = columnRequests.columnNames
+        func entry(_ columnName: ColumnName) -> ColumnSet.Entry? {
+            state(of: columnName.bucket)?.columns.entries[columnName.field]
         }
-        var bytes = places.reduce(0) { $0 + (entry($1)?.memoryBytes ?? 0) }
+        var bytes = columnNames.reduce(0) { $0 + (entry($1)?.memoryBytes ?? 0) }
         for isLastResort in [false, true] {
-            for place in places where bytes > budget {
-                guard let entry = entry(place), isLastResort || !entry.use.takeChance() else {
+            for columnName in columnNames where bytes > budget {
+                guard let entry = entry(columnName), isLastResort || !entry.use.takeChance() else {
                     continue
                 }
                 bytes -= entry.memoryBytes
-                noteRebuilt(place.bucket)
-                modify(place.bucket) { $0.columns.remove(place.field) }
-                works.forget(place, refused: isLastResort)
+                noteRebuilt(columnName.bucket)
+                modify(columnName.bucket) { $0.columns.remove(columnName.field) }
+                columnRequests.forget(columnName, refused: isLastResort)
             }
         }
     }
 
     /// Gives up columns whose dictionaries hold too much that nobody has any more: queries will ask
     /// for them anew.
-    func dropWornColumns(_ works: ColumnWorks) {
+    func dropWornColumns(_ columnRequests: ColumnRequests) {
         for (bucket, state) in touched {
             for (field, entry) in state.columns.entries where entry.column.isWorn {
                 noteRebuilt(bucket)
                 modify(bucket) { $0.columns.remove(field) }
-                works.forget(ColumnName(bucket: bucket, field: field), refused: false)
+                columnRequests.forget(ColumnName(bucket: bucket, field: field), refused: false)
             }
         }
     }

@@ -7,11 +7,11 @@ import Operations
 import Runtime
 import WireProtocol
 
-/// A connection, as its event loop's desk sees it.
-protocol DeskUser: AnyObject, Sendable {
+/// A connection, as its event loop's scheduler sees it.
+protocol ScheduledConnection: AnyObject, Sendable {
     /// Bytes it holds, as of the last look as far as unsent answers go.
-    var heldBytes: Int { get }
-    /// Waits at the desk for its answers to be sent.
+    var bufferedBytes: Int { get }
+    /// Waits at the scheduler for its answers to be sent.
     var isUnsent: Bool { get set }
     /// Goes on with what was put off.
     func takeTurn()
@@ -25,7 +25,7 @@ protocol DeskUser: AnyObject, Sendable {
     /// Ends when it has been as it is for too long.
     func look(now: Int64)
     /// Ends, for it holds more than all others while all together hold too much.
-    func shed()
+    func evict()
 }
 
 /// What the connections of one event loop share, one after the other: their parser, the buffer in
@@ -33,49 +33,49 @@ protocol DeskUser: AnyObject, Sendable {
 /// look at each of them from time to time. What the loops share in turn, it is given.
 ///
 /// Used on its event loop only.
-final class LoopDesk {
+final class LoopScheduler {
     let parser: RequestParser
     let writeAnswers: WriteAnswers
     /// Empty whenever no connection is at work.
     var output = JSONWriter()
     private let room: WriteRoom
     /// Connections that have found no room for a write.
-    private var held: [any DeskUser] = []
+    private var paused: [any ScheduledConnection] = []
 
     private let limits: Limits
-    private let holdings: Holdings
+    private let connectionMemory: ConnectionMemory
     private let eventLoop: any EventLoop
-    private let door: LoopDoor
-    private var users: [ObjectIdentifier: any DeskUser] = [:]
+    private let executor: LoopExecutor
+    private var users: [ObjectIdentifier: any ScheduledConnection] = [:]
     private var turns: Deque<Turn> = []
-    private var unsent: [any DeskUser] = []
+    private var unsent: [any ScheduledConnection] = []
     private var unsentSince: Int64 = 0
     private var isSending = false
     private var isServingTurns = false
 
     init(
-        limits: Limits, eventLoop: any EventLoop, door: LoopDoor, room: WriteRoom,
-        holdings: Holdings
+        limits: Limits, eventLoop: any EventLoop, executor: LoopExecutor, room: WriteRoom,
+        connectionMemory: ConnectionMemory
     ) {
-        self.door = door
+        self.executor = executor
         self.room = room
-        self.holdings = holdings
+        self.connectionMemory = connectionMemory
         parser = RequestParser(limits: limits)
-        writeAnswers = WriteAnswers(eventLoop: eventLoop, door: door)
+        writeAnswers = WriteAnswers(eventLoop: eventLoop, executor: executor)
         self.limits = limits
         self.eventLoop = eventLoop
     }
 
-    func add(_ user: any DeskUser) { users[ObjectIdentifier(user)] = user }
+    func add(_ user: any ScheduledConnection) { users[ObjectIdentifier(user)] = user }
 
-    func remove(_ user: any DeskUser) { users[ObjectIdentifier(user)] = nil }
+    func remove(_ user: any ScheduledConnection) { users[ObjectIdentifier(user)] = nil }
 
     // MARK: Turns
 
     /// What a connection does when its turn comes.
     private enum Turn {
-        case work(any DeskUser)
-        case send(any DeskUser)
+        case work(any ScheduledConnection)
+        case send(any ScheduledConnection)
     }
 
     /// Between two turns the event loop serves everybody who has no need of one.
@@ -83,7 +83,7 @@ final class LoopDesk {
 
     /// Has a connection that has much to do go on when all others have been served: one such at a
     /// time, so that nobody waits for more than one turn.
-    func queue(_ user: any DeskUser) { queue(.work(user)) }
+    func queue(_ user: any ScheduledConnection) { queue(.work(user)) }
 
     private func queue(_ turn: Turn) {
         turns.append(turn)
@@ -111,7 +111,7 @@ final class LoopDesk {
     /// clients is dear, and who gets several answers at once is woken once.
     ///
     /// - Parameter inTurn: they are long, and are sent when all others have been served.
-    func send(_ user: any DeskUser, inTurn: Bool) {
+    func send(_ user: any ScheduledConnection, inTurn: Bool) {
         guard !user.isUnsent else { return }
         user.isUnsent = true
         if inTurn { return queue(.send(user)) }
@@ -146,25 +146,25 @@ final class LoopDesk {
 
     private func goRound(every interval: TimeAmount) {
         eventLoop.assumeIsolated().scheduleTask(in: interval) { [self] in
-            lookAround()
+            checkConnections()
             goRound(every: interval)
         }
     }
 
-    private func lookAround() {
+    private func checkConnections() {
         let now = monotonicNanoseconds()
         for user in users.values { user.look(now: now) }
         while true {
             var total = 0
-            var most: (any DeskUser)?
-            for user in users.values where user.heldBytes > 0 {
-                total += user.heldBytes
-                if user.heldBytes > most?.heldBytes ?? 0 { most = user }
+            var most: (any ScheduledConnection)?
+            for user in users.values where user.bufferedBytes > 0 {
+                total += user.bufferedBytes
+                if user.bufferedBytes > most?.bufferedBytes ?? 0 { most = user }
             }
-            let hasToShed = holdings.report(
-                Holdings.Share(total: total, largest: most?.heldBytes ?? 0), of: self)
-            guard hasToShed, let most else { return }
-            most.shed()
+            let mustEvict = connectionMemory.report(
+                ConnectionMemory.Share(total: total, largest: most?.bufferedBytes ?? 0), of: self)
+            guard mustEvict, let most else { return }
+            most.evict()
         }
     }
 
@@ -178,18 +178,18 @@ final class LoopDesk {
     func end(_ write: Write) { room.giveBack(write.memoryBytes) }
 
     /// Tells a connection when there is room for writes.
-    func hold(_ user: any DeskUser) {
-        held.append(user)
-        guard held.count == 1 else { return }
-        let desk = NIOLoopBound(self, eventLoop: eventLoop)
-        room.whenOpen { [eventLoop, door] in
-            door.execute(on: eventLoop) { desk.value.release() }
+    func hold(_ user: any ScheduledConnection) {
+        paused.append(user)
+        guard paused.count == 1 else { return }
+        let scheduler = NIOLoopBound(self, eventLoop: eventLoop)
+        room.whenOpen { [eventLoop, executor] in
+            executor.execute(on: eventLoop) { scheduler.value.release() }
         }
     }
 
     private func release() {
-        let users = held
-        held = []
+        let users = paused
+        paused = []
         for user in users { user.takeRoom() }
     }
 }

@@ -5,7 +5,7 @@ import SyntheticData
 
 /// One query: a centre, a circle around it that holds a known number of objects, a box of about
 /// as many, a category.
-public struct PlaceQuery: Sendable {
+public struct WorkloadQuery: Sendable {
     public let center: MicroPoint
     /// On the sphere of 6,371,000 m. Lies halfway between the last object inside and the first
     /// outside, so that peers with another sphere and this radius scaled to it find the same.
@@ -40,25 +40,25 @@ public struct PlaceQuery: Sendable {
     public static func make(
         for workload: Workload, hits: Int? = nil, dataset: Dataset, index: PointIndex, count: Int,
         seed: UInt64
-    ) -> [PlaceQuery] {
+    ) -> [WorkloadQuery] {
         let hits = min(hits ?? workload.circleHits, dataset.count / 2)
         var random = SplitMix64(seed: seed ^ 0xce27e5)
-        var queries: [PlaceQuery] = []
+        var queries: [WorkloadQuery] = []
         var attempts = 0
         while queries.count < count {
             attempts += 1
-            let place = dataset.places[random.below(dataset.count)].coordinate
+            let position = dataset.positions[random.below(dataset.count)].coordinate
             // Far enough from the poles and the antimeridian for peers that cannot cross them.
-            guard abs(place.latitude) < 60, abs(place.longitude) < 165 else { continue }
+            guard abs(position.latitude) < 60, abs(position.longitude) < 165 else { continue }
             let center = MicroPoint(
-                latitude: place.latitude + 0.01 * random.gaussian(),
-                longitude: place.longitude + 0.01 * random.gaussian())
+                latitude: position.latitude + 0.01 * random.gaussian(),
+                longitude: position.longitude + 0.01 * random.gaussian())
             let (radius, inside) = circle(of: hits, around: center, index)
             // Where many objects share one place a circle holds too many: rather elsewhere.
             guard inside <= hits * 3 / 2 || attempts > 50 * count else { continue }
             let half = workload == .q3 ? halfSide(of: hits, center, radius, index) : radius
             queries.append(
-                PlaceQuery(
+                WorkloadQuery(
                     center: center, radiusMeters: radius, boxHalfMeters: half,
                     category: random.below(Dataset.categoryNames.count)))
         }
@@ -97,12 +97,12 @@ public struct PlaceQuery: Sendable {
     }
 
     private static func box(_ center: MicroPoint, _ halfMeters: Double) -> GeoBox {
-        let place = center.coordinate
+        let position = center.coordinate
         let metersPerDegree = Sphere.radiusMeters * .pi / 180
         let north = halfMeters / metersPerDegree
-        let east = north / cos(place.latitude * .pi / 180)
+        let east = north / cos(position.latitude * .pi / 180)
         return GeoBox(
-            south: max(-90, place.latitude - north), west: max(-180, place.longitude - east),
-            north: min(90, place.latitude + north), east: min(180, place.longitude + east))
+            south: max(-90, position.latitude - north), west: max(-180, position.longitude - east),
+            north: min(90, position.latitude + north), east: min(180, position.longitude + east))
     }
 }

@@ -4,7 +4,7 @@ import QueryLanguage
 
 /// A leaf of a clause as a test of one column's cells: true for the cells that match, false for
 /// others of the types it can compare, unknown for the rest.
-package struct CellTest: Sendable {
+package struct CellPredicate: Sendable {
     let match: Match
     /// The types for which a cell that does not match is false rather than unknown.
     let domain: CellTypes
@@ -183,7 +183,7 @@ extension JSONNumber {
 extension [UInt64] {
     fileprivate func containsSorted(_ bits: UInt64) -> Bool {
         if count <= 8 { return contains(bits) }
-        let place = indices.firstPlace { self[$0] < bits }
-        return place < count && self[place] == bits
+        let position = indices.firstPosition { self[$0] < bits }
+        return position < count && self[position] == bits
     }
 }

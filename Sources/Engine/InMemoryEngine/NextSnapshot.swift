@@ -6,11 +6,11 @@ import Objects
 
 /// The next snapshot in the making: what its one owner, a transaction, has changed so far. Nobody else
 /// sees it before `InMemoryEngine.publish`; dropped, it has never been.
-public final class Successor {
+public final class NextSnapshot {
     /// What has been applied, in this order.
     private(set) var changes: [Change] = []
     let base: Snapshot
-    private(set) var buckets: TreeDictionary<BucketName, BucketBox>
+    private(set) var buckets: TreeDictionary<BucketName, BucketView>
     /// The buckets that have been changed, but for the open one.
     private var closed: [BucketName: BucketState] = [:]
     /// The bucket that is being worked on, out of the tables, so that it is written in place.
@@ -103,7 +103,7 @@ public final class Successor {
     func noteRebuilt(_ name: BucketName) { rebuilt.insert(name) }
 
     /// The former states of buckets of which much is there no more: freeing them takes a while.
-    var replaced: [BucketBox] {
+    var replaced: [BucketView] {
         let renumbered = touched.compactMap { name, state in
             base.bucket(name)?.numbering != state.numbering ? name : nil
         }
@@ -117,12 +117,12 @@ public final class Successor {
         var table = buckets
         var totals = totals
         for (name, state) in touched {
-            table[name] = BucketBox(state)
+            table[name] = BucketView(state)
             totals.add(state, named: name)
         }
         return Snapshot(
             change: change, buckets: table, totals: totals,
-            superseded: base.superseded.successor())
+            superseded: base.superseded.nextSnapshot())
     }
 
     /// Changes a bucket in place. Its totals are counted once, when the snapshot is made: counting costs

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Writes of one object: what they do, what they answer, when they are refused.
-@Suite struct WriteRules {
+@Suite struct ObjectWriteRules {
     private func params(_ object: String, more: String = "", id: String = "o1") -> String {
         #"{"bucket":"b1","id":"\#(id)","object":\#(object)\#(more)}"#
     }

@@ -7,7 +7,7 @@ import Objects
 ///
 /// Only writes that were done are remembered: a refused one has changed nothing, so its repeat is
 /// judged anew.
-struct RequestMemory<Ledger: RequestLedger> {
+struct RequestHistory<Ledger: RequestLedger> {
     let ledger: Ledger
     let limit: Int
     let now: Int64

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// The first one waits for long. While the lock stays, those after it wait only a moment: a queue of
 /// writes, or a stop, would else wait as long for each of them again.
-final class LockPatience: Sendable {
+final class BusyTimeout: Sendable {
     /// Looks at the lock, at intervals of `pause`: about three seconds, and a tenth of one.
     private static let (tries, triesWhileLocked) = (300, 10)
     private static let pause: UInt32 = 10_000

@@ -1,5 +1,5 @@
 /// What a text is found to be that was looked at.
-enum Found: Sendable {
+enum ParsedText: Sendable {
     /// A request whose params have been read, or that was refused.
     case request(Request)
     /// The texts of a batch's requests.

@@ -6,15 +6,15 @@ import QueryLanguage
 import SpatialIndex
 
 /// A clause over columns and points: decides for a slot without looking at its document.
-indirect enum SlotTest: Sendable {
+indirect enum SlotPredicate: Sendable {
     case constant(Truth)
-    case cell(CellTest, Column)
+    case cell(CellPredicate, Column)
     case geo(GeoClause, PointIndex)
     /// Whether an object has not expired by a time.
     case unexpired(by: Int64, Expiries)
-    case and([SlotTest])
-    case or([SlotTest])
-    case not(SlotTest)
+    case and([SlotPredicate])
+    case or([SlotPredicate])
+    case not(SlotPredicate)
 
     /// How many slots are decided in one go, at most.
     static let batch = 512
@@ -22,7 +22,7 @@ indirect enum SlotTest: Sendable {
     /// The test of a clause on a bucket; nil where it has to look at documents.
     ///
     /// - Parameter missing: gets every field path that a column would have to have.
-    init?(_ clause: Clause, on bucket: BucketBox, missing: inout Set<FieldPath>) {
+    init?(_ clause: Clause, on bucket: BucketView, missing: inout Set<FieldPath>) {
         switch clause {
         case .all: self = .constant(.yes)
         case .geo(let clause):
@@ -34,7 +34,9 @@ indirect enum SlotTest: Sendable {
             guard let tests = Self.tests(clauses, on: bucket, &missing) else { return nil }
             self = .or(tests)
         case .not(let clause):
-            guard let test = SlotTest(clause, on: bucket, missing: &missing) else { return nil }
+            guard let test = SlotPredicate(clause, on: bucket, missing: &missing) else {
+                return nil
+            }
             self = .not(test)
         case .eq(let field, _), .range(let field, _), .prefix(let field, _), .isIn(let field, _),
             .hasField(let field, _), .contains(let field, _):
@@ -42,16 +44,16 @@ indirect enum SlotTest: Sendable {
                 missing.insert(field)
                 return nil
             }
-            guard let test = CellTest(clause, on: column) else { return nil }
+            guard let test = CellPredicate(clause, on: column) else { return nil }
             self = .cell(test, column)
         }
     }
 
     /// All or none; every clause is asked, so that every missing column becomes known.
     private static func tests(
-        _ clauses: [Clause], on bucket: BucketBox, _ missing: inout Set<FieldPath>
-    ) -> [SlotTest]? {
-        let tests = clauses.map { SlotTest($0, on: bucket, missing: &missing) }
+        _ clauses: [Clause], on bucket: BucketView, _ missing: inout Set<FieldPath>
+    ) -> [SlotPredicate]? {
+        let tests = clauses.map { SlotPredicate($0, on: bucket, missing: &missing) }
         return tests.contains { $0 == nil } ? nil : tests.map { $0! }
     }
 
@@ -88,19 +90,19 @@ indirect enum SlotTest: Sendable {
         var kept = 0
         if case .cell(let test, let column) = self, let range = test.interval {
             let (low, span) = (range.lowerBound, range.upperBound - range.lowerBound)
-            var place = 0
+            var position = 0
             column.forEachCell(of: slots) { cell in
-                target[kept] = slots[place]
+                target[kept] = slots[position]
                 kept += cell.bits &- low <= span ? 1 : 0
-                place += 1
+                position += 1
             }
             return kept
         }
         withUnsafeTemporaryAllocation(of: Truth.self, capacity: slots.count) { truths in
             decide(slots, truths.baseAddress!)
-            for place in 0..<slots.count {
-                target[kept] = slots[place]
-                kept += truths[place] == .yes ? 1 : 0
+            for position in 0..<slots.count {
+                target[kept] = slots[position]
+                kept += truths[position] == .yes ? 1 : 0
             }
         }
         return kept
@@ -114,24 +116,28 @@ indirect enum SlotTest: Sendable {
         case .geo(let clause, let index):
             clause.shape.withTest { index.decide($0, slots, truths) }
         case .unexpired(let time, let expiries):
-            for place in 0..<slots.count { truths[place] = Truth(expiries[slots[place]] > time) }
+            for position in 0..<slots.count {
+                truths[position] = Truth(expiries[slots[position]] > time)
+            }
         case .and(let tests): combine(tests, slots, truths, from: .yes, &)
         case .or(let tests): combine(tests, slots, truths, from: .no, |)
         case .not(let test):
             test.decide(slots, truths)
-            for place in 0..<slots.count { truths[place] = !truths[place] }
+            for position in 0..<slots.count { truths[position] = !truths[position] }
         }
     }
 
     private func combine(
-        _ tests: [SlotTest], _ slots: Slots, _ truths: UnsafeMutablePointer<Truth>,
+        _ tests: [SlotPredicate], _ slots: Slots, _ truths: UnsafeMutablePointer<Truth>,
         from neutral: Truth, _ join: (Truth, Truth) -> Truth
     ) {
         truths.initialize(repeating: neutral, count: slots.count)
         withUnsafeTemporaryAllocation(of: Truth.self, capacity: slots.count) { part in
             for test in tests {
                 test.decide(slots, part.baseAddress!)
-                for place in 0..<slots.count { truths[place] = join(truths[place], part[place]) }
+                for position in 0..<slots.count {
+                    truths[position] = join(truths[position], part[position])
+                }
             }
         }
     }
@@ -143,10 +149,10 @@ extension PointIndex {
         _ contains: (Coordinate) -> Bool, _ slots: Slots,
         _ truths: UnsafeMutablePointer<Truth>
     ) {
-        var place = 0
+        var position = 0
         forEachPosition(of: slots) {
-            truths[place] = $0.map { Truth(contains($0)) } ?? .unknown
-            place += 1
+            truths[position] = $0.map { Truth(contains($0)) } ?? .unknown
+            position += 1
         }
     }
 }

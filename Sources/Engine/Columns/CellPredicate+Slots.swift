@@ -1,7 +1,7 @@
 import PersistentStructures
 import QueryLanguage
 
-extension CellTest {
+extension CellPredicate {
     /// The truth of the test for each of some slots; where values repeat, it is put to each value once.
     package func decide(
         _ slots: Slots, in column: Column, _ truths: UnsafeMutablePointer<Truth>
@@ -12,10 +12,10 @@ extension CellTest {
         case .shorts(let codes) where column.palette.count < slots.count:
             decide(slots, codes, in: column, truths)
         case .bytes, .shorts, .wide:
-            var place = 0
+            var position = 0
             column.forEachCell(of: slots) { cell in
-                truths[place] = truth(cell, in: column)
-                place += 1
+                truths[position] = truth(cell, in: column)
+                position += 1
             }
         }
     }
@@ -28,10 +28,10 @@ extension CellTest {
         let palette = column.palette
         withUnsafeTemporaryAllocation(of: Truth.self, capacity: palette.count) { known in
             for code in 0..<palette.count { known[code] = truth(palette.cells[code], in: column) }
-            var place = 0
+            var position = 0
             codes.forEach(at: slots) {
-                truths[place] = known[Int($0)]
-                place += 1
+                truths[position] = known[Int($0)]
+                position += 1
             }
         }
     }
