@@ -129,7 +129,8 @@ import Testing
             let lines = try Self.text(path).split(separator: "\n", omittingEmptySubsequences: false)
             for (index, line) in lines.enumerated() where Self.isPublicDeclaration(line) {
                 count += 1
-                #expect(Self.isDocumented(lines[..<index]), "\(path):\(index + 1): \(line)")
+                let isDocumented = Self.isDocumented(lines[..<index])
+                #expect(isDocumented, "\(path):\(index + 1): \(line)")
             }
         }
         #expect(count > 1_000)

@@ -95,10 +95,12 @@ public enum WriteAnswer: Sendable {
 
 /// What a put or a patch leaves of an object.
 public struct WriteResult: Sendable, Equatable {
+    /// What the object has now.
     public let metadata: ObjectMetadata
     /// False where the object was at least as new as what was to be written (`ifNewer`).
     public let isWritten: Bool
 
+    /// An object that was written, unless said otherwise.
     public init(_ metadata: ObjectMetadata, isWritten: Bool = true) {
         self.metadata = metadata
         self.isWritten = isWritten

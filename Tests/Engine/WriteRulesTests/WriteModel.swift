@@ -117,8 +117,8 @@ struct WriteModel {
                 if present != nil { throw Refusal(reason: "OBJECT_ALREADY_EXISTS id") }
             case .version(let version): _ = try position(present, isVersion: version, in: bucket)
             }
-            try checkGeoFields([Self.value(object.document.text)], in: bucket) { _ in "object" }
             if let kept = kept(object, in: bucket, at: now) { return .stored([kept]) }
+            try checkGeoFields([Self.value(object.document.text)], in: bucket) { _ in "object" }
             return .stored([put(object, in: bucket, at: now, newIDs)])
         case .putMany(_, let objects):
             let documents = objects.map { Self.value($0.document.text) }

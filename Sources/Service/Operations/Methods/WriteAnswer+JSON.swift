@@ -10,12 +10,10 @@ extension WriteAnswer {
             writer.list(stored) { $0.writeVersion(to: &$1) }
             writer.raw("]}")
         case (_, .stored(let stored)):
-            for object in stored {
-                guard object.isWritten else { return object.writeVersion(to: &writer) }
-                writer.byte(UInt8(ascii: "{"))
-                object.metadata.write(to: &writer)
-                writer.byte(UInt8(ascii: "}"))
-            }
+            if let kept = stored.first, !kept.isWritten { return kept.writeVersion(to: &writer) }
+            writer.byte(UInt8(ascii: "{"))
+            for object in stored { object.metadata.write(to: &writer) }
+            writer.byte(UInt8(ascii: "}"))
         case (.delete, .deleted): writer.raw("{}")
         case (_, .deleted(let count)):
             writer.raw("{\"deleted\":")
