@@ -4,7 +4,7 @@ import PersistentStructures
 ///
 /// A packed list, made in one go, and beside it what has changed since: a bit for each slot whose
 /// place in the list is no longer its own, and a short list of their new places. When that has grown
-/// long the index is worn: `merged` makes a new list of both, beside the writer.
+/// long the index is worn: `merged` makes a new list of both, in the background.
 ///
 /// - Complexity: a look-up O(log n); a write O(sqrt n); twelve bytes a slot.
 /// - Note: Whoever changes a column's cell calls `remove` with the old one and `insert` with the new.
@@ -48,7 +48,7 @@ package struct OrderedIndex: Sendable {
     /// - Parameter cell: the slot's new cell.
     package mutating func insert(_ slot: Slot, _ cell: Cell, in column: Column) {
         delta.insert(slot, cell, in: column)
-        // Made beside the writer long before, unless that falls far behind.
+        // Made in the background long before, unless that falls far behind.
         if delta.count > 8 * wornCount { self = merged(column) }
     }
 

@@ -11,7 +11,7 @@ import SpatialIndex
 ///
 /// Every object has a slot, given at creation and kept through its updates, so slots are in the
 /// order of creation. Deletions leave holes; when a quarter of the slots are holes they are
-/// renumbered, beside the writer (`CompactionJob`).
+/// renumbered, in the background (`CompactionJob`).
 struct BucketState: Sendable {
     private(set) var records = PersistentArray<SlotRecord>()
     private(set) var fields: [FieldPath: PointIndex] = [:]

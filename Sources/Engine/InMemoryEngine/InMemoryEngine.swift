@@ -34,11 +34,11 @@ public final class InMemoryEngine: Sendable {
     public struct Tuning: Sendable {
         /// Objects of a bucket, at least.
         public var smallestBucket = 64
-        /// Documents that a query would read for want of a column.
+        /// A query that would read so many documents because it has no column asks for one.
         public var documentsForColumn = 64
-        /// Documents that a query would read for want of a column that is being made; it waits.
+        /// A query that would read so many documents waits for a column that is being made.
         public var documentsForWaiting = 20_000
-        /// Candidates that a query would look at for want of an order.
+        /// A query that would look at so many candidates because it has no order asks for one.
         public var candidatesForOrder = 4_096
         /// How many times cheaper an order would have to make it.
         public var gainForOrder = 4.0
@@ -136,7 +136,7 @@ public final class InMemoryEngine: Sendable {
         finish(nextSnapshot, change: change)
     }
 
-    /// Puts in place what was made beside the writer: merged tiers, renumbered buckets, columns and
+    /// Puts in place what was made in the background: merged tiers, renumbered buckets, columns and
     /// their orders; and has the next columns made.
     ///
     /// - Complexity: O(1) but for some hundred objects that were written meanwhile.
@@ -145,13 +145,13 @@ public final class InMemoryEngine: Sendable {
         finish(next, change: next.base.change)
     }
 
-    /// Ends what is being made beside the writer, and returns when nothing reads the store any more.
+    /// Ends what is being made in the background, and returns when nothing reads the store any more.
     public func stopBackgroundWork() {
         jobs.stop()
         columnThread.drain()
     }
 
-    /// Begins to put in order, beside the writer, the indexes that writes have left in peace for a
+    /// Begins to put in order in the background the indexes that writes have left in peace for a
     /// while; to be called from time to time, on any thread.
     public func mergeAtRest(_ now: ContinuousClock.Instant = .now) {
         let snapshot = snapshot
@@ -165,7 +165,7 @@ public final class InMemoryEngine: Sendable {
     /// fields that no object has.
     public func takeChangedColumns() -> [ColumnName]? { columnRequests.takeChangedNames() }
 
-    /// Whether nothing is being made beside the writer but merges.
+    /// Whether nothing is being made in the background but merges.
     public var isSettled: Bool { columnRequests.isIdle && jobs.isIdle }
 
     private func finish(_ next: NextSnapshot, change: ChangeNumber) {
@@ -176,6 +176,7 @@ public final class InMemoryEngine: Sendable {
         let published = next.snapshot(change: change)
         free(finished, next.replaced)
         publish(published)
+        if !finished.isEmpty { columnRequests.changes.signal() }
         jobs.published(next.touched)
         for (name, state) in next.touched {
             if state.isSparse(tuning) {

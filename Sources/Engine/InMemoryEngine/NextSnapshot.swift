@@ -20,7 +20,7 @@ public final class NextSnapshot {
     private let pointsPerTree: Int
     /// Of the buckets that are not touched.
     private var totals: Snapshot.Totals
-    /// Buckets that are gone, or that took large parts made beside the writer.
+    /// Buckets that are gone, or that took large parts made in the background.
     private var rebuilt: Set<BucketName> = []
 
     init(_ base: Snapshot, pointsPerTree: Int) {

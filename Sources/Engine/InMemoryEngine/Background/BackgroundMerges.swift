@@ -3,7 +3,7 @@ import Runtime
 import SpatialIndex
 import Synchronization
 
-/// Merges of large tiers, run beside the writer; and of all tiers of an index that writes have left
+/// Merges of large tiers, run in the background; and of all tiers of an index that writes have left
 /// in peace for a while.
 final class BackgroundMerges: Sendable {
     struct Finished {

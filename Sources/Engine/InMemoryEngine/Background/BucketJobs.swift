@@ -5,7 +5,7 @@ import Objects
 import Runtime
 import Synchronization
 
-/// What is made of one bucket beside the writer: columns, the order of one, renumbered slots.
+/// What is made of one bucket in the background: columns, the order of one, renumbered slots.
 protocol BucketJob: Sendable {
     /// The numbering of the slots it was made for.
     var numbering: UInt32 { get }
@@ -33,7 +33,7 @@ protocol BucketJob: Sendable {
     func giveUp(_ columnRequests: ColumnRequests, of bucket: BucketName)
 }
 
-/// Work on buckets beside the writer, at most one job at a time for each.
+/// Work on buckets in the background, at most one job at a time for each.
 ///
 /// A job starts from a published state. What is written meanwhile is noted, and the job takes it on,
 /// round by round, until little is left; that little the writer does when it takes the result. So no

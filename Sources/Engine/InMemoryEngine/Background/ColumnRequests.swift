@@ -1,5 +1,6 @@
 import Backend
 import Objects
+import Runtime
 import Synchronization
 
 /// A field of a bucket that has a column, or is to have one.
@@ -48,6 +49,8 @@ final class ColumnRequests: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Columns have come to the published state, or will not be made.
+    let changes = ChangeSignal()
     private let columnsPerMinute: Int
     private let due: @Sendable () -> Void
 
@@ -191,6 +194,7 @@ final class ColumnRequests: Sendable {
             state.waiting.removeAll { $0.name == columnName && !$0.isOrder }
             state.hasChanged = true
         }
+        changes.signal()
     }
 
     /// Lets an order be asked for again.

@@ -1,5 +1,4 @@
 import Backend
-import Glibc
 import Objects
 import QueryLanguage
 
@@ -59,25 +58,29 @@ struct PlannedQuery {
         }
     }
 
-    /// Waits for the columns that the query misses, where for want of them it would read very many
-    /// documents one by one: they are made out of the table as it lies, which is many times faster.
+    /// Waits for missing columns if the query would read very many documents one by one without them:
+    /// they are made out of the table as it lies, which is many times faster.
     ///
     /// - Returns: the query, planned on the state that has them.
     func awaitingColumns(within bounds: ReadBounds) -> PlannedQuery {
-        var planned = self
+        let changes = engine.columnRequests.changes
         // What cannot be made leaves time for the documents, which tell why.
         let end = bounds.deadline - .milliseconds(engine.limits.queryMilliseconds / 10)
-        while planned.plan.documents >= engine.tuning.documentsForWaiting,
-            engine.columnRequests.isMaking(planned.planner.missing, of: bucket), !bounds.isStopped,
-            ContinuousClock.now < end
-        {
-            usleep(Self.columnPause)
-            planned = PlannedQuery(
+        guard waitsForColumns else { return self }
+        bounds.stop?.whenStopped { changes.signal() }
+        while true {
+            let seen = changes.count
+            let planned = PlannedQuery(
                 query, in: bucket, pageObjects: planner.pageObjects, by: principal, on: engine)
+            guard planned.waitsForColumns, !bounds.isStopped, ContinuousClock.now < end else {
+                return planned
+            }
+            changes.wait(beyond: seen, until: end)
         }
-        return planned
     }
 
-    /// Microseconds between two looks whether columns have been made.
-    private static let columnPause: UInt32 = 5_000
+    private var waitsForColumns: Bool {
+        plan.documents >= engine.tuning.documentsForWaiting
+            && engine.columnRequests.isMaking(planner.missing, of: bucket)
+    }
 }
