@@ -80,6 +80,9 @@ extension InMemoryEngine {
         }
     }
 
+    /// The bounds of a search that is estimated to be cheap, on a thread that others wait for.
+    var briefBounds: ReadBounds { ReadBounds(deadline: .now + tuning.briefSearch, stop: nil) }
+
     /// The bounds of a query that begins now.
     func bounds(until stop: StopSignal? = nil) -> ReadBounds {
         ReadBounds(deadline: .now + .milliseconds(limits.queryMilliseconds), stop: stop)

@@ -60,6 +60,9 @@ public final class InMemoryEngine: Sendable {
         public var objectsForFreezing = 1_000
         /// What is removed in one transaction of what has expired, or been remembered long enough.
         public var removedAtOnce = 1_000
+        /// A search that is estimated to be cheap, but takes longer than this on a thread that others
+        /// wait for, is begun anew on a worker thread.
+        public var briefSearch = Duration.milliseconds(2)
         /// How often is looked whether a checkpoint is due; five times that long for the rest.
         public var housekeeping = Duration.milliseconds(200)
 

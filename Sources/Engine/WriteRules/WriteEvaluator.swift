@@ -94,10 +94,16 @@ public struct WriteEvaluator<State: TransactionState> {
     }
 
     private func put(_ objects: [PutObject], in bucket: BucketName) throws -> [WriteResult] {
-        try checkGeoFields(objects.lazy.map(\.document.points), in: bucket) { "objects[\($0)]" }
-        return try objects.map { object in
-            let present = try object.id.flatMap { try whole($0, in: bucket) }
-            return try kept(present, from: object) ?? put(object, over: present, in: bucket)
+        func present(_ object: PutObject) throws -> PresentObject? {
+            try object.id.flatMap { try whole($0, in: bucket) }
+        }
+        let kept = try objects.map { object in
+            object.ifNewer == nil ? nil : try self.kept(present(object), from: object)
+        }
+        let points = zip(objects, kept).lazy.map { $1 == nil ? $0.document.points : [] }
+        try checkGeoFields(points, in: bucket) { "objects[\($0)]" }
+        return try zip(objects, kept).map { object, kept in
+            try kept ?? put(object, over: present(object), in: bucket)
         }
     }
 
@@ -135,10 +141,10 @@ public struct WriteEvaluator<State: TransactionState> {
         let merged = MergePatch.apply(
             try secondParser.parse(patch), to: try parser.parse(present.document))
         let view = try secondParser.parse(merged)
+        let document = try WrittenDocument(view, at: "object", limits: limits)
         if let ifNewer, !ifNewer.isGreater(in: view, than: try parser.parse(present.document)) {
             return WriteResult(present.metadata, isWritten: false)
         }
-        let document = try WrittenDocument(view, at: "object", limits: limits)
         try checkGeoFields(CollectionOfOne(document.points), in: bucket) { _ in "object" }
         return try replace(
             present, document, expires: expiry.applied(to: present.metadata.expires), in: bucket)

@@ -24,8 +24,8 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     private var context: ChannelHandlerContext?
     /// Actions are being carried out; what happens meanwhile is seen by them.
     private var isAtWork = false
-    /// Tells the read that runs on a worker thread that nobody wants its answer any more.
-    private var stop: StopSignal?
+    /// The read for which a worker thread is wanted.
+    private var waiting: WaitingRead?
     private var isWatchingExport = false
     /// What nobody asked for and has not been put into the output.
     private var notices: Deque<[UInt8]> = []
@@ -66,7 +66,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     func channelInactive(context: ChannelHandlerContext) {
         connection.receive(.ended)
-        stop?.stop()
+        waiting?.end()
         caller.export.close()
         context.fireChannelInactive()
     }
@@ -261,30 +261,30 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         _ request: Request, _ prepared: ReadyRead?, since begin: Int64,
         _ eventLoop: any EventLoop
     ) {
-        let stop = StopSignal()
-        self.stop = stop
+        let waiting = WaitingRead(prepared, since: begin)
+        self.waiting = waiting
         workers.reads.submit(for: caller.share) { [self] in
             let read =
-                overdue(request, since: begin) ?? prepared
+                refused(request, waiting) ?? waiting.take()
                 ?? dispatcher.prepare(request, from: caller, since: begin)
             var writer = JSONWriter()
-            dispatcher.answer(read, from: caller, until: stop, into: &writer)
+            dispatcher.answer(read, from: caller, until: waiting.stop, into: &writer)
             // A large request is freed here: the loop gets its id alone.
             let (id, answer) = (request.id, writer.bytes)
             eventLoop.execute { self.finishRead(id, answer, eventLoop) }
         }
     }
 
-    /// A read that has waited for a thread for so long that it is refused; nil: it has not.
-    private func overdue(_ request: Request, since begin: Int64) -> ReadyRead? {
-        let waited = (monotonicNanoseconds() - begin) / 1_000_000
-        guard waited > limits.queueMilliseconds else { return nil }
+    /// A read that has waited for a thread for too long, or whose client is gone; nil for others.
+    private func refused(_ request: Request, _ waiting: WaitingRead) -> ReadyRead? {
+        let waited = (monotonicNanoseconds() - waiting.begin) / 1_000_000
+        guard waited > limits.queueMilliseconds || waiting.stop.isStopped else { return nil }
         return ReadyRead(
-            request: request.refused(.overloaded(milliseconds: Int(waited))), begin: begin)
+            request: request.refused(.overloaded(milliseconds: Int(waited))), begin: waiting.begin)
     }
 
     private func finishRead(_ id: String?, _ answer: [UInt8], _ eventLoop: any EventLoop) {
-        stop = nil
+        waiting = nil
         if !isWatchingExport, caller.export.isUnderWay { watchExport(eventLoop) }
         handle(.answered(.read(id: id, answer: answer)))
     }
@@ -332,6 +332,9 @@ extension ConnectionHandler: ScheduledConnection {
             look.unsentBytes = (try? context.channel.syncOptions?.getOption(option)) ?? 0
         }
         look.isWelcome = !dispatcher.service.requiresLogin || caller.isLoggedIn
+        if let waiting, (now - waiting.begin) / 1_000_000 > limits.queueMilliseconds {
+            _ = waiting.take()
+        }
         handle(.looked(look))
     }
 

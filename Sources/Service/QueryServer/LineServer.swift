@@ -216,9 +216,18 @@ private final class OpenConnections: Sendable {
         let all = state.withLock { Array($0.open.values) }
         for (handler, channel) in all { channel.eventLoop.execute { handler.drain() } }
         let drained = loop.makePromise(of: Void.self)
-        let deadline = loop.scheduleTask(in: TimeAmount(time)) { drained.succeed() }
+        // Completed once: what comes after the deadline may find the loop gone.
+        let open = Mutex<EventLoopPromise<Void>?>(drained)
+        let end: @Sendable () -> Void = {
+            let promise = open.withLock { open in
+                defer { open = nil }
+                return open
+            }
+            promise?.succeed()
+        }
+        let deadline = loop.scheduleTask(in: TimeAmount(time), end)
         let whenEmpty = state.withLock { state in
-            state.whenEmpty = { room.whenEmpty { drained.succeed() } }
+            state.whenEmpty = { room.whenEmpty(end) }
             return state.takeWhenEmpty()
         }
         whenEmpty?()

@@ -19,11 +19,12 @@ enum ContractSeeds {
 /// A backend of its own on a store.
 func withBackend<Result>(
     _ kind: BackendKind, path: String, limits: Limits = Limits(), clock: TestClock = TestClock(),
-    makesColumns: Bool = false, _ body: (DirectClient) async throws -> Result
+    makesColumns: Bool = false, tuning: InMemoryEngine.Tuning? = nil,
+    _ body: (DirectClient) async throws -> Result
 ) async throws -> Result {
     var opening = BackendKind.Opening(path: path)
     (opening.limits, opening.now) = (limits, { clock.now })
-    if makesColumns { opening.tuning = .eager }
+    if let tuning = makesColumns ? .eager : tuning { opening.tuning = tuning }
     let backend = try kind.open(opening)
     do {
         let client = DirectClient(backend: backend, limits: limits, settles: makesColumns)

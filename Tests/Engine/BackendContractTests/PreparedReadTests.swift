@@ -1,4 +1,5 @@
 import Backend
+import InMemoryEngine
 import JSONText
 import Objects
 import QueryLanguage
@@ -123,6 +124,33 @@ import Testing
                     }
                 }
                 #expect(try !isCostly(.page(Query(), in: BucketName(trusted: "none"))))
+            }
+        }
+    }
+
+    @Test(arguments: BackendKind.all)
+    func `what takes longer than estimated is costly, and has columns made`(on kind: BackendKind)
+        async throws
+    {
+        var tuning = InMemoryEngine.Tuning.untimed
+        tuning.briefSearch = .zero
+        try await withTemporaryFolder { [tuning] folder in
+            try await withBackend(kind, path: folder + "/store.sqlite", tuning: tuning) { client in
+                try await Self.put(0..<2_000, on: client)
+                // Some twenty documents are thought to be enough for one that matches.
+                let clause = Clause.eq(FieldPath("absent"), .number(.integer(1)))
+                let small = Clause.eq(FieldPath("other"), .number(.integer(1)))
+                for request in [
+                    ReadRequest.page(Query(clause: clause, limit: 1), in: Self.bucket),
+                    .count(.and([clause, small]), in: Self.bucket),
+                ] {
+                    let read = try client.backend.prepare(request)
+                    #expect(read.isCostly)
+                    var writer = JSONWriter()
+                    #expect(try read.run(into: &writer).count == 0)
+                }
+                client.backend.settle()
+                #expect(client.backend.statistics().columns > 0)
             }
         }
     }

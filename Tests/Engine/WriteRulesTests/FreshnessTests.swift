@@ -62,6 +62,32 @@ import WriteRules
         #expect(court.text("o")!.hasSuffix(#""fix":{"at":6.5,"by":"x"},"n":3}"#))
     }
 
+    @Test func `a patch that is refused is refused whether or not it is late`() throws {
+        let court = Court()
+        _ = try court.result(of: try put("o", #"{"t":5,"deep":{"t":5}}"#))
+        for (text, field, path) in [
+            (#"{"t":1e400}"#, "t", "object.t"),
+            (#"{"deep":{"t":-1e400}}"#, "deep.t", "object.deep.t"),
+            (#"{"t":4,"deep":{"t":1e400}}"#, "t", "object.deep.t"),
+            (#"{"t":{"_type":"point","lat":91,"lon":0}}"#, "t", "object.t.lat"),
+        ] {
+            let outcome = try court.outcome(of: patch("o", text, ifNewer: FieldPath(field)))
+            #expect(outcome == "INVALID_INPUT_DATA \(path)", "\(text)")
+        }
+    }
+
+    @Test func `an object that is not written needs no room for its points`() throws {
+        var limits = Limits()
+        limits.geoFields = 1
+        let court = Court(limits: limits)
+        let point = #"{"_type":"point","lat":1,"lon":2}"#
+        _ = try court.result(of: try put("o", #"{"t":5,"p":\#(point)}"#))
+        let late = try object(#"{"t":4,"q":\#(point)}"#, id: "o", ifNewer: FieldPath("t"))
+        let new = try object(#"{"t":1}"#, id: "n", ifNewer: FieldPath("t"))
+        #expect(
+            try court.outcome(of: .putMany(bucket: shops, objects: [late, new])) == "[kept 1, 1]")
+    }
+
     @Test func `of many objects each is judged by itself`() throws {
         let court = Court()
         _ = try court.result(of: try put("a", #"{"t":5}"#))

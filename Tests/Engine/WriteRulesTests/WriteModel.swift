@@ -121,7 +121,9 @@ struct WriteModel {
             try checkGeoFields([Self.value(object.document.text)], in: bucket) { _ in "object" }
             return .stored([put(object, in: bucket, at: now, newIDs)])
         case .putMany(_, let objects):
-            let documents = objects.map { Self.value($0.document.text) }
+            let documents = objects.map {
+                kept($0, in: bucket, at: now) == nil ? Self.value($0.document.text) : .object([])
+            }
             try checkGeoFields(documents, in: bucket) { "objects[\($0)]" }
             return .stored(
                 objects.map {
@@ -132,10 +134,10 @@ struct WriteModel {
             let position = try position(found, isVersion: version, in: bucket)
             let present = buckets[bucket]![position]
             let document = Self.merge(Self.value(patch), into: present.document)
+            try check(document)
             if let ifNewer, !Self.isGreater(ifNewer, document, present.document) {
                 return .stored([Self.answer(present.metadata) + " kept"])
             }
-            try check(document)
             try checkGeoFields([document], in: bucket) { _ in "object" }
             let expires: Int64? =
                 switch expiry {

@@ -15,6 +15,15 @@ public protocol TestedBackend: Backend {
 
 extension EmbeddedBackend: TestedBackend {}
 
+extension InMemoryEngine.Tuning {
+    /// Which reads are costly does not depend on how fast the machine is.
+    public static var untimed: InMemoryEngine.Tuning {
+        var tuning = InMemoryEngine.Tuning()
+        tuning.briefSearch = .seconds(3_600)
+        return tuning
+    }
+}
+
 /// A kind of back end that the contract's tests run on: how one is opened, and how what it has left is
 /// checked.
 public struct BackendKind: Sendable, CustomStringConvertible {
@@ -24,7 +33,7 @@ public struct BackendKind: Sendable, CustomStringConvertible {
         public var path: String
         public var limits = Limits()
         public var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        public var tuning = InMemoryEngine.Tuning()
+        public var tuning = InMemoryEngine.Tuning.untimed
         /// Milliseconds since 1970.
         public var now: @Sendable () -> Int64 = wallMilliseconds
 

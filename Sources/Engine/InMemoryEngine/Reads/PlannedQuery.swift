@@ -11,6 +11,8 @@ struct PlannedQuery {
     let planner: Planner
     let plan: Plan
     private let principal: String?
+    /// It has turned out to take much longer than estimated.
+    var isUnderestimated = false
 
     /// A plan that costs less may run on a thread that others wait for; microseconds.
     private static let lightCost = 250.0
@@ -49,7 +51,8 @@ struct PlannedQuery {
     func requestColumns() {
         let tuning = engine.tuning
         guard state.count >= tuning.smallestBucket else { return }
-        if !planner.missing.isEmpty, plan.documents >= tuning.documentsForColumn {
+        if !planner.missing.isEmpty, isUnderestimated || plan.documents >= tuning.documentsForColumn
+        {
             engine.columnRequests.want(planner.missing, of: bucket, for: principal)
         }
         guard plan.candidates >= tuning.candidatesForOrder else { return }

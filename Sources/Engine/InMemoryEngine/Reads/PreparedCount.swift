@@ -12,12 +12,16 @@ final class PreparedCount: PreparedRead {
     init(
         _ clause: Clause, in bucket: BucketName, by principal: String?, on engine: InMemoryEngine
     ) {
-        let planned = PlannedQuery(Query(clause: clause), in: bucket, by: principal, on: engine)
-        let isLight = planned.isLight
+        var planned = PlannedQuery(Query(clause: clause), in: bucket, by: principal, on: engine)
         // What is estimated is to visit every candidate; to count them by nodes costs less.
-        let isQuick = isLight || !planned.plan.path.isCostlyToCount
-        let counted = isQuick ? planned.countWithoutVisiting : nil
-        isCostly = !isLight && counted == nil
+        let isQuick = planned.isLight || !planned.plan.path.isCostlyToCount
+        var counted = isQuick ? planned.countWithoutVisiting : nil
+        if counted == nil, planned.isLight {
+            // Any failure is met again by the run that tells it.
+            counted = try? planned.countVisiting(within: engine.briefBounds)
+            if counted == nil { planned.isUnderestimated = true } else { planned.requestColumns() }
+        }
+        isCostly = counted == nil
         (self.planned, self.counted) = (planned, counted)
     }
 
@@ -26,21 +30,24 @@ final class PreparedCount: PreparedRead {
     func run(
         maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> ReadEnd {
-        if let counted = counted ?? (isCostly ? planned.countWithoutVisiting : nil) {
+        if let counted = counted ?? planned.countWithoutVisiting {
             return ReadEnd(count: counted)
         }
         let bounds = planned.engine.bounds(until: stop)
         planned.requestColumns()
-        // A thread that others wait for does not sleep.
-        let asked = isCostly ? planned.awaitingColumns(within: bounds) : planned
-        asked.engine.planCounters.count(asked.plan)
-        var count = 0
-        try asked.execution(within: bounds).forEachMatch { _ in count += 1 }
-        return ReadEnd(count: count)
+        let asked = planned.awaitingColumns(within: bounds)
+        return ReadEnd(count: try asked.countVisiting(within: bounds))
     }
 }
 
 extension PlannedQuery {
+    fileprivate func countVisiting(within bounds: ReadBounds) throws(ServiceFailure) -> Int {
+        var count = 0
+        try execution(within: bounds).forEachMatch { _ in count += 1 }
+        engine.planCounters.count(plan)
+        return count
+    }
+
     /// How many objects match, where no candidate has to be looked at.
     fileprivate var countWithoutVisiting: Int? {
         guard plan.filter.isEmpty, case .all = plan.documentFilter else {

@@ -17,17 +17,20 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
         _ query: Query, in bucket: BucketName, by principal: String?, on engine: InMemoryEngine
     ) throws(ServiceFailure) {
         let key = try engine.pageKey(of: query, in: bucket)
-        let planned = PlannedQuery(
+        var planned = PlannedQuery(
             query, in: bucket, pageObjects: engine.pageObjects(query), by: principal, on: engine)
         if planned.isLight {
-            planned.requestColumns()
             do throws(ServiceFailure) {
-                let page = try FoundPage(planned, after: key, within: engine.bounds())
+                let page = try FoundPage(planned, after: key, within: engine.briefBounds)
                 isCostly = page.lacksManyDocuments
                 found = .success(page)
             } catch {
-                (found, isCostly) = (.failure(error), false)
+                // Estimated too low: it is searched on a worker thread instead.
+                let isTooLong = error.reason == .queryTimeout
+                planned.isUnderestimated = isTooLong
+                (found, isCostly) = (isTooLong ? nil : .failure(error), isTooLong)
             }
+            if !isCostly { planned.requestColumns() }
         } else {
             (found, isCostly) = (nil, true)
         }
@@ -41,8 +44,7 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
     ) throws(ServiceFailure) -> ReadEnd {
         switch found {
         case .success(let page):
-            // One that has waited for a thread has its time from now on.
-            if isCostly { page.execution.bounds = planned.engine.bounds(until: stop) }
+            page.execution.bounds = planned.engine.bounds(until: stop)
             return try write(page, maximumBytes, into: &writer)
         case .failure(let failure): throw failure
         case nil:
