@@ -3,7 +3,7 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// How many objects satisfy a clause.
+/// Counts the objects that satisfy a clause.
 final class PreparedCount: PreparedRead {
     private let planned: PlannedQuery
     private let counted: Int?
@@ -14,7 +14,7 @@ final class PreparedCount: PreparedRead {
     ) {
         let planned = PlannedQuery(Query(clause: clause), in: bucket, by: principal, on: engine)
         let isLight = planned.isLight
-        // What is estimated is to visit every candidate; to count them by nodes costs less.
+        // The estimate assumes that every candidate is visited; counting by nodes costs less.
         let isQuick = isLight || !planned.plan.path.isCostlyToCount
         let counted = isQuick ? planned.countWithoutVisiting : nil
         isCostly = !isLight && counted == nil
@@ -31,7 +31,7 @@ final class PreparedCount: PreparedRead {
         }
         let bounds = planned.engine.bounds(until: stop)
         planned.requestColumns()
-        // A thread that others wait for does not sleep.
+        // A thread that other requests wait for must not sleep.
         let asked = isCostly ? planned.awaitingColumns(within: bounds) : planned
         asked.engine.planCounters.count(asked.plan)
         var count = 0
@@ -41,7 +41,7 @@ final class PreparedCount: PreparedRead {
 }
 
 extension PlannedQuery {
-    /// How many objects match, where no candidate has to be looked at.
+    /// The number of matches, if no candidate has to be visited.
     fileprivate var countWithoutVisiting: Int? {
         guard plan.filter.isEmpty, case .all = plan.documentFilter else {
             return plan.countedMatches

@@ -3,10 +3,10 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// A page of objects. Where its plan is light it is found when it is prepared, and only the
-/// documents are left to be fetched.
+/// A page of objects. If its plan is light, the objects are found when the page is prepared, and
+/// only the documents remain to be fetched.
 ///
-/// `@unchecked Sendable`: whoever runs it has its execution alone, as the contract says.
+/// `@unchecked Sendable`: by contract, only one thread at a time runs it and uses its execution.
 final class PreparedPage: PreparedRead, @unchecked Sendable {
     private let planned: PlannedQuery
     private let key: PageKey?
@@ -41,7 +41,7 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
     ) throws(ServiceFailure) -> ReadEnd {
         switch found {
         case .success(let page):
-            // One that has waited for a thread has its time from now on.
+            // A read that has waited for a thread gets its full time from now on.
             if isCostly { page.execution.bounds = planned.engine.bounds(until: stop) }
             return try write(page, maximumBytes, into: &writer)
         case .failure(let failure): throw failure
