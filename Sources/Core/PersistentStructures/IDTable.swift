@@ -94,8 +94,8 @@ struct IDTable: Sendable {
 
     private var isMoving: Bool { former.count > 0 }
 
-    // With s slots in c cells, at most 3c/4, the new table has 5s/2 + c/8 cells: before they are
-    // three quarters full it takes 7s/8 + 3c/32 insertions, and c/16 move everything.
+    // With s slots in c cells (s at most 3c/4), the new table has 5s/2 + c/8 cells. Three quarters
+    // of them are full after 7s/8 + 3c/32 insertions, and c/16 insertions move everything.
     private mutating func beginGrowth() {
         former = cells
         moved = 0
@@ -150,9 +150,9 @@ private struct Home: BitwiseCopyable {
 /// The cells of one table: a tag for each, and the slots of the cells that are not empty.
 ///
 /// `@unchecked Sendable`: one thread at a time writes while others read. A tag is written after its
-/// slot and never again. A slot is overwritten by a newer slot with the same id only after it has
-/// been written to a second cell, farther from the id's home. A reader that has passed the first
-/// cell finds it there.
+/// slot and never again. A newer slot with the same id overwrites an older one only after the older
+/// one has been written to a second cell, farther from the id's home. A reader that has passed the
+/// first cell finds the older slot there.
 private final class Cells: @unchecked Sendable {
     let count: Int
     private let slots: UnsafeMutablePointer<UInt32>

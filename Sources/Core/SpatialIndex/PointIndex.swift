@@ -127,8 +127,8 @@ public struct PointIndex: PointSet {
     /// An index with trees that shrinks to this many points becomes a single delta again (32).
     var smallestForest: Int { Int(deltaCapacity) / 8 }
 
-    /// If there are more tiers than this, or more dead entries than live ones plus `sealedSize`, a
-    /// write performs the merge that did not run in the background.
+    /// If there are more tiers than this, or if the dead entries outnumber both the live ones and
+    /// `sealedSize`, a write performs the merges that did not run in the background.
     static let maximumTiers = 32
 }
 

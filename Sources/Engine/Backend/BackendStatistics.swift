@@ -20,12 +20,11 @@ public struct BackendStatistics: Sendable, Equatable {
     /// The number of write transactions since the start.
     public var commits = 0
 
-    /// All numbers 0.
+    /// Statistics in which every number is 0.
     public init() {}
 }
 
-/// The memory that the structures occupy, in bytes. It is counted by structure and is not the
-/// memory of the process.
+/// The memory of the structures in bytes, as counted by each structure. The process uses more.
 public struct MemoryStatistics: Sendable, Equatable {
     /// Empty buckets and their names.
     public var buckets = 0
@@ -44,7 +43,7 @@ public struct MemoryStatistics: Sendable, Equatable {
     /// The store's own page caches and statements.
     public var storeCache = 0
 
-    /// All parts 0 bytes.
+    /// Statistics in which every part is 0 bytes.
     public init() {}
 
     /// Each part and its name on the wire.

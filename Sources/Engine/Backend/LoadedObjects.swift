@@ -6,7 +6,7 @@ public struct LoadedObjects: Sendable {
     /// The part that has the same size for every object. The id and the points are stored
     /// separately.
     public struct Object: BitwiseCopyable, Sendable {
-        /// The bucket's place in the list of buckets.
+        /// The bucket's index in the list of buckets.
         public let bucket: Int
         /// The change that created the object. It identifies the object for as long as the object
         /// exists.
@@ -23,7 +23,7 @@ public struct LoadedObjects: Sendable {
 
     /// A position of an object, and the field that holds it.
     public struct Point: BitwiseCopyable, Sendable {
-        /// The field's place in the list of fields.
+        /// The field's index in the list of fields.
         public let field: Int
         /// The position, in degrees.
         public let coordinate: Coordinate
@@ -52,7 +52,7 @@ public struct LoadedObjects: Sendable {
     ///
     /// - Parameters:
     ///   - id: the id's bytes in UTF-8, which are copied.
-    ///   - bucket: the bucket's place in the list of buckets.
+    ///   - bucket: the bucket's index in the list of buckets.
     ///   - expires: the time at which the object expires, in milliseconds since 1970; nil if it
     ///     never expires.
     /// - Complexity: O(length of the id), amortised.

@@ -9,7 +9,7 @@ public enum ReadRequest: Sendable {
     /// The principal is given if it is known. Background work that its query requests counts
     /// against it.
     case page(Query, in: BucketName, by: String? = nil)
-    /// How many objects satisfy a clause; nothing is appended.
+    /// The number of objects that satisfy a clause. Nothing is appended.
     case count(Clause, in: BucketName, by: String? = nil)
     /// A JSON object that describes how a query would run and, with `analyze`, how it did run.
     case explanation(Query, in: BucketName, analyze: Bool)
@@ -30,8 +30,8 @@ public enum ReadRequest: Sendable {
 /// them. One thread at a time may run it. Each run appends the same result; a read that never runs
 /// has no effect.
 public protocol PreparedRead: AnyObject, Sendable {
-    /// Whether running it may take more than a quarter of a millisecond, and so does not belong on
-    /// a thread that other requests wait for.
+    /// Whether running it may take more than a quarter of a millisecond. A costly read must not run
+    /// on a thread that other requests wait for.
     var isCostly: Bool { get }
 
     /// The bucket of a query or a count and its plan, without the values that it looks for.

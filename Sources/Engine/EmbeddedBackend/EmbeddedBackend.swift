@@ -36,7 +36,7 @@ public final class EmbeddedBackend: Backend {
     ) throws(StoreFailure) {
         let store = try ObjectStore(
             path: path, durability: durability, logBytes: limits.logBytes)
-        unlink(BackupJob.path(besides: path))  // a backup that a crash ended
+        unlink(BackupJob.path(besides: path))  // the remains of a backup that a crash ended
         let wakeup = WriterWakeup()
         let engine = InMemoryEngine(
             limits: limits, secret: store.secret, source: StoredDocuments(store: store),

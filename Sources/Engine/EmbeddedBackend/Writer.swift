@@ -222,7 +222,7 @@ final class Writer: Sendable {
             engine.publish(session.nextSnapshot, upTo: session.lastChange)
             metrics.published(since: start)
         } else if isAllSuperseded {
-            engine.supersedeAll(nil)  // nobody will ask for a state of the store
+            engine.supersedeAll(nil)  // nothing was superseded
         }
         return result
     }

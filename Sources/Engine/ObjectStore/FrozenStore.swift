@@ -119,7 +119,7 @@ extension ObjectStore {
 
     /// Holds the present state. It must not be called inside a transaction of the writer.
     public func freeze() throws(StoreFailure) -> FrozenStore {
-        try files.check()  // its connection would open what is at the path now
+        try files.check()  // the new connection would open the file that is at the path now
         do {
             let snapshot = try pool.makeSnapshot()
             try snapshot.unsafeRead {

@@ -45,7 +45,7 @@ enum RowChecksum {
     }
 
     private static func add(_ bytes: UnsafeRawBufferPointer, to sum: inout UInt) {
-        guard let start = bytes.baseAddress else { return }  // zlib takes it for a beginning
+        guard let start = bytes.baseAddress else { return }  // zlib restarts the sum for nil
         sum = crc32_z(sum, start.assumingMemoryBound(to: UInt8.self), bytes.count)
     }
 }

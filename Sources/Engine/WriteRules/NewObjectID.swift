@@ -6,7 +6,7 @@ extension ObjectID {
     /// Ids of the same time share a prefix, so an index of ids grows at its end instead of
     /// everywhere.
     ///
-    /// - Parameter milliseconds: since 1970.
+    /// - Parameter milliseconds: the time in milliseconds since 1970.
     /// - Reference: RFC 9562 section 5.7.
     public static func new(
         at milliseconds: Int64, from source: inout some RandomNumberGenerator

@@ -6,8 +6,11 @@ import QueryLanguage
 /// The semantics of writes, independent of the store. Writes are evaluated one after the other in
 /// the state of one transaction; each is either done or rejected.
 ///
-///     let judge = WriteEvaluator(on: state, at: now, limits: limits, parser: parser) { newID(at: $0) }
-///     try judge.perform(.delete(bucket: shops, id: id, ifVersion: 3), key: nil)  // .success(.deleted(1))
+///     let evaluator = WriteEvaluator(on: state, at: now, limits: limits, parser: parser) {
+///         newID(at: $0)
+///     }
+///     let delete = Write.delete(bucket: shops, id: id, ifVersion: 3)
+///     try evaluator.perform(delete, key: nil)  // .success(.deleted(1))
 ///
 /// A rejected write changes nothing, because every reason for a rejection is checked before the
 /// first change. An expired object counts as absent, and a write that finds one removes it.
@@ -24,7 +27,7 @@ public struct WriteEvaluator<State: TransactionState> {
     private let secondParser = JSONParser()
 
     /// - Parameters:
-    ///   - now: milliseconds since 1970.
+    ///   - now: the present time in milliseconds since 1970.
     ///   - parser: the evaluator keeps no view of it beyond one step, so the state may use the
     ///     parser too.
     ///   - newID: returns an id that is almost certainly unused, for a time in milliseconds since

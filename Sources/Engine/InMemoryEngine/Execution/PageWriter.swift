@@ -43,7 +43,7 @@ struct PageWriter {
                 ? writeIDs(to: &writer, limit)
                 : try writeProjections(fields, to: &writer, limit)
         }
-        var own: [Int: [UInt8]] = [:]  // of places whose documents are not in the cache
+        var own: [Int: [UInt8]] = [:]  // documents that are not cached, by position
         while true {
             var ends: [Int] = []
             let missing = execution.engine.cache.withDocuments(of: records) { cached in
