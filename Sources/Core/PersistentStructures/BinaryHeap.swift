@@ -1,6 +1,6 @@
-/// A heap element that knows what comes first.
+/// A heap element that defines the order in which elements leave the heap.
 public protocol HeapOrdered {
-    /// Whether this element is to leave the heap before `other`.
+    /// Whether this element leaves the heap before `other`.
     func precedes(_ other: Self) -> Bool
 }
 
@@ -11,7 +11,7 @@ public struct BinaryHeap<Element: HeapOrdered & BitwiseCopyable & Sendable>: Sen
     @usableFromInline
     var elements: ContiguousArray<Element> = []
 
-    /// A heap without elements.
+    /// An empty heap.
     @inlinable
     public init(minimumCapacity: Int) {
         elements.reserveCapacity(minimumCapacity)
@@ -37,7 +37,7 @@ public struct BinaryHeap<Element: HeapOrdered & BitwiseCopyable & Sendable>: Sen
         }
     }
 
-    /// Takes out the element that no other precedes.
+    /// Removes and returns the first element in the heap's order.
     @inlinable
     public mutating func popFirst() -> Element? {
         guard let last = elements.popLast() else { return nil }
@@ -52,7 +52,7 @@ public struct BinaryHeap<Element: HeapOrdered & BitwiseCopyable & Sendable>: Sen
     @inlinable
     public mutating func appendUnordered(_ element: Element) { elements.append(element) }
 
-    /// Makes a heap of whatever has been appended.
+    /// Restores the order after calls of `appendUnordered`.
     @inlinable
     public mutating func restoreOrder() {
         elements.withUnsafeMutableBufferPointer { heap in

@@ -1,6 +1,6 @@
 extension Range<Int> {
-    /// The first number for which a test is false that is true for all before it; the end if it is
-    /// false for none.
+    /// The first number for which a test is false. The test has to be true for all numbers before
+    /// it. The result is the end if the test is false for none.
     ///
     /// - Complexity: O(log n) tests.
     @inlinable

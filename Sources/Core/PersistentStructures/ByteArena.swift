@@ -1,24 +1,24 @@
-/// Byte strings, appended and never changed, named by 32-bit addresses: a copy shares what was there
-/// before.
+/// An append-only store of byte strings, which are identified by 32-bit addresses. A copy shares
+/// all earlier strings.
 ///
-/// Addresses count units of four bytes, so an arena holds up to 16 GiB. The first block grows by
-/// copying from 256 bytes on, so that small arenas stay small.
+/// Addresses count units of four bytes, so an arena holds up to 16 GiB. The first block starts at
+/// 256 bytes and grows by copying, so that small arenas stay small.
 ///
-/// - Note: One lineage of copies appends; older copies never read behind their own end, so they
-///   need no lock.
+/// - Note: Only one lineage of copies appends. Older copies never read beyond their own end, so
+///   they need no lock.
 @usableFromInline
 struct ByteArena: Sendable {
     @usableFromInline
     var blocks: [Block] = []
-    /// Units used of the last block.
+    /// The number of used units in the last block.
     private var used = 0
 
     @inlinable static var unit: Int { 4 }
     @inlinable static var blockUnits: Int { 1 << 18 }  // 1 MiB
-    /// The longest string that fits.
+    /// The length of the longest string that fits.
     static let maximumBytes = blockUnits * unit - 4
 
-    /// What the arena occupies.
+    /// The memory of the arena, in bytes.
     var memoryBytes: Int { blocks.reduce(0) { $0 + $1.units * Self.unit } }
 
     /// - Parameter bytes: at most `maximumBytes`.
@@ -52,7 +52,7 @@ struct ByteArena: Sendable {
             count: Int(start.load(as: UInt32.self)))
     }
 
-    /// `@unchecked Sendable`: bytes before an arena's end are never written again, and behind it
+    /// `@unchecked Sendable`: bytes before an arena's end are never written again. After the end,
     /// only the newest arena of the lineage writes, on the writer's thread.
     @usableFromInline
     final class Block: @unchecked Sendable {

@@ -1,34 +1,34 @@
-/// Distinct values of some bytes and a kind, each named by its address: a copy shares what was there
-/// before.
+/// A set of distinct values, each made of bytes and a kind and identified by an address. A copy
+/// shares all earlier values.
 ///
 ///     var names = ByteDictionary()
 ///     let oslo = names.intern(text, kind: 1)!       // the same address for equal bytes
 ///     names.bytes(at: oslo)                         // the text
 ///
-/// Values stay for good; `count` tells when there are so many more than are needed that the dictionary
-/// is better made anew.
+/// Values are never removed. If `count` shows far more values than are needed, the dictionary
+/// should be rebuilt.
 ///
-/// - Complexity: O(1), expected where a value is looked for; a value's bytes, some ten more, and what
-///   its cell in the table takes (see `IDTable`).
-/// - Note: Writers are in turn: of several copies one at a time interns. Readers need no lock.
+/// - Complexity: lookups are O(1) expected. A value takes its own bytes, about ten more, and its
+///   cell in the table (see `IDTable`).
+/// - Note: Only one copy at a time may intern values. Readers need no lock.
 public struct ByteDictionary: Sendable {
-    /// Names a value for as long as the dictionary or a copy of it lasts.
+    /// Identifies a value for as long as the dictionary or a copy of it exists.
     public typealias Address = UInt32
 
     @usableFromInline
     var arena = ByteArena()
-    /// Where the values are in the arena, in the order in which they came.
+    /// The addresses of the values in the arena, in the order of insertion.
     private var addresses = PersistentArray<Address>()
-    /// Finds a value's place in that order.
+    /// Finds a value's index in `addresses`.
     private var table = IDTable()
 
-    /// A dictionary without values.
+    /// An empty dictionary.
     package init() {}
 
-    /// How many values there are.
+    /// The number of values.
     package var count: Int { addresses.count }
 
-    /// What the dictionary occupies, in bytes, as if it shared nothing with its copies.
+    /// The memory of the dictionary in bytes, as if it shared nothing with its copies.
     package var memoryBytes: Int { arena.memoryBytes + addresses.memoryBytes + table.memoryBytes }
 
     /// The bytes of a value, without its kind.
@@ -37,19 +37,20 @@ public struct ByteDictionary: Sendable {
         Bytes(rebasing: arena.bytes(at: address).dropFirst())
     }
 
-    /// The address of a value, if the dictionary has it.
+    /// The address of a value; nil if the dictionary does not contain it.
     package func address(of value: Bytes, kind: UInt8) -> Address? {
         Self.withKey(value, kind) { key in position(of: key).map { addresses[Int($0)] } }
     }
 
-    /// The address of a value, which is added if it is new; nil for one that is too long to be kept.
+    /// The address of a value, which is added if it is new; nil if the value is too long.
     package mutating func intern(_ value: Bytes, kind: UInt8) -> Address? {
         guard value.count < ByteArena.maximumBytes else { return nil }
         return Self.withKey(value, kind) { key in
             if let known = position(of: key) { return addresses[Int(known)] }
             let (position, address) = (Slot(count), arena.append(key))
             addresses.append(address)
-            // A copy for the closure, made only now: what is appended to is not shared with it.
+            // The closure needs a copy. It is made only now, so that the appends above write to
+            // unshared memory.
             let own = self
             table.insert(position, id: key, where: { _ in true }) { own.key(at: $0) }
             return address
@@ -62,7 +63,7 @@ public struct ByteDictionary: Sendable {
 
     private func key(at position: Slot) -> Bytes { arena.bytes(at: addresses[Int(position)]) }
 
-    /// Calls `body` with a kind and, behind it, the bytes of a value.
+    /// Calls `body` with the key of a value: its kind followed by its bytes.
     private static func withKey<Result>(
         _ value: Bytes, _ kind: UInt8, _ body: (Bytes) -> Result
     ) -> Result {

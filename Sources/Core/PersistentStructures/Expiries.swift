@@ -1,37 +1,39 @@
-/// When the objects of a bucket expire, by slot.
+/// The expiry times of a bucket's objects, by slot.
 ///
-/// A tree of minima, 64 children to a node: its top says when the next object expires, and the way
-/// down leads to those that have. It takes nothing while no object expires, then eight bytes a slot.
+/// This is a tree of minima with 64 children to a node. Its root is the next expiry time, and a
+/// descent finds the expired slots. It takes no memory until an object has an expiry time, and then
+/// eight bytes a slot.
 ///
 /// - Complexity: `set` is O(64 log₆₄ n); `forEach(until:)` costs that for each slot it finds.
 public struct Expiries: Sendable {
-    /// What stands for slots whose objects stay.
+    /// The time of slots whose objects never expire.
     @inlinable public static var never: Int64 { .max }
 
-    /// By slot, then by 64 slots, and so on; the last has one element.
+    /// The times by slot, then the minima of 64 slots each, and so on. The last level has one
+    /// element.
     @usableFromInline
     var levels: [PersistentArray<Int64>] = []
 
     private static let children = 64
 
-    /// Times of objects that all stay.
+    /// No object expires.
     package init() {}
 
-    /// When the first object expires; `never` when none does.
+    /// The time of the next expiry; `never` if no object expires.
     @inlinable
     public var next: Int64 { levels.last?[0] ?? Self.never }
 
-    /// What the tree occupies, in bytes, as if it shared nothing with its copies.
+    /// The memory of the tree in bytes, as if it shared nothing with its copies.
     package var memoryBytes: Int { levels.reduce(0) { $0 + $1.memoryBytes } }
 
-    /// When a slot's object expires, in milliseconds since 1970.
+    /// The time at which a slot's object expires, in milliseconds since 1970.
     @inlinable
     public subscript(slot: Slot) -> Int64 {
         guard let times = levels.first, slot < times.count else { return Self.never }
         return times[Int(slot)]
     }
 
-    /// Says when a slot's object expires.
+    /// Sets the time at which a slot's object expires.
     package mutating func set(_ slot: Slot, _ time: Int64) {
         guard self[slot] != time else { return }
         if levels.isEmpty { levels = [PersistentArray()] }
@@ -71,7 +73,7 @@ public struct Expiries: Sendable {
         return first..<min(first + Self.children, levels[level].count)
     }
 
-    /// Every broken invariant, in a sentence each.
+    /// One sentence for each broken invariant.
     package func violations() -> [String] {
         guard levels.count > 1 else { return [] }
         return (1..<levels.count).flatMap { level in

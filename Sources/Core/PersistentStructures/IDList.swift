@@ -1,24 +1,26 @@
 import CGlibc
 
-/// The ids of a bucket's slots, in the order of slots: appended and never changed, so that a copy
-/// shares what was there before.
+/// The ids of a bucket's slots, in the order of slots. The list is append-only, so a copy shares
+/// all earlier ids.
 ///
-/// Ids sit in blocks of 256, one behind the other, with the offset of each: the ids' own bytes and
-/// some two bytes each. A full block is cut to what it needs: without offsets if its ids are as long
-/// as one another, as those that the service makes are.
+/// Ids are stored consecutively in blocks of 256, with the offset of each. An id takes its own
+/// bytes and about two more. A full block is trimmed to its contents. If all its ids have the same
+/// length, as ids made by the service have, it needs no offsets.
 ///
-/// - Note: Writers are in turn: of several copies one at a time appends. Readers of copies need no
-///   lock, as they never look behind their own count.
+/// - Note: Only one copy at a time may append. Readers of copies need no lock, because they never
+///   read beyond their own count.
 @usableFromInline
 struct IDList: Sendable {
-    /// Blocks of 256 ids under pages of 128 blocks; only the last of each is not full.
+    /// Blocks of 256 ids in pages of 128 blocks. Only the last block and the last page are not
+    /// full.
     private var pages: [[IDBlock]] = []
-    /// Where the blocks' ids are, if they are several: the way to an id counts no references.
+    /// The contents of the blocks, if there are several. Access to an id then retains no
+    /// references.
     private var contents = PersistentArray<IDBlock.Contents>()
     private(set) var count = 0
     private var blockBytes = 0
 
-    /// What the list occupies, in bytes, as if it shared nothing with its copies.
+    /// The memory of the list in bytes, as if it shared nothing with its copies.
     var memoryBytes: Int { blockBytes + contents.memoryBytes }
 
     /// The id of a slot.
@@ -28,8 +30,8 @@ struct IDList: Sendable {
         return block.id(Int(slot & 255))
     }
 
-    /// The ids of some slots, asked for, for all of them, before the first is read, as they lie far
-    /// apart.
+    /// The ids of some slots. Because the ids are scattered in memory, all of them are prefetched
+    /// before the first is read.
     @usableFromInline
     func ids(of slots: [Slot]) -> [Bytes] {
         slots.map { slot in
@@ -39,7 +41,7 @@ struct IDList: Sendable {
         }
     }
 
-    /// Asks for where the ids of some slots are, which takes `ids(of:)` a while to come by.
+    /// Prefetches the locations of the ids of some slots, some time before `ids(of:)` needs them.
     @usableFromInline
     func prefetch(_ slots: UnsafeBufferPointer<Slot>) {
         guard !contents.isEmpty else { return }
@@ -52,7 +54,7 @@ struct IDList: Sendable {
         let (page, position) = (count >> 15, count & 255)
         if position == 0 {
             if page == pages.count { pages.append([]) }
-            // Small buckets stay small.
+            // The first block of a small bucket is small.
             let ids = count == 0 ? 4 : 256
             let block = IDBlock(ids: ids, bytes: ids * id.count)
             pages[page].append(block)
@@ -74,7 +76,7 @@ struct IDList: Sendable {
         count += 1
     }
 
-    /// Cuts the last block to what it needs.
+    /// Trims the last block to its contents.
     mutating func trim() {
         let (page, position) = (count >> 15, count & 255)
         guard position > 0 else { return }
@@ -85,7 +87,7 @@ struct IDList: Sendable {
             IDBlock(block, keeping: position, ids: position, bytes: block.bytes(of: position)))
     }
 
-    /// Puts a block with the same ids in the place of the last one.
+    /// Replaces the last block by a block with the same ids.
     private mutating func replace(_ page: Int, _ block: Int, _ fresh: IDBlock) {
         blockBytes += fresh.memoryBytes - pages[page][block].memoryBytes
         pages[page][block] = fresh
@@ -93,24 +95,24 @@ struct IDList: Sendable {
     }
 }
 
-/// Up to 256 ids: the offsets at which they start and the last one ends, then their bytes. Ids as long
-/// as one another, in a full block, need no offsets.
+/// Up to 256 ids: the offset of each, the end of the last, and then their bytes. A full block of
+/// ids with the same length needs no offsets.
 ///
-/// `@unchecked Sendable`: what is before `count` is never written again. A list appends only behind
-/// the end that it and the block agree on, one writer at a time.
+/// `@unchecked Sendable`: ids before `count` are never written again. A list appends only if its
+/// end is the block's end, and there is one writer at a time.
 private final class IDBlock: @unchecked Sendable {
     let contents: Contents
     private let idCapacity: Int
     private let byteCapacity: Int
     private var count = 0
 
-    /// What a block holds, valid as long as the block.
+    /// The contents of a block, valid as long as the block exists.
     struct Contents: BitwiseCopyable, @unchecked Sendable {
         fileprivate let memory: UnsafeMutableRawPointer
-        /// The length of each id, if they are as long as one another and stand there alone; else 0.
+        /// The common length of all ids in a block without offsets; otherwise 0.
         fileprivate let length: Int
 
-        /// How far behind the beginning an id starts, and the one before it ends.
+        /// The offset at which an id starts and the previous one ends.
         fileprivate func start(_ position: Int) -> Int {
             Int(memory.load(fromByteOffset: position * 2, as: UInt16.self))
         }
@@ -122,7 +124,7 @@ private final class IDBlock: @unchecked Sendable {
                 count: length > 0 ? length : self.start(position + 1) - start)
         }
 
-        /// Asks for what `id` looks at: the id itself, or where it is.
+        /// Prefetches what `id` reads: the id itself, or its offset.
         func prefetch(_ position: Int) {
             if length > 0 {
                 id(position).prefetchEnds()
@@ -141,7 +143,7 @@ private final class IDBlock: @unchecked Sendable {
         setStart(0, Self.directoryBytes(ids))
     }
 
-    /// A block with other room and the first ids of another.
+    /// A block with a different capacity and the first ids of another block.
     convenience init(_ other: IDBlock, keeping kept: Int, ids: Int, bytes: Int) {
         self.init(ids: ids, bytes: bytes)
         let shift = Self.directoryBytes(ids) - Self.directoryBytes(other.idCapacity)
@@ -151,7 +153,7 @@ private final class IDBlock: @unchecked Sendable {
         count = kept
     }
 
-    /// A block of the ids of a full one, which are as long as one another.
+    /// A block with the ids of a full block, all of which have the same length.
     private init(_ full: IDBlock, length: Int) {
         (idCapacity, byteCapacity, count) = (0, full.count * length, full.count)
         let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 2)
@@ -160,7 +162,7 @@ private final class IDBlock: @unchecked Sendable {
         contents = Contents(memory: memory, length: length)
     }
 
-    /// The ids of a full block in no more memory than they need.
+    /// The ids of a full block in the least memory.
     var packed: IDBlock {
         let length = contents.id(0).count
         let areAlike = (0..<count).allSatisfy { contents.id($0).count == length }
@@ -177,15 +179,16 @@ private final class IDBlock: @unchecked Sendable {
         contents.memory.storeBytes(of: UInt16(offset), toByteOffset: position * 2, as: UInt16.self)
     }
 
-    /// With what malloc keeps beside both allocations.
+    /// The memory of the block in bytes, including malloc's overhead for both allocations.
     var memoryBytes: Int {
         72 + (contents.length > 0 ? 0 : Self.directoryBytes(idCapacity)) + byteCapacity
     }
 
-    /// How many bytes the first ids take.
+    /// The number of bytes of the first ids.
     func bytes(of ids: Int) -> Int { contents.start(ids) - Self.directoryBytes(idCapacity) }
 
-    /// False, with nothing written, when there is no room or another list has appended here.
+    /// Appends an id. Returns false, and writes nothing, if there is no room or another list has
+    /// appended to this block.
     func append(_ id: Bytes, at position: Int) -> Bool {
         precondition(id.count <= 240, "an id of \(id.count) bytes")
         guard position == count, position < idCapacity,
@@ -201,7 +204,7 @@ private final class IDBlock: @unchecked Sendable {
 }
 
 extension Bytes {
-    /// Asks for the lines of memory that a short text begins and ends in.
+    /// Prefetches the cache lines in which a short text begins and ends.
     fileprivate func prefetchEnds() {
         gb_prefetch(baseAddress)
         gb_prefetch(baseAddress.map { $0 + count - 1 })

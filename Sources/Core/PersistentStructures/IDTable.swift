@@ -1,44 +1,46 @@
 import CGlibc
 import Glibc
 
-/// From an id's bytes to its slot: a hash table of slots, open addressing with linear probing.
+/// Maps an id's bytes to its slot: a hash table of slots with open addressing and linear probing.
 ///
-/// The ids themselves live elsewhere, far apart; whoever calls says how to find them. So each cell
-/// has a tag, eight bits of the id's hash: an id that is not there is known not to be without a look
-/// at any other but for one in some hundred.
+/// The ids themselves are stored elsewhere and scattered in memory; the caller provides access to
+/// them. Each cell therefore has a tag, eight bits of the id's hash. With the tags, a lookup of an
+/// absent id compares another id in only about one case in a hundred.
 ///
-/// A value whose copies share their cells, what is inserted later included: an insertion copies
-/// nothing. A cell only says that its slot may have the id. Who looks for an id compares it, passes
-/// over slots that it does not know of, and takes the newest; so what became of a slot since, and what
-/// a transaction left that failed, misleads nobody. Slots are never taken out; those that are wanted
-/// no more stay behind when the table grows.
+/// The table is a value whose copies share their cells, including cells that are inserted later, so
+/// an insertion copies nothing. A cell only says that its slot may have the id. A lookup compares
+/// the id, skips slots that its caller does not know, and takes the newest match. Later changes of
+/// a slot and the remains of failed transactions are therefore harmless. Slots are never removed
+/// from the table; unwanted ones are dropped when the table grows.
 ///
-/// A table that is three quarters full gets a larger one beside it, into which each insertion moves
-/// some cells: none waits for all of them.
+/// When a table is three quarters full, a larger one is created beside it, and each insertion moves
+/// some cells. No insertion waits for all cells to be moved.
 ///
-/// - Complexity: O(1) expected; hashes are seeded per process, so no client can make them collide.
-///   6.7 to 13.3 bytes a slot, 20 while it grows.
-/// - Note: One thread at a time inserts, into whichever copy; readers need no lock.
+/// - Complexity: O(1) expected. Hashes are seeded per process, so no client can make them collide.
+///   The table takes 6.7 to 13.3 bytes a slot, and 20 while it grows.
+/// - Note: Only one thread at a time may insert, into any of the copies. Readers need no lock.
 struct IDTable: Sendable {
     private var cells = Cells.none
-    /// Slots that are wanted: what a larger table needs room for.
+    /// The number of wanted slots, which determines the size of the next table.
     private var slots = 0
-    /// The table before this one, of which the cells before `moved` are in this one too.
+    /// The previous table while it is being moved. Its cells before `moved` are also in this table.
     private var former = Cells.none
     private var moved = 0
 
     private static let smallest = 16
-    /// Cells of the former table that are moved before an insertion. With the size that `beginGrowth` gives,
-    /// all are moved before the table is full again, unless failed transactions have filled it.
+    /// The number of cells of the previous table that are moved before an insertion. With the size
+    /// that `beginGrowth` chooses, all of them are moved before the table is full again, unless
+    /// failed transactions have filled it.
     private static let movedAtOnce = 16
 
-    /// A table without slots; it allocates nothing.
+    /// An empty table. It allocates nothing.
     init() {}
 
-    /// A table of the slots below a count, as far as they are wanted, made in one go.
+    /// A table of the wanted slots below a count, built in one pass.
     init(slotCount: Int, where isWanted: (Slot) -> Bool, _ idOf: (Slot) -> Bytes) {
         cells = Cells(count: max(Self.smallest, slotCount + slotCount / 2))
-        // The homes of some ids are worked out before any is looked at: then they come together.
+        // The homes of several ids are computed before any cell is read, so that memory accesses
+        // overlap.
         withUnsafeTemporaryAllocation(of: Home.self, capacity: 16) { homes in
             for first in stride(from: 0, to: slotCount, by: 16) {
                 let group = Slot(first)..<Slot(min(first + 16, slotCount))
@@ -54,21 +56,23 @@ struct IDTable: Sendable {
         }
     }
 
-    /// What the table occupies, in bytes, as if it shared nothing with its copies.
+    /// The memory of the table in bytes, as if it shared nothing with its copies.
     var memoryBytes: Int { cells.memoryBytes + former.memoryBytes }
 
-    /// The newest slot with an id, of those below a limit: those that the caller knows of.
+    /// The newest slot with an id among the slots below a limit, which are those that the caller
+    /// knows.
     ///
-    /// - Parameter idOf: the id of a slot below the limit, one that is wanted no more too.
+    /// - Parameter idOf: returns the id of a slot below the limit, even if the slot is no longer
+    ///   wanted.
     func find(_ id: Bytes, below limit: Slot, _ idOf: (Slot) -> Bytes) -> Slot? {
         cells.find(id, below: limit, idOf) ?? former.find(id, below: limit, idOf)
     }
 
-    /// Adds the next slot; no slot before it that is wanted has its id.
+    /// Adds the next slot. No wanted earlier slot may have its id.
     ///
     /// - Parameters:
-    ///   - isWanted: whether a slot before it should stay in a table that grows.
-    ///   - idOf: the id of a slot before it, one that is wanted no more too.
+    ///   - isWanted: returns whether an earlier slot should be kept when the table grows.
+    ///   - idOf: returns the id of an earlier slot, even if the slot is no longer wanted.
     mutating func insert(
         _ slot: Slot, id: Bytes, where isWanted: (Slot) -> Bool, _ idOf: (Slot) -> Bytes
     ) {
@@ -85,20 +89,20 @@ struct IDTable: Sendable {
         slots += 1
     }
 
-    /// Says that a slot is wanted no more.
+    /// Notes that a slot is no longer wanted.
     mutating func noteRemoval() { slots -= 1 }
 
     private var isMoving: Bool { former.count > 0 }
 
-    // With s slots in c cells, at most 3c/4, the new table has 5s/2 + c/8 cells: before they are
-    // three quarters full it takes 7s/8 + 3c/32 insertions, and c/16 move everything.
+    // With s slots in c cells (s at most 3c/4), the new table has 5s/2 + c/8 cells. Three quarters
+    // of them are full after 7s/8 + 3c/32 insertions, and c/16 insertions move everything.
     private mutating func beginGrowth() {
         former = cells
         moved = 0
         cells = Cells(count: max(Self.smallest, slots * 5 / 2 + former.count / 8 + 1))
     }
 
-    /// Moves some cells into the larger table.
+    /// Moves some cells to the larger table.
     private mutating func moveSome(
         below limit: Slot, where isWanted: (Slot) -> Bool, _ idOf: (Slot) -> Bytes
     ) {
@@ -106,7 +110,8 @@ struct IDTable: Sendable {
         withUnsafeTemporaryAllocation(
             of: (slot: Slot, id: Bytes).self, capacity: Self.movedAtOnce
         ) { taken in
-            // The ids lie far apart: each is asked for before the first is read.
+            // The ids are scattered in memory, so all of them are prefetched before the first is
+            // read.
             var count = 0
             for cell in moved..<end {
                 guard let slot = former.slot(in: cell), slot < limit, isWanted(slot) else {
@@ -124,10 +129,10 @@ struct IDTable: Sendable {
     }
 }
 
-/// What the tag of an empty cell says; those of others are eight bits of a hash.
+/// The tag of an empty cell. Other tags are eight bits of a hash.
 private let emptyTag: UInt8 = 0
 
-/// Where an id belongs in a table, by its hash, and its tag.
+/// The home cell of an id in a table, and its tag.
 private struct Home: BitwiseCopyable {
     let cell: Int
     let tag: UInt8
@@ -136,17 +141,18 @@ private struct Home: BitwiseCopyable {
         var hasher = Hasher()
         hasher.combine(bytes: UnsafeRawBufferPointer(id))
         let hash = UInt64(UInt(bitPattern: hasher.finalize()))
-        // The high bits say where in the table, the low ones are the tag.
+        // The high bits of the hash select the cell; the low bits are the tag.
         cell = Int(hash.multipliedFullWidth(by: UInt64(count)).high)
         tag = max(UInt8(truncatingIfNeeded: hash), emptyTag + 1)
     }
 }
 
-/// The cells of one table: a tag each, and the slots of those that are not empty.
+/// The cells of one table: a tag for each, and the slots of the cells that are not empty.
 ///
-/// `@unchecked Sendable`: one thread at a time writes, while others read. A tag is written after its
-/// slot and never again; a slot gives way to a newer one of the same id when it has a second cell,
-/// farther from the id's home: who has passed the first finds it there.
+/// `@unchecked Sendable`: one thread at a time writes while others read. A tag is written after its
+/// slot and never again. A newer slot with the same id overwrites an older one only after the older
+/// one has been written to a second cell, farther from the id's home. A reader that has passed the
+/// first cell finds the older slot there.
 private final class Cells: @unchecked Sendable {
     let count: Int
     private let slots: UnsafeMutablePointer<UInt32>
@@ -157,7 +163,7 @@ private final class Cells: @unchecked Sendable {
 
     init(count: Int) {
         self.count = count
-        // Zeroes that nothing has written yet take no memory.
+        // Zeroed pages that have not been written yet occupy no memory.
         guard let memory = calloc(max(count, 1), 5) else { fatalError("out of memory") }
         slots = memory.bindMemory(to: UInt32.self, capacity: count)
         tags = (memory + 4 * count).bindMemory(to: UInt8.self, capacity: count)
@@ -167,10 +173,10 @@ private final class Cells: @unchecked Sendable {
 
     var memoryBytes: Int { count * 5 }
 
-    /// Whether a quarter of the cells stays empty when so many slots are added.
+    /// Whether a quarter of the cells remains empty after this many slots are added.
     func hasRoom(for slots: Int) -> Bool { (used + slots) * 4 <= count * 3 }
 
-    /// The slot in a cell that is not empty.
+    /// The slot in a cell; nil if the cell is empty.
     func slot(in cell: Int) -> Slot? {
         gb_load8(tags + cell) == emptyTag ? nil : gb_load32(slots + cell)
     }
@@ -187,7 +193,7 @@ private final class Cells: @unchecked Sendable {
         return newest
     }
 
-    /// Adds a slot, larger than those before it with the same id.
+    /// Adds a slot. Its number must be greater than those of earlier slots with the same id.
     func insert(_ slot: Slot, _ id: Bytes, _ idOf: (Slot) -> Bytes) {
         let home = Home(id, in: count)
         var isThere = false
@@ -201,11 +207,11 @@ private final class Cells: @unchecked Sendable {
         }
         guard !isThere else { return }
         put(older?.slot ?? slot, home.tag, in: end)
-        // So the newest comes first, and whoever looks for it compares no other's id.
+        // The newest slot comes first, so a lookup of it compares no other id.
         if let older { gb_store32(slots + older.cell, slot) }
     }
 
-    /// Adds a slot with an id that no other has.
+    /// Adds a slot whose id no other slot has.
     func append(_ slot: Slot, _ home: Home) { put(slot, home.tag, in: run(from: home) { _, _ in }) }
 
     private func put(_ slot: Slot, _ tag: UInt8, in cell: Int) {
@@ -214,8 +220,8 @@ private final class Cells: @unchecked Sendable {
         used += 1
     }
 
-    /// Calls `body` with the cells from an id's home on that have its tag, and their slots, and returns the
-    /// empty one after them.
+    /// Calls `body` with each cell that has the tag, starting at an id's home, and with its slot.
+    /// Returns the empty cell that ends the search.
     private func run(from home: Home, _ body: (_ cell: Int, Slot) -> Void) -> Int {
         var cell = home.cell
         while true {

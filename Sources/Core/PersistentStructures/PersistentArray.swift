@@ -1,36 +1,36 @@
-/// An array whose copies share what neither has changed since.
+/// An array whose copies share all parts that neither copy has changed since.
 ///
 ///     var live = PersistentArray<UInt32>()
 ///     live.append(7)
 ///     let snapshot = live        // shares everything
 ///     live[0] = 8                // copies one chunk; snapshot[0] is still 7
 ///
-/// Up to 256 elements are one chunk, which grows by half when it is full. More sit in chunks of 256
-/// under pages of 32 chunks under one root: the first write through a copy copies a chunk, its page
-/// and the root, which is 256 elements and n / 8,192 + 8 references.
+/// Up to 256 elements are one chunk, which grows by half when it is full. Larger arrays have chunks
+/// of 256 elements in pages of 32 chunks under one root. The first write through a copy copies one
+/// chunk, its page and the root: 256 elements and n / 8,192 + 8 references.
 ///
-/// - Complexity: copying and reading are O(1); a write in place is O(1), through a copy
-///   O(n / 8,192).
+/// - Complexity: copying and reading are O(1). A write is O(1) in place and O(n / 8,192) through a
+///   copy.
 ///
-/// `@unchecked Sendable`: pages and chunks are written only where one array alone refers to them,
-/// and only read where copies share them.
+/// `@unchecked Sendable`: pages and chunks are written only if one array alone refers to them.
+/// Shared ones are only read.
 public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     /// The one chunk of an array of 1 to 256 elements.
     @usableFromInline
     var only: Chunk<Element>?
 
-    /// The chunks of an array of more; otherwise empty.
+    /// The chunks of an array of more than 256 elements; otherwise empty.
     @usableFromInline
     var pages: ContiguousArray<PageReference<Element>> = []
 
     @usableFromInline
     var length = 0
 
-    /// How many elements there are.
+    /// The number of elements.
     @inlinable
     public var count: Int { length }
 
-    /// An empty array; it allocates nothing.
+    /// An empty array. It allocates nothing.
     public init() {}
 
     /// An array of `count` elements; `fill` initialises each of its chunks, given the index of the
@@ -61,7 +61,7 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked S
         }
     }
 
-    /// The element at `index`; writing copies the chunk if a copy of the array shares it.
+    /// The element at `index`. A write copies the chunk if another copy of the array shares it.
     @inlinable
     public subscript(index: Int) -> Element {
         get {
@@ -89,14 +89,14 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked S
         resize(to: count + 1, repeating: element)
     }
 
-    /// Writes one element, first lengthening the array with `filler` if it ends before `index`.
+    /// Writes one element. If the array ends before `index`, it is first extended with `filler`.
     @inlinable
     public mutating func set(_ index: Int, _ element: Element, fillingWith filler: Element) {
         if index >= count { resize(to: index + 1, repeating: filler) }
         self[index] = element
     }
 
-    /// Shortens the array, or lengthens it with copies of one element. Whole new chunks of the same
+    /// Shortens the array, or extends it with copies of one element. New full chunks of the same
     /// element are one shared chunk, so a long run of filler costs eight bytes per 256 elements.
     @inlinable
     public mutating func resize(to newCount: Int, repeating element: Element) {
@@ -109,10 +109,10 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked S
         length = newCount
     }
 
-    /// Calls `body` with the elements at some indexes, in their order.
+    /// Calls `body` with the elements at some indexes, in the order of the indexes.
     ///
-    /// The way to each element is found without counting references, so that the processor can wait
-    /// for many at a time.
+    /// Finding an element retains no references, so the processor can wait for many memory accesses
+    /// at once.
     @inlinable
     public func forEach(
         at indexes: Slots, _ body: (Element) -> Void
@@ -120,8 +120,9 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked S
         forEachAddress(at: UnsafeBufferPointer(indexes)) { body($0.pointee) }
     }
 
-    /// Calls `body` with where the elements at some indexes are as long as the array, in their order;
-    /// the elements themselves are not looked at.
+    /// Calls `body` with the addresses of the elements at some indexes, in the order of the
+    /// indexes. The addresses are valid as long as the array exists. The elements themselves are
+    /// not read.
     @inlinable
     public func forEachAddress(
         at indexes: UnsafeBufferPointer<Slot>, _ body: (UnsafePointer<Element>) -> Void
@@ -145,9 +146,9 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked S
         }
     }
 
-    /// Initialises a buffer with the elements at some indexes, in their order.
+    /// Initialises a buffer with the elements at some indexes, in the order of the indexes.
     ///
-    /// With nothing else to do on the way more of them are fetched at once than by `forEach`.
+    /// Because it does nothing else in the loop, it fetches more elements at once than `forEach`.
     @inlinable
     public func copy(
         at indexes: Slots,
@@ -160,7 +161,7 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked S
         }
     }
 
-    /// What the array occupies, in bytes, as if it shared nothing with its copies; a chunk of filler
+    /// The memory of the array in bytes, as if it shared nothing with its copies. A chunk of filler
     /// counts once per use.
     ///
     /// - Complexity: O(1).

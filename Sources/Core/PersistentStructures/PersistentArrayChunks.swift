@@ -1,5 +1,5 @@
-/// The sizes of a persistent array's chunks and pages; powers of two, so that an index splits by
-/// shifting.
+/// The sizes of a persistent array's chunks and pages. They are powers of two, so that shifts split
+/// an index.
 @usableFromInline
 enum ChunkShape {
     @inlinable static var elementShift: Int { 8 }
@@ -8,10 +8,11 @@ enum ChunkShape {
     @inlinable static var chunksPerPage: Int { 32 }
     @inlinable static var chunkMask: Int { 31 }
     @inlinable static var pageShift: Int { 13 }
-    /// A page with more chunks of its own than this owns all and has no origin.
+    /// A page that owns more chunks than this owns all of its chunks and has no origin.
     @inlinable static var ownChunks: Int { 8 }
 
-    /// The capacity of an array's only chunk when the present one is too small: half as much again.
+    /// The capacity of an array's only chunk when the present chunk is too small: half as much
+    /// again.
     @inlinable
     static func capacity(for count: Int, after present: Int) -> Int {
         min(max(count, (present + present / 2 + 3) & ~3, 4), elements)
@@ -20,15 +21,16 @@ enum ChunkShape {
 
 /// A directory of chunks.
 ///
-/// A copy of a page counts no references to the chunks that both have: it keeps the page itself, its
-/// origin, and what it changes becomes its own. A copy of that copy has the same origin; with more
-/// than `ChunkShape.ownChunks` of its own a page takes all of them and lets go of the origin. So a
-/// write through a copy counts a few references instead of one for each chunk, all of them far apart;
-/// the price is that as many chunks of an origin are kept that are needed no more.
+/// A copy of a page does not retain the chunks that both pages have. It retains the original page,
+/// its *origin*, and owns only the chunks that it changes. A copy of that copy has the same origin.
+/// A page that owns more than `ChunkShape.ownChunks` chunks retains all of them and releases the
+/// origin. A write through a copy therefore updates a few reference counts instead of one for each
+/// chunk, all scattered in memory. The cost is that some unneeded chunks of an origin stay alive,
+/// at most as many as the page owns.
 ///
 /// A page is written only by an array that holds the sole reference to it, which
-/// `isKnownUniquelyReferenced` establishes before every write; shared pages, among them all origins,
-/// are only read.
+/// `isKnownUniquelyReferenced` establishes before every write. Shared pages, which include all
+/// origins, are only read.
 @usableFromInline
 final class ChunkPage<Element: BitwiseCopyable & Sendable>:
     ManagedBuffer<PageHeader<Element>, Unmanaged<Chunk<Element>>>
@@ -36,7 +38,7 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
     @usableFromInline
     typealias Position = UnsafeMutablePointer<Unmanaged<Chunk<Element>>>
 
-    /// A page of some chunks; a few leave room for a few.
+    /// A page with some chunks. A page of few chunks has a small capacity.
     @inlinable
     static func make(_ chunks: some Collection<Chunk<Element>>) -> ChunkPage {
         let page = make(
@@ -45,7 +47,7 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
         return page
     }
 
-    /// A page of the same chunks, with room for as many as a page has.
+    /// A page with the same chunks and full capacity.
     @inlinable
     static func make(copying other: ChunkPage) -> ChunkPage {
         let count = other.header.count
@@ -80,7 +82,7 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
         }
     }
 
-    /// The chunk, copied if another page has it too.
+    /// The chunk for writing. It is copied if another page has it too.
     @inlinable
     func writableChunk(_ position: Int) -> UnsafeMutableBufferPointer<Element> {
         let chunk = chunks + position
@@ -111,7 +113,7 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
         if header.origin != nil, header.owned.nonzeroBitCount > ChunkShape.ownChunks { ownAll() }
     }
 
-    /// Lets go of the origin.
+    /// Retains all chunks and releases the origin.
     @inlinable
     func ownAll() {
         for position in 0..<header.count where header.owned & (1 << position) == 0 {
@@ -121,14 +123,14 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
         header.origin = nil
     }
 
-    /// Whether another chunk needs a larger page.
+    /// Whether one more chunk needs a larger page.
     @inlinable
     var isFull: Bool { header.count == header.capacity }
 
-    /// How many bytes the page takes, besides its chunks.
+    /// The memory of the page in bytes, without its chunks.
     var memoryBytes: Int { 56 + header.capacity * 8 }
 
-    /// How many bytes a full page takes, besides them.
+    /// The memory of a full page in bytes, without its chunks.
     static var fullBytes: Int { 56 + ChunkShape.chunksPerPage * 8 }
 
     @inlinable
@@ -144,13 +146,13 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
     }
 }
 
-/// What a page knows of its chunks.
+/// The metadata of a page's chunks.
 @usableFromInline
 struct PageHeader<Element: BitwiseCopyable & Sendable> {
-    /// The page that owns the chunks that this one does not.
+    /// The page that owns those chunks that this page does not own.
     @usableFromInline
     var origin: ChunkPage<Element>?
-    /// A bit for each place whose chunk the page itself keeps.
+    /// A bit for each position whose chunk this page owns.
     @usableFromInline
     var owned: UInt32 = 0
     @usableFromInline
@@ -162,7 +164,7 @@ struct PageHeader<Element: BitwiseCopyable & Sendable> {
     init(capacity: Int) { self.capacity = capacity }
 }
 
-/// A page and where its chunks are: the way to an element counts no references.
+/// A page and the address of its chunks, so that finding an element retains no references.
 @usableFromInline
 struct PageReference<Element: BitwiseCopyable & Sendable> {
     @usableFromInline
@@ -177,7 +179,7 @@ struct PageReference<Element: BitwiseCopyable & Sendable> {
         chunks = page.chunks
     }
 
-    /// The start of the chunk that holds the element of this index in the whole array.
+    /// The start of the chunk that contains the element with this index in the whole array.
     @inlinable
     func chunk(at index: Int) -> UnsafeMutablePointer<Element> {
         chunks[(index >> ChunkShape.elementShift) & ChunkShape.chunkMask]
@@ -185,10 +187,10 @@ struct PageReference<Element: BitwiseCopyable & Sendable> {
     }
 }
 
-/// A run of elements, all of them initialised; its header is how many.
+/// A run of initialised elements. The header is their number.
 ///
-/// As a page, a chunk is written only while one array alone refers to it. Offsets are masked or
-/// compared with the count by the array that owns it.
+/// Like a page, a chunk is written only if one array alone refers to it. The owning array masks
+/// offsets or compares them with the count.
 @usableFromInline
 final class Chunk<Element: BitwiseCopyable & Sendable>: ManagedBuffer<Int, Element> {
     @inlinable
@@ -203,7 +205,7 @@ final class Chunk<Element: BitwiseCopyable & Sendable>: ManagedBuffer<Int, Eleme
         return chunk
     }
 
-    /// The first elements of another chunk, then copies of one.
+    /// A chunk with the first elements of another chunk, followed by copies of one element.
     @inlinable
     static func make(
         copying other: Chunk, first: Int, repeating element: Element, count: Int
@@ -229,7 +231,7 @@ final class Chunk<Element: BitwiseCopyable & Sendable>: ManagedBuffer<Int, Eleme
         UnsafeMutableBufferPointer(start: elements, count: header)
     }
 
-    /// How many bytes a chunk takes with what malloc keeps beside it.
+    /// The memory of a chunk in bytes, including malloc's overhead.
     static func memoryBytes(count: Int) -> Int {
         32 + count * MemoryLayout<Element>.stride
     }

@@ -1,6 +1,6 @@
 extension PersistentArray {
-    /// The chunk of `index`, all of it, after copying whatever of the way there is shared; valid
-    /// until the array is copied or changed otherwise.
+    /// The whole chunk of `index`, for writing. Shared parts of the path to it are copied first.
+    /// The buffer is valid until the array is copied or changed in another way.
     @inlinable
     mutating func writableChunk(at index: Int) -> UnsafeMutableBufferPointer<Element> {
         if only != nil {
@@ -18,7 +18,7 @@ extension PersistentArray {
         if !isKnownUniquelyReferenced(&pages[page].page) { replace(page) }
     }
 
-    /// Puts a copy of a page, with room for all chunks, in its place.
+    /// Replaces a page by a copy of it with full capacity.
     @inlinable
     mutating func replace(_ page: Int) {
         pages[page] = PageReference(ChunkPage.make(copying: pages[page].page))
@@ -41,7 +41,8 @@ extension PersistentArray {
         appendChunks(upTo: newCount, of: element)
     }
 
-    // Every chunk's memory is initialised to its end, so growing inside a chunk only overwrites.
+    // The memory of every chunk is initialised to its end, so growth inside a chunk only
+    // overwrites.
     @inlinable
     mutating func growOnly(to newCount: Int, repeating element: Element) {
         let present = only?.header ?? 0

@@ -1,12 +1,13 @@
 extension UnsafeMutableBufferPointer where Element: BitwiseCopyable {
-    /// Sorts by a key whose bits below `lowBit` ascend already: a radix sort, a digit at a time from
-    /// the lowest.
+    /// Sorts by a key, with a radix sort that proceeds from the lowest digit. The bits of the keys
+    /// below `lowBit` must already ascend.
     ///
-    /// Digits of 7 bits fit hundreds of elements, those of 11 many thousands; of fewer than a quarter
-    /// of a digit's values the counting does not pay, and they are compared.
+    /// Digits of 7 bits suit hundreds of elements, and digits of 11 bits many thousands. If there
+    /// are fewer elements than a quarter of a digit's values, counting does not pay off and a
+    /// comparison sort is used.
     ///
-    /// - Complexity: O(n) for each digit up to the highest bit of any key, and scratch memory for as
-    ///   many elements.
+    /// - Complexity: O(n) for each digit up to the highest bit of any key, with scratch memory for
+    ///   as many elements.
     @inlinable
     @inline(__always)
     public func radixSort(
@@ -32,7 +33,8 @@ extension UnsafeMutableBufferPointer where Element: BitwiseCopyable {
         }
     }
 
-    /// Initialises `target` with the elements in the order of one digit, equal ones as they come.
+    /// Initialises `target` with the elements in the order of one digit. Equal elements keep their
+    /// order.
     @inlinable
     @inline(__always)
     func scatter(

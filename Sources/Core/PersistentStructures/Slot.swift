@@ -1,8 +1,9 @@
-/// The dense number a bucket gives to an object.
+/// The dense number that a bucket assigns to an object.
 public typealias Slot = UInt32
 
-/// Some slots that whoever is given them may overwrite.
+/// A buffer of slots that its receiver may overwrite.
 public typealias Slots = UnsafeMutableBufferPointer<Slot>
 
-/// A text or another value in memory, valid as long as what it was asked of or a copy of that.
+/// The bytes of a text or another value, valid as long as the value that returned them or a copy of
+/// it.
 public typealias Bytes = UnsafeBufferPointer<UInt8>

@@ -1,22 +1,23 @@
-/// The ids of a bucket's slots, and the way back from an id to its slot.
+/// The ids of a bucket's slots, with the lookup of a slot by its id.
 ///
-/// A few ids are looked through, newest first; more have a hash table.
+/// A few ids are searched linearly, newest first. More ids have a hash table.
 public struct SlotIDs: Sendable {
     @usableFromInline
     var list = IDList()
-    /// None while there are few slots: so small buckets have no room for one either.
+    /// Empty while there are few slots, so that a small bucket does not even reserve room for a
+    /// table.
     private var table: ContiguousArray<IDTable> = []
     private var hasTable: Bool { list.count > Self.few }
 
     private static let few = 64
 
-    /// Ids of no slots.
+    /// No slots.
     package init() {}
 
-    /// What the ids occupy, in bytes, as if they shared nothing with their copies.
+    /// The memory of the ids in bytes, as if they shared nothing with their copies.
     package var memoryBytes: Int { list.memoryBytes + (table.first?.memoryBytes ?? 0) }
 
-    /// The id of a slot, also of one that was removed.
+    /// The id of a slot, even if the slot has been removed.
     package subscript(slot: Slot) -> Bytes { list[slot] }
 
     /// The ids of some slots, fetched together.
@@ -24,18 +25,18 @@ public struct SlotIDs: Sendable {
     @inline(__always)
     public func ids(of slots: [Slot]) -> [Bytes] { list.ids(of: slots) }
 
-    /// Asks for what `ids(of:)` will need.
+    /// Prefetches the data that `ids(of:)` will need.
     @inlinable
     @inline(__always)
     public func prefetch(_ slots: UnsafeBufferPointer<Slot>) { list.prefetch(slots) }
 
-    /// The newest slot that has an id; it may have been removed.
+    /// The newest slot with an id. The slot may have been removed.
     package func newestSlot(of id: Bytes) -> Slot? {
         if hasTable { return table[0].find(id, below: Slot(list.count)) { list[$0] } }
         return (0..<Slot(list.count)).last { list[$0].elementsEqual(id) }
     }
 
-    /// Adds the next slot, whose id no slot that is alive has.
+    /// Adds the next slot. No live slot may have its id.
     package mutating func append(_ id: Bytes, isAlive: (Slot) -> Bool) {
         let slot = Slot(list.count)
         list.append(id)
@@ -47,15 +48,16 @@ public struct SlotIDs: Sendable {
         }
     }
 
-    /// Says that a slot was removed.
+    /// Notes that a slot has been removed.
     package mutating func noteRemoval() {
         if hasTable { table[0].noteRemoval() }
     }
 
-    /// Adds the next slot; none is found by its id until `indexAll`.
+    /// Adds the next slot. It cannot be found by its id before `indexAll`.
     package mutating func appendUnindexed(_ id: Bytes) { list.append(id) }
 
-    /// Ends a run of `appendUnindexed`: makes the table in one go, where there are enough slots.
+    /// Ends a sequence of `appendUnindexed` calls: builds the table in one pass, if there are
+    /// enough slots.
     package mutating func indexAll() {
         list.trim()
         makeTable { _ in true }

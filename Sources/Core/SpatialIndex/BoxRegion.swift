@@ -13,7 +13,7 @@ struct BoxRegion: MeasurableRegion {
         self.box = box
         let ranges = box.longitudeRanges
         first = ranges.0
-        // A box with one range has it twice.
+        // A box with a single range stores it twice.
         second = ranges.1 ?? ranges.0
         outerSouth = .roundedDown(box.south)
         outerNorth = .roundedUp(box.north)

@@ -1,7 +1,7 @@
 import Geodesy
 
-/// A radius as two squared chords in single precision, one that is surely inside the circle and one
-/// that is surely outside.
+/// A radius as two squared chords in single precision: one is certainly inside the circle, the
+/// other certainly outside.
 ///
 /// Let c be a squared chord computed in `Float` from a centre and a point (or the nearest or
 /// farthest corner of a node's box), both rounded to `Float`, and let d be the model's distance of
@@ -10,11 +10,12 @@ import Geodesy
 /// Inequality: `c <= inside` implies `d.isWithin(radius)` (with c to the farthest corner).
 /// Inequality: `c > outside` implies `!d.isWithin(radius)` (with c to the nearest corner).
 ///
-/// Why they hold. Rounding moves each end by at most 5.2e-8, so the chord by 1.04e-7. Three
-/// subtractions, three squares and two sums add at most 2.5 * 2^-24 = 1.5e-7 of the chord, rounding
-/// the limit itself 3e-8 of it: 1.3e-7 + 3e-7 * chord covers all. The rounded distance is within
-/// 0.6 micrometres of the true one: 2 cover it. Chord and arc grow together up to the antipode.
-/// Another model's radius is first turned into those of two circles on the sphere.
+/// Proof: rounding moves each end by at most 5.2e-8, so the chord by 1.04e-7. Three subtractions,
+/// three squares and two sums add at most 2.5 * 2^-24 = 1.5e-7 of the chord. Rounding the limit
+/// itself adds 3e-8 of it. The slack 1.3e-7 + 3e-7 * chord covers all of these. The rounded
+/// distance is within 0.6 micrometres of the true one, and a slack of 2 micrometres covers that.
+/// Chord and arc grow together up to the antipode. For another model, the radius is first converted
+/// to the radii of two circles on the sphere.
 struct ChordLimits: Sendable {
     let inside: Float
     let outside: Float
@@ -26,7 +27,7 @@ struct ChordLimits: Sendable {
         outside = Self.outside(radiusMeters: radiusMeters, model)
     }
 
-    /// A squared chord that lies surely within the radius; -1 when none does.
+    /// A squared chord that is certainly within the radius; -1 if there is none.
     static func inside(radiusMeters: Double, _ model: DistanceModel) -> Float {
         let arcMeters = model.sphereRadius(within: radiusMeters)
         let halfAngle = (arcMeters - slackMeters) / (2 * Sphere.radiusMeters)
@@ -36,7 +37,7 @@ struct ChordLimits: Sendable {
         return limit > 0 ? Float(limit * limit) : -1
     }
 
-    /// A squared chord beyond which all is surely outside the radius.
+    /// A squared chord beyond which every point is certainly outside the radius.
     static func outside(radiusMeters: Double, _ model: DistanceModel) -> Float {
         let arcMeters = model.sphereRadius(containing: radiusMeters)
         let halfAngle = (arcMeters + slackMeters) / (2 * Sphere.radiusMeters)
@@ -45,7 +46,8 @@ struct ChordLimits: Sendable {
         return Float(limit * limit)
     }
 
-    /// A squared chord beyond which all is surely farther, on the sphere, than all up to another.
+    /// A squared chord beyond which every point is certainly farther, on the sphere, than every
+    /// point up to another chord.
     static func beyond(_ chord: Float) -> Float {
         let farthest = (Double(chord).squareRoot() + absoluteSlack) / (1 - relativeSlack)
         let limit = (farthest + slackMeters / Sphere.radiusMeters * 2) * (1 + relativeSlack)

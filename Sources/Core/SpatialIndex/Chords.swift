@@ -16,7 +16,8 @@ struct NodeChords {
         farthest = x.far * x.far + y.far * y.far + z.far * z.far
     }
 
-    // Along one axis: how far the interval is from the coordinate, and its farther end.
+    // The distance along one axis from the coordinate to the interval, and to the interval's
+    // farther end.
     @inline(__always)
     private static func axis(
         _ group: UnsafeMutableRawPointer, _ low: Int, _ high: Int, _ center: Float

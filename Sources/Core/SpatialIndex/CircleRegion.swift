@@ -41,15 +41,16 @@ struct CircleRegion: MeasurableRegion {
             touched: chord <= limits.outside ? 1 : 0, inside: chord <= limits.inside ? 1 : 0)
     }
 
-    // On a sphere the area within a chord grows with its square, so the place of the limit between
-    // the nearest and the farthest corner is about the share of the area.
+    // On a sphere, the area within a chord grows with the square of the chord. The position of the
+    // limit between the nearest and the farthest corner is therefore about the share of the area.
     @inline(__always)
     func shares(_ group: UnsafeMutableRawPointer) -> SIMD16<Float> {
         let chords = NodeChords(group, center: center)
         return share(limits.outside - chords.nearest, of: chords.farthest - chords.nearest)
     }
 
-    // On the ellipsoid the limits leave a ring open; the circle on the sphere tells about as much.
+    // On the ellipsoid the limits leave a ring undecided. The circle on the sphere gives about the
+    // same estimate.
     func estimate(in index: PointIndex) -> Int {
         guard origin.model != .sphere else { return index.estimate(by: self) }
         var region = self

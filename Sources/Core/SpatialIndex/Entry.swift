@@ -4,7 +4,7 @@ import PersistentStructures
 /// One point as the index stores it.
 ///
 /// An entry is live while its stamp is the current stamp of its slot. A move or removal changes the
-/// slot's stamp, and the entries left behind in packed trees are dead without being touched.
+/// slot's stamp, so that older entries in packed trees become dead without being written.
 struct Entry: BitwiseCopyable, Sendable {
     let slot: Slot
     var stamp: UInt32
@@ -31,7 +31,7 @@ struct Entry: BitwiseCopyable, Sendable {
     var coordinate: Coordinate { Coordinate(latitude: latitude, longitude: longitude) }
 }
 
-/// A vector in single precision. Of a unit vector it is within 5.2e-8 (sqrt(3) * 2^-25).
+/// A vector in single precision. For a unit vector the error is at most 5.2e-8 (sqrt(3) * 2^-25).
 struct FloatVector: BitwiseCopyable, Sendable {
     let x, y, z: Float
 

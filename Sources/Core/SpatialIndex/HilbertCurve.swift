@@ -1,9 +1,10 @@
 /// The Hilbert curve over a square of cells: neighbours on the curve are neighbours on the map.
 ///
-/// - Reference: Hamilton and Rau-Chaplin, "Compact Hilbert indices", 2007; the two-dimensional
-///   curve as a machine of four states that reads one bit of each axis a step.
+/// - Reference: Hamilton and Rau-Chaplin, "Compact Hilbert indices", 2007. The two-dimensional
+///   curve is a machine of four states that reads one bit of each axis per step.
 enum HilbertCurve {
-    /// How far along the curve the cell (x, y) lies; `bits` per axis, the result has twice as many.
+    /// The position of the cell (x, y) along the curve. With `bits` bits per axis, the result has
+    /// twice as many.
     static func index(x: UInt32, y: UInt32, bits: Int) -> UInt64 {
         var state = 0
         var index: UInt64 = 0
@@ -18,7 +19,7 @@ enum HilbertCurve {
         return index
     }
 
-    /// For each state (4) and quadrant xy (4), four bits: the next state, then the place of the
+    /// For each state (4) and quadrant xy (4), four bits: the next state, then the position of the
     /// quadrant among the four. State 0 runs (0,0) (0,1) (1,1) (1,0); the others are its mirror
     /// images at the diagonals.
     private static let steps: UInt64 = {

@@ -1,9 +1,10 @@
-/// What a region says of the sixteen boxes of a group or points of a leaf: a bit for each.
+/// The classification of the sixteen boxes of a group, or the points of a leaf, by a region: one
+/// bit for each.
 struct Lanes {
-    /// May lie in the region, at least in part.
+    /// Lanes that may be in the region, at least in part.
     var touched: UInt16
 
-    /// Lies surely and wholly in the region; a subset of `touched`.
+    /// Lanes that are certainly and wholly in the region; a subset of `touched`.
     var inside: UInt16
 
     /// Clears the lanes from `count` on.

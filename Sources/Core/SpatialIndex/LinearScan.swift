@@ -1,34 +1,34 @@
 import Geodesy
 import PersistentStructures
 
-/// Points by place, found by looking at every one: slow, short and plainly right.
+/// A set of points that is searched linearly: slow, short and obviously correct.
 ///
-/// It is what `PointIndex` is compared with.
+/// Tests compare `PointIndex` with it.
 ///
 /// - Complexity: O(n) for a query, O(n log n) for a walk, O(1) for a write.
 public struct LinearScan: PointSet {
     private var points: [Slot: Coordinate] = [:]
 
-    /// A set without points.
+    /// An empty set.
     public init() {}
 
-    /// A set of these points; of several for one slot the last counts.
+    /// A set of these points. If several have the same slot, the last one counts.
     public init(bulk points: [(slot: Slot, coordinate: Coordinate)]) {
         for (slot, coordinate) in points { self.points[slot] = coordinate }
     }
 
-    /// How many points there are.
+    /// The number of points.
     public var count: Int { points.count }
 
-    /// The point of a slot, with exactly the numbers that were set; nil if it has none. O(1).
+    /// The point of a slot, with exactly the numbers that were set; nil if the slot has none. O(1).
     public func position(of slot: Slot) -> Coordinate? { points[slot] }
 
-    /// Sets the slot's point, whether it had one or not. O(1).
+    /// Sets the slot's point, and replaces a former one. O(1).
     public mutating func set(_ coordinate: Coordinate, for slot: Slot) {
         points[slot] = coordinate
     }
 
-    /// Removes the slot's point, if it has one. O(1).
+    /// Removes the slot's point, if it exists. O(1).
     public mutating func remove(_ slot: Slot) { points[slot] = nil }
 
     /// Calls `body` for each point in the shape, in no particular order, until it returns false.
@@ -39,8 +39,8 @@ public struct LinearScan: PointSet {
         }
     }
 
-    /// Calls `body` with one point in the shape and its distance at a time, in no particular order,
-    /// until it returns false. O(n).
+    /// Calls `body` with each point in the shape and its distance, one at a time and in no
+    /// particular order, until it returns false. O(n).
     public func visit(
         in shape: GeoShape, by measure: GeoMeasure,
         _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Bool
@@ -51,13 +51,13 @@ public struct LinearScan: PointSet {
         }
     }
 
-    /// How many points lie in the shape, each of them tested. O(n).
+    /// The number of points in the shape. Each point is tested. O(n).
     public func count(in shape: GeoShape) -> Int {
         points.values.count { shape.contains($0) }
     }
 
-    /// A walk over the points within the radius in metres, nearest first, that begins right after
-    /// `after`. All are sorted here, in O(n log n).
+    /// A walk over the points within the radius in metres, nearest first. It begins directly after
+    /// `after`. All points are sorted at once, in O(n log n).
     public func nearest(
         by measure: GeoMeasure, within radiusMeters: Double = .infinity,
         after: MeasuredPoint? = nil
@@ -72,9 +72,9 @@ public struct LinearScan: PointSet {
     }
 }
 
-/// The walk of a `LinearScan`: everything sorted beforehand.
+/// The walk of a `LinearScan`, sorted in advance.
 public struct SortedWalk: DistanceWalk {
-    /// What is still to come, the next one last.
+    /// The remaining points; the next one is last.
     fileprivate var remaining: [MeasuredPoint]
 
     public mutating func next() -> (slot: Slot, distance: Distance)? {

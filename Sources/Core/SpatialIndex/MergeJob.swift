@@ -1,6 +1,6 @@
 import PersistentStructures
 
-/// The merge of some large tiers of an index, to be run anywhere while the index is written.
+/// A merge of some large tiers of an index. It can run on any thread while the index is written.
 ///
 ///     if let job = index.pendingMerge() {
 ///         let merged = job.run()          // on another thread
@@ -10,12 +10,12 @@ public struct MergeJob: Sendable {
     let records: [TierRecord]
     let stamps: PersistentArray<UInt32>
 
-    /// How many entries there are to pack: a measure of the work.
+    /// The number of entries to pack, which measures the work.
     public var entryCount: Int { records.reduce(0) { $0 + $1.live } }
 
-    /// Packs the entries that were alive when the job was made into one tree.
+    /// Packs the entries that were live when the job was created into one tree.
     ///
-    /// - Complexity: O(entries), some 0.2 microseconds each; 56 bytes each of scratch memory.
+    /// - Complexity: O(entries), about 0.2 microseconds each, with 56 bytes of scratch memory each.
     public func run() -> MergedTier {
         var entries: [Entry] = []
         entries.reserveCapacity(entryCount)
@@ -25,18 +25,18 @@ public struct MergeJob: Sendable {
     }
 }
 
-/// What a `MergeJob` made: one tier for several.
+/// The result of a `MergeJob`: one tier that replaces several.
 public struct MergedTier: Sendable {
     let sources: [TierRecord]
     let tier: Tier?
 }
 
 extension PointIndex {
-    /// The merge of large tiers that is due, if one is.
+    /// The merge of large tiers that is due; nil if none is.
     ///
-    /// Tiers are merged with a newer neighbour that has grown to half their size, and rebuilt when
-    /// more than a quarter of a tier is dead. Whoever never asks gets right answers from more
-    /// tiers, and now and then a slow write.
+    /// A tier is merged with a newer neighbour that has grown to half its size, and rebuilt when
+    /// more than a quarter of it is dead. If this is never called, answers stay correct, but there
+    /// are more tiers and an occasional slow write.
     ///
     /// - Complexity: O(tiers).
     public func pendingMerge() -> MergeJob? {
@@ -54,18 +54,17 @@ extension PointIndex {
         return MergeJob(records: Array(tiers[first..<end]), stamps: stamps)
     }
 
-    /// The merge of all tiers into one: what many queries gain by and a write soon undoes, so it is
-    /// for an index that is not written any more, or not for a while. Nil when there is next to
-    /// nothing to gain.
+    /// A merge of all tiers into one. Many queries benefit from it, but writes soon undo it, so it
+    /// suits an index that is not written for a while. Nil if there is almost nothing to gain.
     public func wholeMerge() -> MergeJob? {
         guard tiers.count > 1 || (tiers.first?.dead ?? 0) >= Int(deltaCapacity) else { return nil }
         return MergeJob(records: tiers, stamps: stamps)
     }
 
-    /// Puts a merged tier in the place of its sources, in the index that made the job or a later
-    /// state of it. Points moved or removed since stay so.
+    /// Replaces the sources of a merged tier by that tier, in the index that created the job or in
+    /// a later state of it. Later moves and removals of points stay in effect.
     ///
-    /// - Returns: false, with nothing changed, if the sources are no longer there.
+    /// - Returns: false, with nothing changed, if the index no longer has the sources.
     @discardableResult
     public mutating func install(_ merged: MergedTier) -> Bool {
         guard let oldest = merged.sources.first, let newest = merged.sources.last,

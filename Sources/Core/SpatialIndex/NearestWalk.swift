@@ -1,33 +1,35 @@
 import Geodesy
 import PersistentStructures
 
-/// The points of a `PointIndex` in the order of their distance, found as far as they are asked for.
+/// The points of a `PointIndex` in the order of their distance, found on demand.
 ///
 ///     var walk = index.nearest(by: GeoCircle(oslo).distance)
 ///     while let (slot, distance) = walk.next(), distance < .kilometers(5) { … }
 ///
-/// A best-first search: `open` holds nodes and points by a lower bound of their distance (a *key*,
-/// see `WalkBounds`), `found` the points whose exact distance is known. A found point is next when
-/// every open bound lies surely beyond its distance; an open node that may hold an equally distant
-/// point is opened first, so ties come in the order of slots. Distances on the ellipsoid differ from
-/// the keys' by up to 0.6 %: there the points of a ring of that width wait in `found`. Of a walk of
-/// at most sixteen points, a leaf or node that holds as many says how far it has to look.
+/// This is a best-first search: `open` holds nodes and points by a lower bound of their distance (a
+/// *key*, see `WalkBounds`), and `found` holds the points whose exact distance is known. A found
+/// point is next when every open bound is certainly beyond its distance. An open node that may hold
+/// an equally distant point is opened first, so ties are in the order of slots. Distances on the
+/// ellipsoid differ from those of the keys by up to 0.6 %, so the points of a ring of that width
+/// wait in `found`. In a walk of at most sixteen points, a leaf or node with as many points limits
+/// how far the walk searches.
 ///
-/// - Complexity: O((k + log n) log n) for k points on spread-out data. Beginning behind a cursor
-///   opens the nodes that its circle cuts, and none that lie wholly nearer.
+/// - Complexity: O((k + log n) log n) for k points on spread-out data. A walk that begins after a
+///   cursor opens the nodes that the cursor's circle cuts, and none that are wholly nearer.
 /// - Reference: Hjaltason and Samet, "Distance Browsing in Spatial Databases", TODS 24(2), 1999.
-/// - Note: It walks the index as it was when it began and keeps that state alive.
+/// - Note: It walks the state of the index at its beginning and keeps that state alive.
 public struct NearestWalk: DistanceWalk {
     private let measure: GeoMeasure
     private let bounds: WalkBounds
     private let radiusMeters: Double
     private let after: MeasuredPoint?
-    // Keys: open nothing beyond the first or up to the second.
+    // The range of keys: nothing beyond the first, or up to the second, is opened.
     private var beyond: Float
     private let nearer: Float
-    /// How many points may still be asked for.
+    /// The number of points that may still be requested.
     private var left: Int
-    /// Sixteen points that are known to be nearer are all that will be asked for.
+    /// Whether at most sixteen points will be requested, so that sixteen known points limit the
+    /// search.
     private let isShort: Bool
     private let tiers: [TierRecord]
     private let delta: [Entry]
@@ -35,10 +37,10 @@ public struct NearestWalk: DistanceWalk {
     private var open: BinaryHeap<Open>
     private var found: BinaryHeap<Found>
 
-    /// How many nodes and leaves have been opened.
+    /// The number of nodes and leaves that have been opened.
     public private(set) var visitedNodes = 0
 
-    /// For how many points the exact distance has been computed.
+    /// The number of points whose exact distance has been computed.
     public private(set) var visitedPoints = 0
 
     init(
@@ -51,7 +53,8 @@ public struct NearestWalk: DistanceWalk {
         self.radiusMeters = radiusMeters
         self.after = after
         self.beyond = bounds.key(beyond: radiusMeters)
-        // A micrometre less: points exactly at the cursor's distance may be still to come.
+        // One micrometre is subtracted because points exactly at the cursor's distance may still
+        // follow.
         self.nearer = after.map { bounds.key(within: $0.distance.meters - 1e-6) } ?? -1
         self.left = limit ?? .max
         self.isShort = left <= TierLayout.fanout && after == nil && bounds.orderLikeDistances
@@ -78,14 +81,13 @@ public struct NearestWalk: DistanceWalk {
         open.restoreOrder()
     }
 
-    /// Keeps, in their order and at the front, those of some slots that are wanted, and says how many
-    /// they are.
+    /// Moves the wanted slots to the front, in their order, and returns their number.
     public typealias Selection = (UnsafeMutableBufferPointer<Slot>) -> Int
 
-    /// The next point, or `nil` when there is none left.
+    /// The next point; `nil` if none is left.
     public mutating func next() -> (slot: Slot, distance: Distance)? { next(of: nil) }
 
-    /// The next point whose slot is wanted: points that are not are dropped up to sixteen at a time,
+    /// The next point whose slot is wanted. Unwanted points are dropped up to sixteen at a time,
     /// before their distances are computed.
     public mutating func next(of selection: Selection?) -> (slot: Slot, distance: Distance)? {
         guard left > 0 else { return nil }
@@ -174,7 +176,7 @@ public struct NearestWalk: DistanceWalk {
         }
     }
 
-    /// The lanes of which the slots are wanted.
+    /// The lanes whose slots are wanted.
     @inline(__always)
     private static func select(
         _ lanes: UInt16, _ selection: Selection, _ slot: (Int) -> Slot
@@ -201,7 +203,7 @@ public struct NearestWalk: DistanceWalk {
         }
     }
 
-    /// Opens nothing any more that lies surely farther than sixteen points up to this key.
+    /// Excludes everything that is certainly farther than sixteen points up to this key.
     private mutating func narrow(to key: Float) {
         if key < beyond { beyond = min(beyond, bounds.key(beyondAllUpTo: key)) }
     }
@@ -214,7 +216,7 @@ public struct NearestWalk: DistanceWalk {
         let number = Int(candidate.number)
         let keys = bounds.keys(ofNodes: tree.group(number, level: level))
         if isShort, selection == nil, record.dead == 0 {
-            // All but the last node of a level have sixteen points and more below.
+            // Every node of a level except the last has at least sixteen points below it.
             let full = (tree.nodeCount(level: level) - 1) - number * TierLayout.fanout
             if full >= TierLayout.fanout { narrow(to: keys.farthest.min()) }
         }
@@ -233,7 +235,7 @@ public struct NearestWalk: DistanceWalk {
     }
 }
 
-/// A node, leaf or point that has not been looked into, by its key or the least below it.
+/// A node, leaf or point that has not been examined yet, with its key or the least key below it.
 private struct Open: BitwiseCopyable, HeapOrdered, Sendable {
     let bound: Float
     let number: UInt32
@@ -245,7 +247,7 @@ private struct Open: BitwiseCopyable, HeapOrdered, Sendable {
     static let deltaPoint: Int8 = -3
     static let deltaBatch: Int8 = -4
 
-    /// So many neighbours in the delta wait as one.
+    /// The number of neighbouring entries of the delta that wait as one element.
     static let batch = 16
 
     func precedes(_ other: Open) -> Bool { bound < other.bound }
@@ -256,7 +258,7 @@ private struct Found: BitwiseCopyable, HeapOrdered, Sendable {
     let micrometers: Int64
     let slot: Slot
 
-    /// Keys above this one belong to distances above this one.
+    /// Every key above this one belongs to a distance above this one.
     let beyond: Float
 
     func precedes(_ other: Found) -> Bool {

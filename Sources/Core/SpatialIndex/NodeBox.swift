@@ -1,6 +1,6 @@
 import Geodesy
 
-/// The bounds of what lies below a node: a box of unit vectors and a rectangle in degrees.
+/// The bounds of everything below a node: a box of unit vectors and a rectangle in degrees.
 ///
 /// Inequality: for every point below the node, each component of its exact unit vector and its
 /// latitude and longitude lie between `low` and `high`, `south` and `north`, `west` and `east`.
@@ -8,7 +8,7 @@ struct NodeBox {
     var lowX, lowY, lowZ, highX, highY, highZ: Float
     var south, west, north, east: Float
 
-    /// The box of nothing: every union with it is the other box.
+    /// The empty box: a union with it is the other box.
     static let empty = NodeBox(
         lowX: .infinity, lowY: .infinity, lowZ: .infinity,
         highX: -.infinity, highY: -.infinity, highZ: -.infinity,
@@ -27,7 +27,7 @@ struct NodeBox {
         east = max(east, other.east)
     }
 
-    /// Whether `other` lies wholly in this box.
+    /// Whether `other` is wholly inside this box.
     func contains(_ other: NodeBox) -> Bool {
         lowX <= other.lowX && lowY <= other.lowY && lowZ <= other.lowZ
             && highX >= other.highX && highY >= other.highY && highZ >= other.highZ
@@ -78,8 +78,8 @@ struct NodeBox {
         self.east = east
     }
 
-    // A stored component is the exact one rounded to Float: off by half a unit of the last place,
-    // 2^-25 at most, and by 1e-15 for the trigonometry.
+    // A stored component is the exact one rounded to Float. The error is half a unit of the last
+    // place, at most 2^-25, and 1e-15 for the trigonometry.
     private mutating func widenVectors() {
         let margin = 0x1p-25 + 1e-15
         lowX = .roundedDown(Double(lowX) - margin)

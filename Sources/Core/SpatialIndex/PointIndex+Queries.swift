@@ -17,26 +17,26 @@ extension PointIndex {
             .answer(shape, of: self, body)
     }
 
-    /// Appends the slots of the points in the shape, in no particular order; only points at the
-    /// shape's edge take the exact test.
+    /// Appends the slots of the points in the shape, in no particular order. Only points at the
+    /// shape's edge need the exact test.
     public func append(in shape: GeoShape, to slots: inout [Slot]) {
         withUnsafeMutablePointer(to: &slots) { Append(slots: $0).answer(shape, of: self) }
     }
 
-    /// How many points lie in the shape.
+    /// The number of points in the shape.
     public func count(in shape: GeoShape) -> Int {
         shape.isEverywhere ? count : Count().answer(shape, of: self)
     }
 
-    /// About how many points lie in the shape, 0 through `count`.
+    /// The approximate number of points in the shape, from 0 to `count`.
     ///
-    /// - Complexity: O(tiers): at most 16 groups of nodes of each are opened, of a polygon for each
-    ///   of its boxes.
+    /// - Complexity: O(tiers). At most 16 groups of nodes are opened in each tier; for a polygon,
+    ///   as many for each of its boxes.
     public func estimate(in shape: GeoShape) -> Int {
         shape.isEverywhere ? count : min(count, Estimate().answer(shape, of: self))
     }
 
-    /// A walk over the points within the radius by a measure, nearest first, that begins right
+    /// A walk over the points within the radius by a measure, nearest first. It begins directly
     /// after `after`.
     public func nearest(
         by measure: GeoMeasure, within radiusMeters: Double = .infinity,
@@ -45,8 +45,8 @@ extension PointIndex {
         nearest(by: measure, within: radiusMeters, after: after, atMost: nil)
     }
 
-    /// The same walk, which ends after a number of points; for few points it examines much less. It
-    /// must be called either always with a selection or never.
+    /// The same walk, limited to a number of points. A small limit makes it examine much less.
+    /// `next` must be called either always with a selection or never.
     public func nearest(
         by measure: GeoMeasure, within radiusMeters: Double = .infinity,
         after: MeasuredPoint? = nil, atMost limit: Int?
@@ -58,9 +58,10 @@ extension PointIndex {
 }
 
 extension PointIndex {
-    /// Calls `body` with the point of each slot in order, nil for a slot without one.
+    /// Calls `body` with the point of each slot in order; nil for a slot without a point.
     ///
-    /// - Complexity: as `position(of:)` for each, but the processor waits for many at a time.
+    /// - Complexity: as `position(of:)` for each slot, but the processor waits for many memory
+    ///   accesses at once.
     public func forEachPosition(
         of slots: UnsafeMutableBufferPointer<Slot>, _ body: (Coordinate?) -> Void
     ) {
@@ -122,11 +123,11 @@ private struct MeasuredVisit: RegionQuery {
         }
     }
 
-    /// Puts a leaf's points of a region into `points`.
+    /// Collects a leaf's points in a region into `points`.
     ///
     /// Distances are computed eight at a time, including some that are not needed.
     ///
-    /// - Returns: how many they are.
+    /// - Returns: the number of these points.
     @inline(__always)
     private func collect<R: Region>(
         _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, in index: PointIndex, _ region: R,
@@ -162,9 +163,9 @@ private struct MeasuredVisit: RegionQuery {
     }
 }
 
-/// Leaves that lie inside as a whole are copied as a whole.
+/// Leaves that are wholly inside are copied as a whole.
 private struct Append: RegionQuery {
-    /// Borrowed from the caller, who waits.
+    /// Borrowed from the caller, which waits.
     let slots: UnsafeMutablePointer<[Slot]>
 
     func answer<R: Region>(_ region: R, of index: PointIndex, _: (()) -> Bool) {
@@ -185,7 +186,7 @@ private struct Append: RegionQuery {
     }
 }
 
-/// A tree without dead entries is counted without opening what lies inside the region.
+/// In a tree without dead entries, nodes inside the region are counted without being opened.
 private struct Count: RegionQuery {
     func answer<R: Region>(_ region: R, of index: PointIndex, _: (()) -> Bool) -> Int {
         var total = 0
@@ -271,7 +272,7 @@ extension PointIndex {
         record.dead == 0 || stamps[Int(leaf.slot(lane))] == leaf.stamp(lane)
     }
 
-    /// About how many points a region holds by its shares of nodes.
+    /// The approximate number of points in a region, computed from its shares of nodes.
     func estimate<R: MeasurableRegion>(by region: R) -> Int {
         var total = 0.0
         for entry in delta where region.classify(entry).touched != 0 { total += 1 }

@@ -2,7 +2,7 @@ import Geodesy
 import PersistentStructures
 
 extension PointIndex {
-    /// Every broken invariant in a sentence; empty for a sound index.
+    /// One sentence for each broken invariant; empty for a sound index.
     ///
     /// - Complexity: O(n log n); for checks and tests.
     public func violations() -> [String] {
@@ -78,7 +78,7 @@ extension PointIndex {
 }
 
 extension TierTree {
-    /// Appends a sentence for each node whose box does not hold what lies below it.
+    /// Appends a sentence for each node whose box does not contain everything below it.
     fileprivate func checkNodes(tier: Int, _ found: inout [String]) {
         for level in 0..<levels {
             for node in 0..<nodeCount(level: level) {
@@ -106,7 +106,7 @@ extension TierTree {
 }
 
 extension NodeBox {
-    /// Whether the box holds a point, by its exact unit vector and its degrees.
+    /// Whether the box contains a point, by the point's exact unit vector and its degrees.
     fileprivate func contains(_ vector: SIMD3<Double>, _ position: Coordinate) -> Bool {
         let low = SIMD3(Double(lowX), Double(lowY), Double(lowZ))
         let high = SIMD3(Double(highX), Double(highY), Double(highZ))

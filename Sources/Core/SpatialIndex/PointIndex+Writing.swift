@@ -2,9 +2,9 @@ import Geodesy
 import PersistentStructures
 
 extension PointIndex {
-    /// Sets the slot's point, whether it had one or not.
+    /// Sets the slot's point, and replaces a former one.
     ///
-    /// - Complexity: O(log n) amortised; one write in 256 builds a tree of at most some 4,096
+    /// - Complexity: O(log n) amortised. One write in 256 builds a tree of at most about 4,096
     ///   entries. Longer merges are left to `pendingMerge` until there are more than 32 tiers.
     ///   Setting the same point again changes nothing.
     public mutating func set(_ coordinate: Coordinate, for slot: Slot) {
@@ -30,7 +30,7 @@ extension PointIndex {
         if delta.count >= Int(deltaCapacity) { flush() }
     }
 
-    /// Removes the slot's point, if it has one.
+    /// Removes the slot's point, if it exists.
     ///
     /// - Complexity: as for `set`.
     public mutating func remove(_ slot: Slot) {
@@ -75,7 +75,7 @@ extension PointIndex {
 }
 
 extension Coordinate {
-    /// Whether both are the very same numbers.
+    /// Whether both coordinates have bitwise identical numbers.
     fileprivate func isIdentical(to other: Coordinate) -> Bool {
         latitude.bitPattern == other.latitude.bitPattern
             && longitude.bitPattern == other.longitude.bitPattern
@@ -85,7 +85,7 @@ extension Coordinate {
 // MARK: - Epochs
 
 extension PointIndex {
-    /// Builds the one tier of a bulk load, from points in ascending order of their slots.
+    /// Builds the single tier of a bulk load from points in ascending order of slots.
     mutating func pack(_ points: [(slot: Slot, coordinate: Coordinate)]) {
         let slots = Int(points[points.count - 1].slot) + 1
         let epoch = epoch
@@ -115,7 +115,7 @@ extension PointIndex {
         self.epoch += 1
     }
 
-    /// Ends the epoch: the delta becomes a tier, together with the small tiers of about its size.
+    /// Ends the epoch. The delta becomes a tier, merged with the small tiers of about its size.
     private mutating func flush() {
         if epoch == .max {
             renumber()
@@ -136,7 +136,7 @@ extension PointIndex {
         tidy()
     }
 
-    /// Replaces the tiers from `first` on and the delta by one tier, and begins a new epoch.
+    /// Replaces the delta and the tiers from `first` on by one tier, and begins a new epoch.
     private mutating func mergeTail(from first: Int) {
         var entries = liveEntries(of: tiers[first...])
         entries.append(contentsOf: delta)
@@ -150,7 +150,7 @@ extension PointIndex {
         epoch += 1
     }
 
-    /// Begins to keep stamps and coordinates by slot, which a lone delta does without.
+    /// Begins to keep stamps and coordinates by slot. An index that is only a delta has none.
     private mutating func enterSlots() {
         for entry in delta {
             stamps.set(Int(entry.slot), entry.stamp, fillingWith: 0)
@@ -158,15 +158,14 @@ extension PointIndex {
         }
     }
 
-    /// Rebuilds everything as epoch 1, when the stamps have run out: after 2^32 epochs.
+    /// Rebuilds everything as epoch 1 when the stamps are exhausted, after 2^32 epochs.
     private mutating func renumber() {
         let entries = liveEntries(of: tiers[...]) + delta
         let points = entries.map { (slot: $0.slot, coordinate: $0.coordinate) }
         self = PointIndex(bulk: points, deltaCapacity: Int(deltaCapacity))
     }
 
-    /// Drops dead tiers, rebuilds small stale ones, and merges large ones once they are past every
-    /// bound.
+    /// Drops dead tiers, rebuilds small stale ones, and merges large ones that exceed every limit.
     private mutating func tidy() {
         tiers.removeAll { $0.live == 0 }
         if tiers.isEmpty || count <= smallestForest {
@@ -183,7 +182,7 @@ extension PointIndex {
         }
     }
 
-    /// Goes back to a delta alone, which must have room for all that is live.
+    /// Returns to a delta without tiers. It must have room for all live entries.
     mutating func dissolve() {
         var entries = liveEntries(of: tiers[...]) + delta
         for position in entries.indices { entries[position].stamp = epoch }
@@ -192,7 +191,7 @@ extension PointIndex {
         count = entries.count
     }
 
-    /// How many tiers there are up to the last sealed one.
+    /// The number of tiers up to the last sealed one.
     var sealedCount: Int { (tiers.lastIndex(where: isSealed) ?? -1) + 1 }
 
     private func isSealed(_ record: TierRecord) -> Bool { record.tier.count >= sealedSize }

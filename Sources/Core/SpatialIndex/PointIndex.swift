@@ -1,7 +1,7 @@
 import Geodesy
 import PersistentStructures
 
-/// A spatial index of points: which lie in this shape, and which are nearest.
+/// A spatial index of points. It finds the points in a shape and the points nearest to a place.
 ///
 ///     var index = PointIndex()
 ///     index.set(Coordinate(latitude: 59.91, longitude: 10.75), for: 17)
@@ -9,32 +9,33 @@ import PersistentStructures
 ///     var walk = index.nearest(by: circle.distance)
 ///     walk.next()                             // slot 17, 3.0 km
 ///
-/// A value: a copy is a snapshot, made in O(1), that later writes do not change.
+/// It is a value: a copy is a snapshot, made in O(1), that later writes do not change.
 ///
-/// The latest writes are an unsorted `delta`; the rest are packed Hilbert R-trees in tiers, the
-/// oldest and largest first (Bentley and Saxe's logarithmic method). A full delta becomes a tier,
-/// small tiers merge immediately; `pendingMerge` returns merges of large ones as jobs, so that no
-/// writer waits for them. Few points are only a delta, in one allocation.
+/// The latest writes are in an unsorted `delta`. The rest are in packed Hilbert R-trees, arranged
+/// in tiers with the oldest and largest first (Bentley and Saxe's logarithmic method). A full delta
+/// becomes a tier, and small tiers are merged immediately. `pendingMerge` returns merges of large
+/// tiers as jobs, so that no writer waits for them. An index of few points is only a delta, in one
+/// allocation.
 ///
 /// Each filling of the delta is an *epoch*, and the epoch is the stamp of its entries. `stamps`
-/// holds the current stamp of every slot, 0 for none; an entry is live while its stamp is its
-/// slot's. So moving or removing a point in a tree writes one stamp and no tree.
+/// holds the current stamp of every slot, or 0 for none. An entry is live while its stamp is that
+/// of its slot. Moving or removing a point in a tree therefore writes one stamp and no tree.
 ///
-/// - Complexity: a query about a shape O(tiers * log n + hits) on spread-out data; a write O(log n)
-///   amortised. About 59 bytes a point.
+/// - Complexity: a query for a shape is O(tiers * log n + hits) on spread-out data; a write is
+///   O(log n) amortised. A point takes about 59 bytes.
 /// - Reference: Bentley and Saxe, "Decomposable searching problems", J. Algorithms 1(4), 1980.
-/// - Note: Equal distances are ordered by slot. Answers about shapes have no order.
+/// - Note: Equal distances are ordered by slot. The points in a shape have no order.
 public struct PointIndex: PointSet {
-    /// The trees, oldest first; the epochs of each follow those of the one before.
+    /// The trees, oldest first. The epochs of each tier follow those of the previous one.
     var tiers: [TierRecord] = []
 
-    /// The entries of the current epoch: all live, one a slot.
+    /// The entries of the current epoch. All are live, and a slot has at most one.
     var delta: [Entry] = []
 
-    /// The stamp of the delta's entries, never 0; it changes when enough has been written to fill it.
+    /// The stamp of the delta's entries, never 0. It changes when the delta is full.
     public internal(set) var epoch: UInt32
 
-    /// How many entries the delta takes before it becomes a tier; the other sizes follow from it.
+    /// The number of entries in the delta before it becomes a tier. The other sizes derive from it.
     let deltaCapacity: UInt32
 
     /// The current stamp of each slot, 0 for none; empty while there are no tiers.
@@ -43,13 +44,13 @@ public struct PointIndex: PointSet {
     /// The point of each slot that has one; empty while there are no tiers.
     var coordinates = PersistentArray<Coordinate>()
 
-    /// How many points there are.
+    /// The number of points.
     public internal(set) var count = 0
 
-    /// An index without points; it allocates nothing.
+    /// An empty index. It allocates nothing.
     public init() { self.init(deltaCapacity: Self.defaultDeltaCapacity) }
 
-    /// - Parameter deltaCapacity: how many points are written before they become a tree; at least 8.
+    /// - Parameter deltaCapacity: the number of written points that become a tree; at least 8.
     public init(deltaCapacity: Int) {
         self.init(epoch: 1, deltaCapacity: UInt32(deltaCapacity))
     }
@@ -59,22 +60,21 @@ public struct PointIndex: PointSet {
         self.deltaCapacity = deltaCapacity
     }
 
-    /// How many points are written before they become a tree, unless stated otherwise.
+    /// The default number of written points that become a tree.
     public static let defaultDeltaCapacity = 256
 
-    /// A packed index of these points; the last of several for one slot counts.
+    /// A packed index of these points. If several have the same slot, the last one counts.
     ///
-    /// - Complexity: O(n), some 0.3 microseconds a point, when slots ascend; 16 bytes a point of
-    ///   scratch memory. Otherwise O(n log n).
+    /// - Complexity: O(n) if slots ascend, about 0.3 microseconds a point, with 16 bytes of scratch
+    ///   memory a point; otherwise O(n log n).
     public init(bulk points: [(slot: Slot, coordinate: Coordinate)]) {
         self.init(bulk: points, deltaCapacity: Self.defaultDeltaCapacity)
     }
 
-    /// A packed index of these points; the last of several for one slot counts.
+    /// A packed index of these points. If several have the same slot, the last one counts.
     ///
-    /// - Parameter deltaCapacity: how many points are written before they become a tree; at least
-    ///   8.
-    /// - Complexity: O(n) when slots ascend, otherwise O(n log n).
+    /// - Parameter deltaCapacity: the number of written points that become a tree; at least 8.
+    /// - Complexity: O(n) if slots ascend, otherwise O(n log n).
     public init(bulk points: [(slot: Slot, coordinate: Coordinate)], deltaCapacity: Int) {
         self.init(deltaCapacity: deltaCapacity)
         let ascends = zip(points, points.dropFirst()).allSatisfy { $0.slot < $1.slot }
@@ -102,12 +102,12 @@ public struct PointIndex: PointSet {
         return currentStamp(of: slot) == 0 ? nil : coordinates[Int(slot)]
     }
 
-    /// The stamp of a slot, 0 if it has no point; only for an index with tiers.
+    /// The stamp of a slot; 0 if the slot has no point. It may be used only if the index has tiers.
     func currentStamp(of slot: Slot) -> UInt32 {
         Int(slot) < stamps.count ? stamps[Int(slot)] : 0
     }
 
-    /// Bytes of the index, as if it shared nothing with its copies.
+    /// The memory of the index in bytes, as if it shared nothing with its copies.
     public var memoryBytes: Int {
         MemoryLayout<Self>.size + (delta.capacity > 0 ? 48 : 0)
             + delta.capacity * MemoryLayout<Entry>.stride
@@ -115,19 +115,20 @@ public struct PointIndex: PointSet {
             + stamps.memoryBytes + coordinates.memoryBytes
     }
 
-    // Sizes that shape the index; in brackets with the default capacity of the delta.
+    // The sizes that shape the index. The numbers in brackets apply to the default capacity of the
+    // delta.
 
-    /// A bulk load of fewer points makes no tree (64).
+    /// A bulk load of fewer points builds no tree (64).
     var smallestTree: Int { Int(deltaCapacity) / 4 }
 
-    /// A tier of so many entries is sealed: it is merged by a `MergeJob` only (2,048).
+    /// A tier of at least this many entries is sealed: only a `MergeJob` merges it (2,048).
     var sealedSize: Int { Int(deltaCapacity) * 8 }
 
-    /// An index with trees that shrinks to so few points goes back to a delta alone (32).
+    /// An index with trees that shrinks to this many points becomes a single delta again (32).
     var smallestForest: Int { Int(deltaCapacity) / 8 }
 
-    /// With more tiers than this, or more dead entries than live ones and `sealedSize`, a write
-    /// merges on the spot what nobody merged in the background.
+    /// If there are more tiers than this, or if the dead entries outnumber both the live ones and
+    /// `sealedSize`, a write performs the merges that did not run in the background.
     static let maximumTiers = 32
 }
 
@@ -135,14 +136,14 @@ public struct PointIndex: PointSet {
 struct TierRecord: Sendable {
     let tier: Tier
 
-    /// The stamps of its entries lie in this range, and those of no other tier do.
+    /// The range of its entries' stamps. No other tier has stamps in this range.
     let epochs: ClosedRange<UInt32>
 
-    /// How many of its entries are dead.
+    /// The number of dead entries.
     var dead = 0
 
     var live: Int { tier.count - dead }
 
-    /// Whether enough entries are dead to rebuild the tier.
+    /// Whether so many entries are dead that the tier should be rebuilt.
     var isStale: Bool { dead * 4 > tier.count }
 }

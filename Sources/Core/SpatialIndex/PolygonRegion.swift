@@ -10,7 +10,7 @@ struct PolygonRegion: Region {
         boxes = polygon.boxes.map(BoxRegion.init)
     }
 
-    // The polygon itself is asked about nodes that its boxes touch.
+    // Only nodes that the polygon's boxes touch need a test against the polygon itself.
     func nodes(_ group: UnsafeMutableRawPointer) -> Lanes {
         var rest = boxes.reduce(UInt16(0)) { $0 | $1.nodes(group).touched }
         var (touched, inside) = (UInt16(0), UInt16(0))
@@ -37,7 +37,8 @@ struct PolygonRegion: Region {
 
     func classify(_ entry: Entry) -> Lanes { Lanes(touched: 1, inside: 0) }
 
-    // By its boxes, whose shares of nodes are cheap to tell; shells of some may overlap.
+    // The estimate adds those of the polygon's boxes, whose shares of nodes are cheap to compute.
+    // The boxes of several shells may overlap.
     func estimate(in index: PointIndex) -> Int {
         boxes.reduce(0) { $0 + $1.estimate(in: index) }
     }

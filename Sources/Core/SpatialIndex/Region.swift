@@ -6,14 +6,14 @@ protocol Region {
     /// Classifies the points of a leaf.
     func points(_ leaf: UnsafeMutableRawPointer) -> Lanes
 
-    /// Whether the point lies in the region: the exact test.
+    /// Whether the point is in the region, by the exact test.
     func contains(latitude: Double, longitude: Double) -> Bool
 
-    /// Classifies a point outside the trees; `contains` decides for points that are touched but not
+    /// Classifies a point outside the trees. `contains` decides for points that are touched but not
     /// inside.
     func classify(_ entry: Entry) -> Lanes
 
-    /// About how many points of an index lie in the region, 0 or more.
+    /// The approximate number of points of an index in the region, at least 0.
     func estimate(in index: PointIndex) -> Int
 }
 
@@ -27,7 +27,8 @@ extension MeasurableRegion {
     func estimate(in index: PointIndex) -> Int { index.estimate(by: self) }
 }
 
-/// Parts of wholes, 0…1; a whole of no length lies inside or outside with all of it.
+/// The ratios of parts to wholes, clamped to 0…1. A whole of length 0 is either entirely inside or
+/// entirely outside.
 @inline(__always)
 func share(_ part: SIMD16<Float>, of whole: SIMD16<Float>) -> SIMD16<Float> {
     let share = part / whole

@@ -1,10 +1,10 @@
 import Geodesy
 
-/// A query of the points of a region, compiled for each kind of region.
+/// A query for the points of a region, specialised for each kind of region.
 ///
-/// For a shape, this is the only place that distinguishes the kinds, once for a whole search.
+/// For shapes, this is the only place that distinguishes the kinds, once for a whole search.
 protocol RegionQuery {
-    /// The argument of `body`, called as points are found.
+    /// The argument of `body`, which is called as points are found.
     associatedtype Part
 
     associatedtype Answer

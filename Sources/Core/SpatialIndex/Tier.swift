@@ -3,18 +3,19 @@ import PersistentStructures
 
 /// An immutable packed Hilbert R-tree over some of an index's entries.
 ///
-/// Copies of an index share its tiers. Entries die without being touched (see `Entry`); the index
-/// counts them beside the tier.
+/// Copies of an index share its tiers. Entries die without being written (see `Entry`); the index
+/// counts dead entries beside the tier.
 ///
-/// - Complexity: O(n) to build (radix sort), 36 bytes an entry and 2.7 for the nodes above it.
+/// - Complexity: O(n) to build (radix sort). An entry takes 36 bytes, and the nodes above it 2.7
+///   bytes.
 /// - Reference: Kamel and Faloutsos, "On Packing R-trees", CIKM 1993 (the Hilbert order).
 ///
-/// `@unchecked Sendable`: the memory behind `tree` is written before `init` returns, never after,
-/// and freed with the tier.
+/// `@unchecked Sendable`: the memory behind `tree` is written only before `init` returns, and freed
+/// with the tier.
 final class Tier: @unchecked Sendable {
     let tree: TierTree
 
-    /// A tier of an entry for each of some points.
+    /// A tier with an entry for each of some points.
     @inline(__always)
     init<Point: BitwiseCopyable>(
         _ points: UnsafeBufferPointer<Point>,
@@ -48,8 +49,8 @@ private struct TierBuilder {
         for level in 1..<max(tree.levels, 1) { boundNodes(level: level) }
     }
 
-    // A key is the place on the curve above the number of the point, with as many bits for the
-    // place as the number leaves.
+    // A key consists of the position on the curve in the high bits and the number of the point in
+    // the low bits. The position has as many bits as the number leaves.
     @inline(__always)
     private func packLeaves<Point: BitwiseCopyable>(
         _ points: UnsafeBufferPointer<Point>,
@@ -73,7 +74,8 @@ private struct TierBuilder {
         }
         keys.radixSort(fromBit: shift, digitBits: 11) { $0 }
         let mask = (UInt64(1) << shift) - 1
-        // The points of a leaf lie anywhere: fetched before any is worked on, they come together.
+        // The points of a leaf are scattered in memory. They are fetched before the first is
+        // processed, so that the memory accesses overlap.
         withUnsafeTemporaryAllocation(of: Point.self, capacity: TierLayout.fanout) { fetched in
             for number in 0..<tree.leafCount {
                 let leaf = Leaf(base: tree.leaf(number))
@@ -88,8 +90,8 @@ private struct TierBuilder {
         padLastLeaf()
     }
 
-    // Lanes behind the last entry are never reported; they repeat it, so that wide loads read
-    // initialised numbers.
+    // Lanes after the last entry are never reported. They repeat the last entry, so that wide loads
+    // read initialised numbers.
     private func padLastLeaf() {
         let leaf = Leaf(base: tree.leaf(tree.leafCount - 1))
         let used = tree.entryCount(ofLeaf: tree.leafCount - 1)
@@ -116,7 +118,7 @@ private struct TierBuilder {
         }
     }
 
-    // The last node of a level fills the rest of its group, for the same reason as in the leaves.
+    // The last node of a level is repeated to fill its group, for the same reason as in the leaves.
     private func store(_ box: NodeBox, node: Int, level: Int) {
         let group = tree.group(node >> 4, level: level)
         box.store(group: group, lane: node & 15)

@@ -1,15 +1,16 @@
 import Geodesy
 import PersistentStructures
 
-/// Where things lie in the memory of a packed tree.
+/// The memory layout of a packed tree.
 ///
-/// Entries are packed in leaves of 16, the boxes of sibling nodes in groups of 16, each column of a
-/// leaf or group beside the next: a query reads only the columns it tests, each with one wide load.
+/// Entries are packed in leaves of 16, and the boxes of sibling nodes in groups of 16. The columns
+/// of a leaf or group are stored one after the other, so a query reads only the columns that it
+/// tests, each with one wide load.
 enum TierLayout {
-    /// Entries in a leaf, children of a node.
+    /// The number of entries in a leaf and of children of a node.
     static let fanout = 16
 
-    /// How many levels of nodes a tree can have: 16^8 entries are more than slots.
+    /// The maximum number of node levels: 16^8 entries are more than there are slots.
     static let maximumLevels = 8
 
     /// Byte offsets in a leaf.
@@ -40,11 +41,12 @@ enum TierLayout {
     }
 }
 
-/// A packed Hilbert R-tree in memory that someone else owns.
+/// A packed Hilbert R-tree in memory that another object owns.
 ///
-/// Level 0 has a node for each leaf of 16 entries, level k + 1 a node for each group of 16 nodes of
-/// level k; the top level is a single group. Node i's children are group i one level below, or leaf
-/// i, so the tree has no pointers, and node i of level k covers the entries from i * 16^(k+1) on.
+/// Level 0 has a node for each leaf of 16 entries. Level k + 1 has a node for each group of 16
+/// nodes of level k, and the top level is a single group. The children of node i are group i one
+/// level below, or leaf i. The tree therefore needs no pointers, and node i of level k covers the
+/// entries from i * 16^(k+1) on.
 struct TierTree {
     let leaves: UnsafeMutableRawPointer
     let groups: UnsafeMutableRawPointer
@@ -112,7 +114,7 @@ struct TierTree {
     }
 }
 
-/// One leaf's columns.
+/// The columns of one leaf.
 struct Leaf {
     let base: UnsafeMutableRawPointer
 

@@ -1,6 +1,6 @@
 import CGlibc
 
-/// A node whose children are still to be looked at, or a leaf (level -1).
+/// A node whose children remain to be examined, or a leaf (level -1).
 private struct Pending: BitwiseCopyable {
     let number: UInt32
     let level: Int8
@@ -8,14 +8,14 @@ private struct Pending: BitwiseCopyable {
 }
 
 extension TierTree {
-    // Depth-first: each level leaves at most fifteen siblings behind the one that is opened.
+    // The search is depth-first: each level leaves at most fifteen siblings of the opened node.
     private static var stackCapacity: Int { TierLayout.maximumLevels * 15 + 1 }
 
-    /// Calls `report` with each leaf that holds points of the region and the lanes they are in:
-    /// those surely inside, and those touched that the exact rule must decide.
+    /// Calls `report` with each leaf that holds points of the region, and with the lanes of these
+    /// points: those certainly inside, and those touched that need the exact test.
     ///
     /// - Parameter positions: whether `report` reads the degrees of points that are inside.
-    /// - Returns: false if `report` did, which ends the search.
+    /// - Returns: false if `report` returned false, which ends the search.
     /// - Complexity: O(log n + nodes on the region's edge + leaves inside).
     @inline(__always)
     func search<R: Region>(
@@ -72,7 +72,8 @@ extension TierTree {
         }
     }
 
-    // Leaves lie anywhere: asked for together, before the first is looked into, they come together.
+    // Leaves are scattered in memory. They are prefetched together before the first is examined, so
+    // that the memory accesses overlap.
     @inline(__always)
     private func fetch(leaf number: Int, _ isInside: Bool, _ positions: Bool) {
         typealias Columns = TierLayout.Leaf
@@ -81,7 +82,7 @@ extension TierTree {
         gb_prefetch(leaf(number) + Columns.slot)
     }
 
-    /// Asks for what the chords of a leaf's points need.
+    /// Prefetches the data for the chords of a leaf's points.
     @inline(__always)
     func fetchChords(ofLeaf number: Int) {
         for column in stride(from: TierLayout.Leaf.x, to: TierLayout.Leaf.latitude, by: 64) {
@@ -89,7 +90,7 @@ extension TierTree {
         }
     }
 
-    /// Asks for the degrees of a leaf's points.
+    /// Prefetches the degrees of a leaf's points.
     @inline(__always)
     func fetchPositions(ofLeaf number: Int) {
         for column in stride(from: TierLayout.Leaf.latitude, to: TierLayout.Leaf.slot, by: 64) {
@@ -97,9 +98,10 @@ extension TierTree {
         }
     }
 
-    /// How many entries lie in the region, dead or alive, for a tree in which all are alive.
+    /// The number of entries in the region, dead or alive. It is meant for a tree in which all
+    /// entries are live.
     ///
-    /// - Complexity: O(log n + nodes on the region's edge); what lies inside is not opened.
+    /// - Complexity: O(log n + nodes on the region's edge). Nodes inside the region are not opened.
     func count<R: Region>(_ region: R) -> Int {
         count(region, group: 0, level: levels - 1)
     }
@@ -139,13 +141,13 @@ extension TierTree {
         return total
     }
 
-    /// About how many entries lie in the region, opening at most `budget` groups.
+    /// The approximate number of entries in the region. It opens at most `budget` groups.
     func estimate<R: MeasurableRegion>(_ region: R, budget: inout Int) -> Double {
         estimate(region, group: 0, level: levels - 1, budget: &budget)
     }
 
-    // Level by level down from the group: a child in part of the region counts by its share once
-    // the budget is spent.
+    // Descends from the group level by level. Once the budget is spent, a child that is partly in
+    // the region counts by its share.
     private func estimate<R: MeasurableRegion>(
         _ region: R, group number: Int, level: Int, budget: inout Int
     ) -> Double {

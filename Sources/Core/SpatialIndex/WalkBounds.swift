@@ -1,13 +1,13 @@
 import Geodesy
 
-/// Bounds of distances by a measure, for a nearest-first walk: the one place where it tells the
-/// kinds of measures apart.
+/// Bounds of distances by a measure, for a nearest-first walk. This is the only part of the walk
+/// that distinguishes the kinds of measures.
 ///
-/// A *key* is a number in single precision that ranks about as a distance does and takes next to
-/// nothing: of a distance from a place, the squared chord.
+/// A *key* is a number in single precision that is almost free to compute and ranks approximately
+/// as a distance does. For a distance from a place it is the squared chord.
 ///
-/// Inequality: what has a key above `key(beyond: d)` is farther than d, what has one up to
-/// `key(within: d)` is not.
+/// Inequality: everything with a key above `key(beyond: d)` is farther than d, and nothing with a
+/// key up to `key(within: d)` is.
 struct WalkBounds: Sendable {
     private let model: DistanceModel
     private let center: FloatVector
@@ -20,7 +20,7 @@ struct WalkBounds: Sendable {
         }
     }
 
-    /// Whether keys and distances come in one order, up to rounding.
+    /// Whether keys and distances have the same order, up to rounding.
     var orderLikeDistances: Bool { model == .sphere }
 
     // MARK: Keys of distances
@@ -33,7 +33,7 @@ struct WalkBounds: Sendable {
         ChordLimits.outside(radiusMeters: meters, model)
     }
 
-    /// A key beyond which everything is surely farther than all up to another.
+    /// A key beyond which everything is certainly farther than everything up to another key.
     ///
     /// - Precondition: `orderLikeDistances`
     func key(beyondAllUpTo key: Float) -> Float { ChordLimits.beyond(key) }
@@ -48,7 +48,7 @@ struct WalkBounds: Sendable {
         squaredChords(leaf, center: center)
     }
 
-    /// Of each node of a group, between which keys all below it lie.
+    /// The range of the keys of all points below each node of a group.
     @inline(__always)
     func keys(ofNodes group: UnsafeMutableRawPointer) -> NodeChords {
         NodeChords(group, center: center)

@@ -1,57 +1,60 @@
 import JSONText
 import Objects
 
-/// What an engine does for the service: the only interface that the layers above know.
+/// The interface between an engine and the service. The layers above know nothing else of an
+/// engine.
 ///
-/// Reads see one state from beginning to end, and it holds every write that was answered before
-/// they were prepared. They are prepared, and run, on the caller's thread. A write is durable and
-/// visible before its completion is called; the writes of one owner take effect, and their
-/// completions are called, in the order in which they were submitted.
+/// A read sees one state from beginning to end. That state contains every write that was answered
+/// before the read was prepared. Reads are prepared, and run, on the caller's thread. A write is
+/// durable and visible before its completion is called. The writes of one owner take effect in the
+/// order in which they were submitted, and their completions are called in that order.
 public protocol Backend: Sendable {
-    /// What `server.info` calls the store.
+    /// The name of the store in `server.info`.
     var storeName: String { get }
 
     /// Checks and plans a read.
     ///
-    /// What is cheap may be found at once, so that a page knows which of its documents are not in
-    /// memory.
+    /// A page may find its matches here if that is cheap, so that it knows which of its documents
+    /// are not in memory.
     ///
-    /// - Throws: what is wrong with the request.
+    /// - Throws: the failure that describes what is wrong with the request.
     func prepare(_ request: consuming ReadRequest) throws(ServiceFailure) -> any PreparedRead
 
-    /// Appends an object, whole, as clients read it. There is nothing to prepare: it is cheap.
+    /// Appends a whole object as clients read it. It needs no preparation because it is cheap.
     func get(
         _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
     ) throws(ServiceFailure)
 
-    /// Holds the present state of a bucket, to be read piece by piece.
+    /// Holds the present state of a bucket so that it can be read piece by piece.
     ///
-    /// - Throws: `TOO_MANY_REQUESTS` where no more states can be held.
+    /// - Throws: `TOO_MANY_REQUESTS` when too many states are already held.
     func export(_ bucket: BucketName) throws(ServiceFailure) -> any BucketExport
 
-    /// Queues a write; the completion is called once, on a thread of the backend's choice.
+    /// Queues a write. The completion is called once, on a thread of the backend's choice.
     ///
     /// - Parameters:
-    ///   - key: where the write has been done under this key within the last 24 hours, it is not done
-    ///     again, and its answer is the first one's.
-    ///   - owner: who wants it; the writes of several owners take turns.
+    ///   - key: if a write has been done under this key within the last 24 hours, it is not done
+    ///     again, and its answer is that of the first one.
+    ///   - owner: the principal that submits the write. The writes of several owners take turns.
     func submit(
         _ write: Write, key: RequestKey?, by owner: String,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void)
 
     func statistics() -> BackendStatistics
 
-    /// Compares what is stored with everything that is derived from it, at one state; writes go on.
+    /// Compares the stored data with everything that is derived from it, at one state, while writes
+    /// continue.
     ///
-    /// - Parameter stop: what ends it soon; the report is not whole then.
+    /// - Parameter stop: ends the check early. The report is then incomplete.
     func check(until stop: StopSignal?) throws(ServiceFailure) -> CheckReport
 
-    /// Holds the present state of the store, to be copied piece by piece; writes go on.
+    /// Holds the present state of the store so that it can be copied piece by piece while writes
+    /// continue.
     func backup() throws(ServiceFailure) -> any StoreBackup
 }
 
 extension Backend {
-    /// Queues a write that has no key, for nobody in particular.
+    /// Queues a write that has no key and no owner.
     public func submit(
         _ write: Write,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void

@@ -1,14 +1,14 @@
-/// What a check of a store has looked at and found.
+/// The result of a check of a store.
 public struct CheckReport: Sendable, Equatable {
-    /// Objects that were looked at.
+    /// The number of objects that were checked.
     public var objects = 0
-    /// Points of the objects, as the store keeps them.
+    /// The number of points that the store holds for these objects.
     public var points = 0
-    /// Buckets that the store names.
+    /// The number of buckets in the store.
     public var buckets = 0
-    /// Every disagreement, in a sentence; empty when all is well.
+    /// One sentence for each disagreement; empty if there is none.
     public var problems: [String] = []
 
-    /// A report of nothing: no objects, no problems.
+    /// A report without objects and without problems.
     public init() {}
 }

@@ -1,26 +1,29 @@
 import Geodesy
 
-/// What an engine needs of some stored objects at the start, flat: reading millions of them
-/// allocates nothing for each, and a thread can hand them to another.
+/// The part of some stored objects that an engine needs at the start. It is flat: reading millions
+/// of objects makes no allocation for each of them, and one thread can hand them to another.
 public struct LoadedObjects: Sendable {
-    /// What is the same size for every object; its id and its points stand elsewhere.
+    /// The part that has the same size for every object. The id and the points are stored
+    /// separately.
     public struct Object: BitwiseCopyable, Sendable {
-        /// The bucket's place in the list of buckets.
+        /// The bucket's index in the list of buckets.
         public let bucket: Int
-        /// The change that created it; it names the object for as long as the object lives.
+        /// The change that created the object. It identifies the object for as long as the object
+        /// exists.
         public let creation: ChangeNumber
-        /// The latest change of it, the creation where there was no other.
+        /// The latest change of the object, which is the creation if there was no other.
         public let change: ChangeNumber
-        /// Milliseconds since 1970 from which on it is gone; nil: it stays.
+        /// The time at which the object expires, in milliseconds since 1970; nil if it never
+        /// expires.
         public let expires: Int64?
-        /// Where its id ends in the ids of all, and its points in the points of all.
+        /// The ends of the object's id in `ids` and of its points in `points`.
         fileprivate let idEnd: Int
         fileprivate let pointEnd: Int
     }
 
-    /// A position of an object and the field that holds it.
+    /// A position of an object, and the field that holds it.
     public struct Point: BitwiseCopyable, Sendable {
-        /// The field's place in the list of fields.
+        /// The field's index in the list of fields.
         public let field: Int
         /// The position, in degrees.
         public let coordinate: Coordinate
@@ -36,21 +39,22 @@ public struct LoadedObjects: Sendable {
     private var ids: [UInt8] = []
     private var points: [Point] = []
 
-    /// No objects; it allocates nothing.
+    /// An empty list. It allocates nothing.
     public init() {}
 
-    /// How many objects there are.
+    /// The number of objects.
     public var count: Int { objects.count }
 
-    /// Adds a point of the object that is added next.
+    /// Adds a point of the next object that is added.
     public mutating func append(_ point: Point) { points.append(point) }
 
-    /// Adds an object; the points appended since the one before are its own.
+    /// Adds an object. It owns the points appended since the previous object.
     ///
     /// - Parameters:
-    ///   - id: its bytes in UTF-8, which are copied.
-    ///   - bucket: the bucket's place in the list of buckets.
-    ///   - expires: milliseconds since 1970 from which on it is gone; nil: it stays.
+    ///   - id: the id's bytes in UTF-8, which are copied.
+    ///   - bucket: the bucket's index in the list of buckets.
+    ///   - expires: the time at which the object expires, in milliseconds since 1970; nil if it
+    ///     never expires.
     /// - Complexity: O(length of the id), amortised.
     public mutating func append(
         _ id: UnsafeBufferPointer<UInt8>, bucket: Int, creation: ChangeNumber,

@@ -2,69 +2,71 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// What is to be read.
+/// A request to read.
 public enum ReadRequest: Sendable {
     /// The objects of a page, with commas between them.
     ///
-    /// Who asks is said where it is known: what a query has made for later ones counts against it.
+    /// The principal is given if it is known. Background work that its query requests counts
+    /// against it.
     case page(Query, in: BucketName, by: String? = nil)
-    /// How many objects satisfy a clause; nothing is appended.
+    /// The number of objects that satisfy a clause. Nothing is appended.
     case count(Clause, in: BucketName, by: String? = nil)
-    /// A JSON object that says how a query would run and, with `analyze`, did run.
+    /// A JSON object that describes how a query would run and, with `analyze`, how it did run.
     case explanation(Query, in: BucketName, analyze: Bool)
-    /// The buckets of a scope for which a condition holds, by name, with commas between them: those
-    /// that come after one, or all.
+    /// The buckets of a scope that satisfy a condition, by name, with commas between them. Only
+    /// those after a given name are included, if one is given.
     case buckets(
         in: BucketScope, after: BucketName?, where: @Sendable (BucketName) -> Bool)
 }
 
-/// A read that has been checked and planned, and what it takes is known: whoever has it decides on
-/// which thread it is run.
+/// A read that has been checked and planned. Its cost is known, so its owner can choose the thread
+/// on which it runs.
 ///
 ///     let read = try backend.prepare(.page(query, in: shops))
 ///     let end = try read.run(maximumBytes: .max, until: nil, into: &writer)
 ///
-/// It holds the state of the moment at which it was prepared and answers from that, whatever is
-/// written before it runs; only one that waits for columns goes on with the state that has them. It
-/// is run by one thread at a time. Run again, it appends the same again; never run, it does nothing.
+/// It holds the state of the moment at which it was prepared, and answers from that state whatever
+/// is written before it runs. Only a read that waits for columns continues with the state that has
+/// them. One thread at a time may run it. Each run appends the same result; a read that never runs
+/// has no effect.
 public protocol PreparedRead: AnyObject, Sendable {
-    /// Whether to run it may take more than a quarter of a millisecond, so that it is nothing for a
-    /// thread that others wait for.
+    /// Whether running it may take more than a quarter of a millisecond. A costly read must not run
+    /// on a thread that other requests wait for.
     var isCostly: Bool { get }
 
-    /// Which bucket a query or count asks, and how it runs, without the values that it asks for.
+    /// The bucket of a query or a count and its plan, without the values that it looks for.
     var outline: (bucket: BucketName, plan: String)? { get }
 
-    /// Appends what it finds.
+    /// Appends the result.
     ///
     /// - Parameters:
-    ///   - maximumBytes: what a page may take, with the member that has the next page's key where
-    ///     there is one; one object or bucket is appended even if it takes more.
-    ///   - stop: what ends it soon, with a failure.
+    ///   - maximumBytes: the most that a page may occupy, including the member that holds the next
+    ///     page's key if there is one. One object or bucket is appended even if it is larger.
+    ///   - stop: ends the read early, with a failure.
     func run(
         maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> ReadEnd
 }
 
 extension PreparedRead {
-    /// Nil: it is neither a query nor a count.
+    /// Nil for a read that is neither a query nor a count.
     public var outline: (bucket: BucketName, plan: String)? { nil }
 }
 
-/// What a read has come to.
+/// The result of a read.
 public struct ReadEnd: Sendable, Equatable {
-    /// Objects or buckets that were appended or, for a count, found.
+    /// The number of objects or buckets that were appended or, for a count, found.
     public var count: Int
-    /// Present exactly when at least one more follows.
+    /// The key of the next page; present exactly when at least one more result follows.
     public var nextPaginationKey: String?
 
-    /// Stores its arguments; without a key nothing follows.
+    /// Stores its arguments. Without a key nothing follows.
     public init(count: Int, nextPaginationKey: String? = nil) {
         self.count = count
         self.nextPaginationKey = nextPaginationKey
     }
 
-    /// What the member that carries the next page's key takes in an answer.
+    /// The bytes that the member with the next page's key occupies in an answer.
     public static func keyMemberBytes(_ key: String) -> Int {
         #","nextPaginationKey":"""#.utf8.count + key.utf8.count
     }

@@ -1,26 +1,27 @@
 import Synchronization
 
-/// Tells work on another thread to end: its client is gone, or the service stops.
+/// Tells work on another thread to end, because its client is gone or the service stops.
 public final class StopSignal: Sendable {
     private let flag = Atomic(false)
     private let bodies = Mutex<[@Sendable () -> Void]>([])
 
-    /// A signal that has not been given.
+    /// A signal that has not been given yet.
     public init() {}
 
-    /// Whether the signal has been given; once true, it stays true.
+    /// Whether the signal has been given. It never changes back to false.
     public var isStopped: Bool { flag.load(ordering: .relaxed) }
 
-    /// Gives the signal, from any thread; the work ends when it next looks.
+    /// Gives the signal; any thread may do so. The work ends at its next check.
     public func stop() {
         flag.store(true, ordering: .relaxed)
         for body in takeBodies() { body() }
     }
 
-    /// Calls `body` once, when the signal is given: on some thread, or at once.
+    /// Calls `body` once when the signal is given, on any thread; at once if it has already been
+    /// given.
     public func whenStopped(_ body: @escaping @Sendable () -> Void) {
         bodies.withLock { $0.append(body) }
-        // It may have been given before anybody was seen to wait.
+        // The signal may have been given before `body` was added.
         if isStopped { for body in takeBodies() { body() } }
     }
 

@@ -1,10 +1,10 @@
 import Objects
 
-/// A copy of a store as it was at one moment, in the making.
+/// A copy of a store at one moment, produced piece by piece.
 public protocol StoreBackup: Sendable {
-    /// Does some more of the work.
+    /// Does the next piece of the work.
     ///
-    /// - Parameter maximumBytes: what the piece may have.
-    /// - Returns: the next bytes of the copy, perhaps none yet; nil at its end.
+    /// - Parameter maximumBytes: the maximum size of the piece.
+    /// - Returns: the next bytes of the copy, which may be empty; nil at the end of the copy.
     func next(maximumBytes: Int) throws(ServiceFailure) -> [UInt8]?
 }

@@ -1,14 +1,14 @@
 import Objects
 import QueryLanguage
 
-/// One write as a client asked for it, its documents validated. It happens whole or not at all.
+/// One write as a client requested it, with validated documents. It is atomic.
 public enum Write: Sendable {
     /// Creates or replaces one whole object.
     case put(bucket: BucketName, object: PutObject, condition: WriteCondition)
     /// Creates or replaces many whole objects.
     case putMany(bucket: BucketName, objects: [PutObject])
-    /// Merges a JSON Merge Patch (its text) into an object; with `ifNewer` only if the merged object's
-    /// value of that field is greater than before.
+    /// Merges a JSON Merge Patch, given as text, into an object. With `ifNewer` it does so only if
+    /// the merged object has a greater value of that field than before.
     case patch(
         bucket: BucketName, id: ObjectID, patch: [UInt8], ifVersion: Int64?, ifNewer: FieldPath?,
         expiry: Expiry)
@@ -16,7 +16,7 @@ public enum Write: Sendable {
     case deleteBucket(BucketName)
     case deleteWhere(bucket: BucketName, clause: Clause)
 
-    /// The bucket that it changes, the only one.
+    /// The bucket that the write changes. A write changes no other.
     public var bucket: BucketName {
         switch self {
         case .put(let bucket, _, _), .putMany(let bucket, _), .patch(let bucket, _, _, _, _, _),
@@ -26,7 +26,7 @@ public enum Write: Sendable {
         }
     }
 
-    /// About what it takes in memory while it waits.
+    /// The approximate memory that the write occupies while it waits.
     public var memoryBytes: Int {
         let fixed = 256
         return switch self {
@@ -40,7 +40,7 @@ public enum Write: Sendable {
 }
 
 extension Write {
-    /// The same, what it creates belonging to a principal.
+    /// The same write, with a principal as the owner of the objects that it creates.
     public func owned(by owner: String?) -> Write {
         guard let owner else { return self }
         switch self {
@@ -55,20 +55,20 @@ extension Write {
     }
 }
 
-/// A whole object to be created, or to replace the one that has its id.
+/// A whole object to create, or to put in place of the object with the same id.
 public struct PutObject: Sendable {
-    /// Nil: the backend makes a new UUID.
+    /// The id; nil if the backend has to make a new UUID.
     public var id: ObjectID?
-    /// What the client wrote, without the fields that the service adds.
+    /// The document that the client wrote, without the fields that the service adds.
     public var document: WrittenDocument
-    /// Kept only when the object is created.
+    /// The owner, stored only when the object is created.
     public var owner: String?
-    /// The `_dataType`; nil: none. Kept only when the object is created.
+    /// The `_dataType`, stored only when the object is created; nil if there is none.
     public var dataType: String?
-    /// Milliseconds since 1970 from which on the object is gone; nil: it stays.
+    /// The time at which the object expires, in milliseconds since 1970; nil if it never expires.
     public var expires: Int64?
-    /// Over an object that is there it is written only if its value of this field is greater, in the
-    /// order of values.
+    /// If the object exists, it is replaced only if the new document has a greater value of this
+    /// field, in the order of values.
     public var ifNewer: FieldPath?
 
     /// Stores its arguments.
@@ -85,22 +85,22 @@ public struct PutObject: Sendable {
     }
 }
 
-/// What a write that was done has come to.
+/// The result of a write that was done.
 public enum WriteAnswer: Sendable {
-    /// The objects of a put or a patch, in the order of the write.
+    /// The objects of a put or a patch, in the order in which the write names them.
     case stored([WriteResult])
-    /// How many objects a delete removed.
+    /// The number of objects that a delete removed.
     case deleted(Int)
 }
 
-/// What a put or a patch leaves of an object.
+/// The result of a put or a patch for one object.
 public struct WriteResult: Sendable, Equatable {
-    /// What the object has now.
+    /// The object's metadata after the write.
     public let metadata: ObjectMetadata
-    /// False where the object was at least as new as what was to be written (`ifNewer`).
+    /// False if `ifNewer` found that the stored object was at least as new.
     public let isWritten: Bool
 
-    /// An object that was written, unless said otherwise.
+    /// The result for an object that was written, unless `isWritten` is false.
     public init(_ metadata: ObjectMetadata, isWritten: Bool = true) {
         self.metadata = metadata
         self.isWritten = isWritten

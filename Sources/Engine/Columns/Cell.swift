@@ -1,15 +1,15 @@
 import JSONText
 import QueryLanguage
 
-/// One value of a column in 64 bits, laid out so that the order of the bits is the order of types
-/// and, inside null, booleans and numbers, the order of values.
+/// One value of a column in 64 bits. The order of the bits is the order of types and, among null,
+/// booleans and numbers, the order of values.
 ///
-/// Finite binary64s take the middle of the range, as sign-magnitude numbers made monotonic; the NaNs
-/// they leave free on both sides hold everything else. Strings, integers that no binary64 has
-/// exactly, and points are *coded*: their low bits are an address in the column's dictionary, equal
-/// for equal values and in no order.
+/// Finite binary64 values take the middle of the range, as sign-magnitude numbers made monotonic.
+/// The NaN patterns on both sides hold everything else. Strings, points, and integers that no
+/// binary64 represents exactly are *coded*: their low bits are an address in the column's
+/// dictionary. Equal values have equal addresses; the addresses have no order.
 public struct Cell: BitwiseCopyable, Hashable, Sendable {
-    /// Compared as unsigned integers; of coded values of one type in no meaningful order.
+    /// The bits, compared as unsigned integers. Coded values of one type have no meaningful order.
     public let bits: UInt64
 
     static let null = Cell(bits: 1)
@@ -17,12 +17,12 @@ public struct Cell: BitwiseCopyable, Hashable, Sendable {
     static let yes = Cell(bits: 3)
     @inlinable static var array: Cell { Cell(bits: 0xFFF8 << 48) }
     @inlinable static var object: Cell { Cell(bits: 0xFFF9 << 48) }
-    /// A value that the column does not know: only the document does.
+    /// A value that the column does not know. Only the document contains it.
     @inlinable public static var unknown: Cell { Cell(bits: .max - 1) }
-    /// An object without the field.
+    /// The cell of an object without the field.
     @inlinable public static var missing: Cell { Cell(bits: .max) }
 
-    /// The first and the last cell that a number which is a binary64 can have.
+    /// The range of cells for numbers that are exact binary64 values.
     static let numbers: ClosedRange<UInt64> = 1 << 52...0xFFF0 << 48 - 1
 
     @inlinable
@@ -33,19 +33,19 @@ public struct Cell: BitwiseCopyable, Hashable, Sendable {
 
     init(_ value: Bool) { self = value ? .yes : .no }
 
-    /// - Parameter value: finite; -0.0 is 0.0.
+    /// - Parameter value: a finite number; -0.0 is stored as 0.0.
     init(_ value: Double) { bits = value.ordered }
 
     init(_ kind: Coded, at address: UInt32) { bits = UInt64(kind.rawValue) << 48 | UInt64(address) }
 
-    /// What a dictionary holds.
+    /// The kinds of values that a dictionary holds.
     enum Coded: UInt16 {
-        /// An integer beyond 2^53: its `floored` pair.
+        /// An integer beyond 2^53, stored as its `floored` pair.
         case number = 0xFFF0
         case string = 0xFFF1
         case point = 0xFFF2
 
-        /// What tells the values of the kinds apart in the dictionary.
+        /// The byte that distinguishes the kinds in the dictionary.
         var tag: UInt8 { UInt8(truncatingIfNeeded: rawValue) }
     }
 
@@ -54,7 +54,7 @@ public struct Cell: BitwiseCopyable, Hashable, Sendable {
     @inlinable
     var isCoded: Bool { bits >= 0xFFF0 << 48 && bits < Cell.array.bits }
 
-    /// Where a coded cell's value is in the dictionary.
+    /// The address of a coded cell's value in the dictionary.
     var address: UInt32 { UInt32(truncatingIfNeeded: bits) }
 
     /// The binary64 of a number cell that is not coded.
@@ -77,7 +77,7 @@ public struct Cell: BitwiseCopyable, Hashable, Sendable {
     }
 }
 
-/// A set of types that cells can have; the raw values are in the order of types.
+/// A set of types of cells. The raw values are in the order of types.
 struct CellTypes: OptionSet, Sendable {
     let rawValue: UInt16
 
@@ -92,12 +92,12 @@ struct CellTypes: OptionSet, Sendable {
 
     static let present: CellTypes = [.null, .bool, .number, .string, .point, .array, .object]
 
-    /// The place in the order of types; arrays and objects are equal.
+    /// The rank in the order of types. Arrays and objects have the same rank.
     var rank: UInt16 { self == .object ? CellTypes.array.rawValue : rawValue }
 }
 
 extension Double {
-    /// The order of finite doubles as the order of unsigned integers.
+    /// Maps the order of finite doubles to the order of unsigned integers.
     var ordered: UInt64 {
         let bits = (self == 0 ? 0 : self).bitPattern
         return bits >> 63 == 0 ? bits | 1 << 63 : ~bits

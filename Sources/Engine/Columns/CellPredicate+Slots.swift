@@ -2,7 +2,7 @@ import PersistentStructures
 import QueryLanguage
 
 extension CellPredicate {
-    /// The truth of the test for each of some slots; where values repeat, it is put to each value once.
+    /// The truth of the test for each of some slots. If values repeat, each value is tested once.
     package func decide(
         _ slots: Slots, in column: Column, _ truths: UnsafeMutablePointer<Truth>
     ) {
@@ -38,7 +38,7 @@ extension CellPredicate {
 }
 
 extension Column {
-    /// Calls `body` with the cell of each slot, in their order.
+    /// Calls `body` with the cell of each slot, in the order of the slots.
     @inlinable
     @inline(__always)
     public func forEachCell(of slots: Slots, _ body: (Cell) -> Void) {

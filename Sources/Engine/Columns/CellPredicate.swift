@@ -2,33 +2,33 @@ import JSONText
 import PersistentStructures
 import QueryLanguage
 
-/// A leaf of a clause as a test of one column's cells: true for the cells that match, false for
-/// others of the types it can compare, unknown for the rest.
+/// A leaf of a clause as a test of one column's cells: true for cells that match, false for other
+/// cells of comparable types, and unknown for the rest.
 package struct CellPredicate: Sendable {
     let match: Match
-    /// The types for which a cell that does not match is false rather than unknown.
+    /// The types for which a cell that does not match yields false rather than unknown.
     let domain: CellTypes
 
     enum Match: Sendable {
         case nothing
-        /// Cells whose bits lie in a range: one value, or a range of numbers.
+        /// Cells whose bits are in a range: one value, or a range of numbers.
         case interval(ClosedRange<UInt64>)
-        /// One of several cells, in the order of their bits.
+        /// Any of several cells, in the order of their bits.
         case anyOf([UInt64])
         case types(CellTypes)
-        /// Numbers with (or without) a fractional part.
+        /// Numbers with a fractional part, or numbers without one.
         case wholeNumbers(Bool)
         case numbers(NumberRange)
         case strings(@Sendable (Bytes) -> Bool)
     }
 
-    /// Numbers between two limits, large integers among them.
+    /// Numbers between two limits, including large integers.
     struct NumberRange: Sendable {
         let plain: ClosedRange<UInt64>?
         let range: LiteralRange
     }
 
-    /// The test of a leaf other than a place's; nil where cells cannot tell.
+    /// The test of a leaf that is not geographic; nil if cells cannot decide it.
     package init?(_ leaf: Clause, on column: Column) {
         switch leaf {
         case .eq(_, let literal): self.init(equals: literal, column)
@@ -62,7 +62,7 @@ package struct CellPredicate: Sendable {
     private init(in literals: [Literal], _ column: Column) {
         let cells = Set(literals.compactMap { column.find(ColumnValue($0))?.bits }).sorted()
         match = cells.isEmpty ? .nothing : .anyOf(cells)
-        // Among false ones a single unknown makes the whole unknown.
+        // If any literal is not comparable, the result is unknown instead of false.
         domain = literals.reduce(into: .present) { $0.formIntersection($1.comparable) }
     }
 
@@ -98,13 +98,13 @@ package struct CellPredicate: Sendable {
         }
     }
 
-    /// The least binary64 that a lower limit lets through.
+    /// The least binary64 that satisfies a lower limit.
     private static func firstBits(_ limit: LiteralRange.Limit<JSONNumber>) -> UInt64 {
         let (floor, rest) = limit.value.floored
         return rest == 0 && limit.included ? floor.ordered : floor.ordered + 1
     }
 
-    /// The greatest binary64 that an upper limit lets through.
+    /// The greatest binary64 that satisfies an upper limit.
     private static func lastBits(_ limit: LiteralRange.Limit<JSONNumber>) -> UInt64 {
         let (floor, rest) = limit.value.floored
         return rest == 0 && !limit.included ? floor.ordered - 1 : floor.ordered
@@ -132,12 +132,12 @@ package struct CellPredicate: Sendable {
         }
     }
 
-    /// The bits of all cells that pass, where they are one range.
+    /// The range of the bits of all cells that pass, if they form one range.
     package var interval: ClosedRange<UInt64>? {
         if case .interval(let range) = match { range } else { nil }
     }
 
-    /// How many slots of a column pass, where that is counted.
+    /// The number of slots of a column that pass, if the column counts them.
     package func knownCount(in column: Column) -> Int? {
         switch match {
         case .nothing: 0
@@ -148,7 +148,7 @@ package struct CellPredicate: Sendable {
         }
     }
 
-    /// Whether a cell is tested by comparing its bits alone.
+    /// Whether the test only compares the bits of a cell.
     package var isCheap: Bool {
         switch match {
         case .nothing, .interval, .types, .wholeNumbers: true
@@ -159,7 +159,7 @@ package struct CellPredicate: Sendable {
 }
 
 extension Literal {
-    /// The types that the literal can be compared with.
+    /// The types that are comparable with the literal.
     fileprivate var comparable: CellTypes {
         if case .null = self { .present } else { SortValue(self).type }
     }

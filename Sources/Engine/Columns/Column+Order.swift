@@ -1,9 +1,10 @@
 import PersistentStructures
 
-/// The order of a column's values. Coded values are spelled in their dictionary so that the order
-/// of the bytes is theirs.
+/// The order of a column's values. The dictionary stores coded values in an encoding whose byte
+/// order is the order of values.
 extension Column {
-    /// Below 0 when `a` comes before `b`, 0 when they are equal in order; both are this column's.
+    /// Compares two cells of this column: negative if `a` comes before `b`, 0 if they are equal in
+    /// order.
     package func order(_ a: Cell, _ b: Cell) -> Int {
         if a == b { return 0 }
         let (kindA, kindB) = (a.coded, b.coded)
@@ -14,13 +15,14 @@ extension Column {
         let (rankA, rankB) = (a.type.rank, b.type.rank)
         if rankA != rankB { return rankA < rankB ? -1 : 1 }
         if kindA == kindB { return Self.order(bytes(of: a), bytes(of: b)) }
-        // A number that is a binary64 and one between two of them.
+        // One number is an exact binary64; the other lies between two binary64 values.
         let (first, second) = (leading(a), leading(b))
         if first != second { return first < second ? -1 : 1 }
         return kindA == nil ? -1 : 1
     }
 
-    /// 64 bits whose order is that of the values, as far as 64 bits tell; equal for equal values.
+    /// A 64-bit prefix of the order: it never contradicts the order of values, and equal values
+    /// have equal prefixes.
     @inlinable
     public func leading(_ cell: Cell) -> UInt64 {
         if cell.isCoded { return codedLeading(cell) }
@@ -41,12 +43,12 @@ extension Column {
         a.lexicographicallyPrecedes(b) ? -1 : (b.lexicographicallyPrecedes(a) ? 1 : 0)
     }
 
-    /// What a number lies above the binary64 that `leading` is of.
+    /// The difference between a number and the binary64 that `leading` encodes.
     func rest(_ cell: Cell) -> UInt64 {
         cell.coded == .number ? Self.bigEndian(bytes(of: cell), 2, from: 8) : 0
     }
 
-    /// Some bytes as a number, zeros behind the end.
+    /// Some bytes as a big-endian number, with zeros after the end.
     static func bigEndian(_ bytes: Bytes, _ count: Int, from first: Int = 0) -> UInt64 {
         var value: UInt64 = 0
         for position in first..<first + count {

@@ -1,23 +1,24 @@
 import PersistentStructures
 
-/// The values of one field path, by slot: a value whose copies share what has not changed.
+/// The values of one field path, by slot. It is a value type whose copies share all unchanged
+/// parts.
 ///
-/// Columns of up to 256 distinct values take a byte a slot, of up to 65,536 two, others eight.
-/// Strings, large integers and points are in a dictionary beside the cells.
+/// A column uses one byte a slot for up to 256 distinct values, two bytes for up to 65,536, and
+/// eight bytes otherwise. Strings, large integers and points are in a dictionary beside the cells.
 public struct Column: Sendable {
     @usableFromInline
     private(set) var cells: Cells
-    /// The cells of the codes of a narrow column.
+    /// Maps the codes of a narrow column to cells.
     @usableFromInline
     private(set) var palette = Palette()
     private(set) var dictionary = ByteDictionary()
-    /// Slots of each narrow code; empty for a wide column.
+    /// The number of slots for each code of a narrow column; empty for a wide column.
     private var uses = PersistentArray<UInt32>()
-    /// Slots whose value only the document tells.
+    /// The number of slots whose value is only in the document.
     package private(set) var unknown: Int
-    /// Whether an integer beyond 2^53 has ever been among the values.
+    /// Whether the column has ever held an integer beyond 2^53.
     private(set) var hasLargeIntegers = false
-    /// Slots that hold an array, into which no cell can look.
+    /// The number of slots that hold an array. A cell does not represent its elements.
     private(set) var arrays = 0
 
     @usableFromInline
@@ -27,7 +28,7 @@ public struct Column: Sendable {
         case wide(PersistentArray<Cell>)
     }
 
-    /// A column whose slots are to be told their values.
+    /// A column whose values are all unknown until they are set.
     package init(slots: Int) {
         var codes = PersistentArray<UInt8>()
         codes.resize(to: slots, repeating: UInt8(palette.append(.unknown)))
@@ -36,7 +37,7 @@ public struct Column: Sendable {
         unknown = slots
     }
 
-    /// How many slots the column knows of.
+    /// The number of slots in the column.
     package var slotCount: Int {
         switch cells {
         case .bytes(let codes): codes.count
@@ -45,7 +46,7 @@ public struct Column: Sendable {
         }
     }
 
-    /// The cell of a slot that the column knows of.
+    /// The cell of a slot, which must be in the column.
     @inlinable
     public func cell(of slot: Slot) -> Cell {
         switch cells {
@@ -55,13 +56,14 @@ public struct Column: Sendable {
         }
     }
 
-    /// How many slots have this cell, where that is counted: in a narrow column.
+    /// The number of slots with a cell, if the column counts it. Only narrow columns do.
     func uses(of cell: Cell) -> Int? {
         if case .wide = cells { return nil }
         return palette.code(of: cell).map { Int(uses[Int($0)]) } ?? 0
     }
 
-    /// How many slots have a cell within bounds, where that is soon added up: in a column of bytes.
+    /// The number of slots with a cell within bounds, if summing is cheap. It is so in a column of
+    /// bytes.
     func uses(in bounds: ClosedRange<UInt64>) -> Int? {
         guard case .bytes = cells else { return nil }
         return (0..<palette.count).reduce(0) { sum, code in
@@ -69,7 +71,7 @@ public struct Column: Sendable {
         }
     }
 
-    /// What the column occupies, in bytes, to some parts in a hundred; O(1).
+    /// The approximate memory of the column in bytes, accurate to a few per cent; O(1).
     var memoryBytes: Int {
         let cellBytes =
             switch cells {
@@ -80,8 +82,7 @@ public struct Column: Sendable {
         return cellBytes + palette.memoryBytes + dictionary.memoryBytes
     }
 
-    /// Whether the dictionary holds so many values that nobody has any more that the column is
-    /// better made anew.
+    /// Whether the dictionary holds so many unused values that the column should be rebuilt.
     package var isWorn: Bool { dictionary.count > 2 * slotCount + 1_024 }
 
     /// Whether no slot has a value.
@@ -92,7 +93,7 @@ public struct Column: Sendable {
     /// The bytes of a coded value of this column.
     func bytes(of cell: Cell) -> Bytes { dictionary.bytes(at: cell.address) }
 
-    /// The cell that a value has in this column, if it can have one.
+    /// The cell of a value in this column, if the column can represent the value.
     package func find(_ value: ColumnValue) -> Cell? {
         guard let kind = value.kind else { return value.cell }
         return value.bytes.withUnsafeBufferPointer { bytes in
@@ -100,14 +101,15 @@ public struct Column: Sendable {
         }
     }
 
-    // MARK: Writing: in turn, as all copies append to one dictionary and one palette
+    // MARK: Writing: one writer at a time, because all copies append to one dictionary and one
+    // palette
 
-    /// Puts a value in its slot; a slot behind the last lengthens the column by missing values.
+    /// Sets the value of a slot. A slot after the last one extends the column with missing values.
     package mutating func set(_ slot: Slot, to value: ColumnValue) {
         set(slot, to: intern(value))
     }
 
-    /// Puts a cell of this very column in a slot.
+    /// Sets the cell of a slot. The cell must belong to this column.
     package mutating func set(_ slot: Slot, to cell: Cell) {
         let position = Int(slot)
         if position >= slotCount { resize(to: position + 1) }
@@ -118,15 +120,15 @@ public struct Column: Sendable {
         write(cell, at: position)
     }
 
-    /// Gives a slot the value that another has in another column.
+    /// Copies the value of a slot in another column.
     mutating func set(_ slot: Slot, from other: Column, _ source: Slot) {
         set(slot, to: translate(other.cell(of: source), of: other))
     }
 
-    /// The values of some slots, ascending, which get the numbers from 0 on. It shares with this column
-    /// nothing that a writer appends to, and its dictionary has only what is used.
+    /// The values of some slots in ascending order, renumbered from 0. The result shares nothing
+    /// with this column that a writer appends to, and its dictionary holds only used values.
     ///
-    /// - Complexity: O(slots), some nanoseconds each; in a wide column the time of a hash table's look-up.
+    /// - Complexity: O(slots), some nanoseconds each; in a wide column one hash table lookup each.
     func renumbered(_ slots: [Slot]) -> Column {
         var column = Column(slots: 0)
         switch cells {
@@ -144,7 +146,7 @@ public struct Column: Sendable {
         return column
     }
 
-    /// A cell of another column as one of this.
+    /// Translates a cell of another column to a cell of this one.
     private mutating func translate(_ cell: Cell, of other: Column) -> Cell {
         cell.coded.map { intern($0, other.bytes(of: cell)) } ?? cell
     }
@@ -154,7 +156,7 @@ public struct Column: Sendable {
         return value.bytes.withUnsafeBufferPointer { intern(kind, $0) }
     }
 
-    /// The cell of a coded value; `unknown` for one that is too long to be kept.
+    /// The cell of a coded value; `unknown` if the value is too long for the dictionary.
     private mutating func intern(_ kind: Cell.Coded, _ bytes: Bytes) -> Cell {
         if kind == .number { hasLargeIntegers = true }
         return dictionary.intern(bytes, kind: kind.tag).map { Cell(kind, at: $0) } ?? .unknown
@@ -187,7 +189,7 @@ public struct Column: Sendable {
         uses[Int(code)] += 1
     }
 
-    /// Changes the cells in place: they are taken out meanwhile, so that nothing shares them.
+    /// Changes the cells in place. They are moved out meanwhile, so that nothing shares them.
     private mutating func edit(
         bytes: (inout PersistentArray<UInt8>) -> Void,
         shorts: (inout PersistentArray<UInt16>) -> Void,
@@ -206,7 +208,8 @@ public struct Column: Sendable {
         }
     }
 
-    /// The code of a cell in a narrow column, which may be widened for it; nil once it is wide.
+    /// The code of a cell in a narrow column, which is widened if necessary; nil if the column is
+    /// wide.
     private mutating func code(of cell: Cell) -> UInt16? {
         if case .wide = cells { return nil }
         if let known = palette.code(of: cell) { return known }

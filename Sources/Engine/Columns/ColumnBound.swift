@@ -1,12 +1,12 @@
 import PersistentStructures
 import QueryLanguage
 
-/// A place in the order of a column: right before or right behind all cells of some value.
+/// A place in the order of a column: directly before or directly after all cells of a value.
 struct ColumnBound: Sendable {
-    /// Below 0 for the cells that come before the place, above 0 for those behind it.
+    /// Negative for cells before the place, positive for cells after it.
     let side: @Sendable (Cell, Column) -> Int
 
-    /// The place before the cells equal to a value, or behind them.
+    /// The place before the cells that equal a value, or after them.
     init(_ value: SortValue, behind: Bool) {
         side = { cell, column in
             let order = column.order(cell, value)
@@ -14,7 +14,7 @@ struct ColumnBound: Sendable {
         }
     }
 
-    /// The place behind every string that begins with a prefix.
+    /// The place after every string with a prefix.
     init(behindPrefix prefix: [UInt8]) {
         side = { cell, column in
             guard cell.coded == .string else { return column.order(cell, .string(prefix)) }
@@ -25,12 +25,12 @@ struct ColumnBound: Sendable {
     }
 }
 
-/// What a leaf lets through, as ranges in the order of its column.
+/// The values that satisfy a leaf, as a range in the order of its column.
 package struct ColumnRange: Sendable {
     let lower: ColumnBound
     let upper: ColumnBound
 
-    /// The range of a leaf, if one range is what it lets through.
+    /// The range of a leaf; nil if one range cannot represent the leaf.
     package init?(_ leaf: Clause) {
         switch leaf {
         case .eq(_, let literal):
@@ -60,7 +60,8 @@ package struct ColumnRange: Sendable {
 }
 
 extension Column {
-    /// Below 0 when a cell of this column comes before a value, 0 when they are equal in order.
+    /// Compares a cell of this column with a value: negative if the cell comes before it, 0 if they
+    /// are equal in order.
     package func order(_ cell: Cell, _ value: SortValue) -> Int {
         let (rank, other) = (cell.type.rank, value.type.rank)
         if rank != other { return rank < other ? -1 : 1 }
@@ -81,7 +82,7 @@ extension Column {
 
     private static func order(_ a: UInt64, _ b: UInt64) -> Int { a < b ? -1 : (a == b ? 0 : 1) }
 
-    /// A cell's value as orders see it.
+    /// The sort value of a cell.
     package func sortValue(_ cell: Cell) -> SortValue {
         switch cell.type {
         case .null: .null
@@ -97,7 +98,7 @@ extension Column {
         }
     }
 
-    /// The coordinates of a point, in the order of unsigned integers.
+    /// The coordinates of a point as ordered unsigned integers.
     private func point(_ cell: Cell) -> (latitude: UInt64, longitude: UInt64) {
         let bytes = bytes(of: cell)
         return (Self.bigEndian(bytes, 8), Self.bigEndian(bytes, 8, from: 8))
@@ -115,7 +116,7 @@ extension SortValue {
         }
     }
 
-    /// The type a cell of this value has.
+    /// The type of a cell with this value.
     var type: CellTypes {
         switch self {
         case .null: .null

@@ -1,75 +1,75 @@
 import Objects
 import PersistentStructures
 
-/// The columns of a bucket, each of all its slots.
+/// The columns of a bucket. Each covers all slots of the bucket.
 package struct ColumnSet: Sendable {
     /// The columns by the paths of their fields.
     package private(set) var entries: [FieldPath: Entry] = [:]
 
-    /// No columns.
+    /// A set without columns.
     package init() {}
 
-    /// A column, its order if it has one, and whether they are used.
+    /// A column, its order if it has one, and a record of its use.
     package struct Entry: Sendable {
         /// The values of the field in all slots.
         package var column: Column
-        /// The slots in the order of the column's values; nil if none has been made.
+        /// The slots in the order of the column's values; nil if no order has been built.
         package var index: OrderedIndex?
-        /// Whether the column has answered queries of late.
+        /// Whether the column has answered queries recently.
         package let use = ColumnUse()
 
-        /// What the column and its order occupy, in bytes; O(1).
+        /// The memory of the column and its order, in bytes; O(1).
         package var memoryBytes: Int { column.memoryBytes + (index?.memoryBytes ?? 0) }
     }
 
     /// Whether the bucket has no columns at all.
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// What the columns and their orders occupy, in bytes; O(columns).
+    /// The memory of the columns and their orders, in bytes; O(columns).
     package var memoryBytes: Int { entries.values.reduce(0) { $0 + $1.memoryBytes } }
 
-    /// The column of a path, when it can answer.
+    /// The column of a path; nil if it does not exist or is not complete.
     package func ready(_ field: FieldPath) -> Column? {
         guard let entry = entries[field] else { return nil }
         entry.use.touch()
         return entry.column.unknown == 0 ? entry.column : nil
     }
 
-    /// The order of a column, when it can answer and has one.
+    /// The order of a column; nil if the column is not complete or has no order.
     package func index(_ field: FieldPath) -> (OrderedIndex, Column)? {
         guard let column = ready(field), let index = entries[field]!.index else { return nil }
         return (index, column)
     }
 
-    // MARK: The writer's side
+    // MARK: For the writer
 
-    /// Adds a column of all slots, in the place of none.
+    /// Adds a column of all slots. The field must not have a column yet.
     package mutating func add(_ column: Column, of field: FieldPath) {
         precondition(entries[field] == nil, "a second column of \(field.text)")
         entries[field] = Entry(column: column)
     }
 
-    /// Removes a column and its order; nothing happens if there is none.
+    /// Removes a column and its order, if they exist.
     package mutating func remove(_ field: FieldPath) { entries[field] = nil }
 
-    /// Puts a value in a column, and its slot in that column's order.
+    /// Sets a value in a column, and updates the column's order.
     package mutating func set(_ slot: Slot, to value: ColumnValue, in field: FieldPath) {
         entries[field]?.change(slot) { $0.set(slot, to: value) }
     }
 
-    /// Takes a slot's values away: its object is gone.
+    /// Clears a slot's values after its object has been deleted.
     package mutating func clear(_ slot: Slot) {
         for field in entries.keys { entries[field]!.clear(slot) }
     }
 
-    /// Gives a column an order of its present values.
+    /// Installs an order for the present values of a column.
     package mutating func install(_ index: OrderedIndex, of field: FieldPath) {
         entries[field]?.index = index
     }
 
-    // MARK: Other numbers of slots
+    // MARK: Renumbering
 
-    /// The columns of a bucket without slots; those with an order have an empty one.
+    /// The same columns without slots. Columns with an order get an empty order.
     package var emptied: ColumnSet {
         var emptied = self
         for field in entries.keys {
@@ -79,7 +79,7 @@ package struct ColumnSet: Sendable {
         return emptied
     }
 
-    /// The columns and orders of some slots, ascending, which get the numbers from 0 on.
+    /// The columns and orders of some slots in ascending order, renumbered from 0.
     ///
     /// - Complexity: O(slots) a column.
     package func renumbered(_ slots: [Slot]) -> ColumnSet {
@@ -94,8 +94,8 @@ package struct ColumnSet: Sendable {
         return renumbered
     }
 
-    /// Gives a slot the values that another has in another set; columns that this one lacks are
-    /// passed over.
+    /// Copies the values of a slot in another set. Columns that are missing in either set are
+    /// skipped.
     package mutating func adopt(_ slot: Slot, from other: ColumnSet, _ source: Slot) {
         for field in entries.keys {
             guard let column = other.entries[field]?.column else { continue }
@@ -103,14 +103,14 @@ package struct ColumnSet: Sendable {
         }
     }
 
-    /// Gives up the columns that another set of the same bucket has not, or has made anew.
+    /// Removes the columns that another set of the same bucket does not have or has rebuilt.
     package mutating func keepOnly(_ other: ColumnSet) {
         entries = entries.filter { other.entries[$0.key]?.use === $0.value.use }
     }
 }
 
 extension ColumnSet.Entry {
-    /// Changes a slot's value in the column, and its place in the order.
+    /// Changes a slot's value in the column and its place in the order.
     fileprivate mutating func change(_ slot: Slot, _ body: (inout Column) -> Void) {
         let isNew = Int(slot) >= column.slotCount
         let old = isNew ? Cell.missing : column.cell(of: slot)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A column's identity, and whether it has answered queries since that was last asked.
+/// A column's identity, and a flag that tells whether it has answered queries since the last check.
 package final class ColumnUse: Sendable {
     private let used = Atomic(true)
 
@@ -8,6 +8,7 @@ package final class ColumnUse: Sendable {
         if !used.load(ordering: .relaxed) { used.store(true, ordering: .relaxed) }
     }
 
-    /// Says whether it has been used, and forgets it: the clock, or second-chance, rule.
+    /// Returns whether the column has been used, and resets the flag: the clock, or second-chance,
+    /// algorithm.
     package func takeChance() -> Bool { used.exchange(false, ordering: .relaxed) }
 }

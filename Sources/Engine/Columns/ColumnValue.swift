@@ -3,15 +3,15 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// A field's value on its way into a column.
+/// A field's value before it is stored in a column.
 package struct ColumnValue: Sendable {
     /// The cell of a value that needs no dictionary.
     let cell: Cell
-    /// What is to be looked up in the dictionary, where it does.
+    /// The kind of a value that needs the dictionary; otherwise nil.
     let kind: Cell.Coded?
     private(set) var bytes: [UInt8]
 
-    /// - Parameter view: nil where an object lacks the field.
+    /// - Parameter view: nil if the object lacks the field.
     package init(_ view: JSONView?) {
         switch view?.kind {
         case nil: self.init(cell: .missing)

@@ -2,16 +2,17 @@ import PersistentStructures
 
 /// The slots of a column in the order of their values.
 ///
-/// A packed list, made in one go, and beside it what has changed since: a bit for each slot whose
-/// place in the list is no longer its own, and a short list of their new places. When that has grown
-/// long the index is worn: `merged` makes a new list of both, in the background.
+/// The index is a packed list with a record of later changes: a bit for each slot whose place in
+/// the list is outdated, and a short list of the new places. When that list has grown long, the
+/// index is worn, and a background job combines both into a new list with `merged`.
 ///
-/// - Complexity: a look-up O(log n); a write O(sqrt n); twelve bytes a slot.
-/// - Note: Whoever changes a column's cell calls `remove` with the old one and `insert` with the new.
+/// - Complexity: a lookup is O(log n); a write is O(sqrt n); twelve bytes a slot.
+/// - Note: a caller that changes a column's cell must call `remove` with the old cell and `insert`
+///   with the new one.
 package struct OrderedIndex: Sendable {
     private(set) var base: SortedSlots
     private(set) var delta = SortedSlots()
-    /// A bit for each slot that is to be passed over in `base`; slots behind the end are.
+    /// A bit for each slot that has to be skipped in `base`. Slots after the end are skipped too.
     private var left = PersistentArray<UInt64>()
 
     /// An index without slots.
@@ -23,18 +24,18 @@ package struct OrderedIndex: Sendable {
         markListed(slotCount: column.slotCount)
     }
 
-    /// What the index occupies, in bytes.
+    /// The memory of the index, in bytes.
     var memoryBytes: Int { base.memoryBytes + delta.memoryBytes + left.count * 8 }
 
-    /// Whether a slot's place in `base` is its own.
+    /// Whether a slot's place in `base` is current.
     func isListed(_ slot: Slot) -> Bool {
         let word = Int(slot) >> 6
         return word < left.count && left[word] >> UInt64(slot & 63) & 1 == 0
     }
 
-    /// Takes a slot out before its cell changes.
+    /// Removes a slot before its cell changes.
     ///
-    /// - Parameter cell: the slot's cell until now.
+    /// - Parameter cell: the slot's old cell.
     package mutating func remove(_ slot: Slot, _ cell: Cell, in column: Column) {
         if isListed(slot) {
             left[Int(slot) >> 6] |= 1 << UInt64(slot & 63)
@@ -43,21 +44,22 @@ package struct OrderedIndex: Sendable {
         }
     }
 
-    /// Takes a slot in whose cell has changed.
+    /// Inserts a slot after its cell has changed.
     ///
     /// - Parameter cell: the slot's new cell.
     package mutating func insert(_ slot: Slot, _ cell: Cell, in column: Column) {
         delta.insert(slot, cell, in: column)
-        // Made in the background long before, unless that falls far behind.
+        // A background job normally merges much earlier. This runs only if the job falls far
+        // behind.
         if delta.count > 8 * wornCount { self = merged(column) }
     }
 
-    /// Whether the list of changes has grown so long that writes and look-ups gain by `merged`.
+    /// Whether the list of changes is so long that `merged` would make writes and lookups faster.
     package var isWorn: Bool { delta.count > wornCount }
 
     private var wornCount: Int { Int((16 * Double(max(base.count, 4_096))).squareRoot()) }
 
-    /// The same order as one list.
+    /// The same order as one packed list.
     ///
     /// - Complexity: O(n).
     package func merged(_ column: Column) -> OrderedIndex {
@@ -78,12 +80,12 @@ package struct OrderedIndex: Sendable {
         return OrderedIndex(list, slotCount: column.slotCount)
     }
 
-    /// The same order of slots that get other numbers, in the same succession, from 0 on.
+    /// The same order for slots that are renumbered from 0 in ascending order.
     ///
     /// - Parameters:
-    ///   - slots: those that are kept, all that the index has among them.
-    ///   - column: the one that this is the order of.
-    ///   - other: the same values under the new numbers.
+    ///   - slots: the slots to keep. They include every slot of the index.
+    ///   - column: the column of this order.
+    ///   - other: the same values under the new slot numbers.
     /// - Complexity: O(n).
     func renumbered(_ slots: [Slot], from column: Column, to other: Column) -> OrderedIndex {
         var numbers = [Slot](repeating: 0, count: column.slotCount)

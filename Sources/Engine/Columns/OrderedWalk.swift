@@ -1,20 +1,20 @@
 import PersistentStructures
 import QueryLanguage
 
-/// The slots of an ordered index one by one: by value up or down, equal values by slot upwards, and
-/// those without a value last in both directions.
+/// Iterates over the slots of an ordered index: by value ascending or descending, equal values by
+/// ascending slot, and slots without a value last in both directions.
 ///
-/// It goes group by group, a group being the slots of one value.
+/// It proceeds group by group. A group is the set of slots with one value.
 package struct OrderedWalk {
     private let index: OrderedIndex
     private let column: Column
     private let end: WalkEnd
     private var base: Run
     private var delta: Run
-    /// The places without a value, when they come after a walk downwards.
+    /// The places without a value, if they follow a descending walk.
     private var last: (base: Range<Int>, delta: Range<Int>)?
 
-    /// A range of a list that is still to be walked, and the group that is under way.
+    /// The part of a list that remains to be walked, and the current group.
     private struct Run {
         let list: SortedSlots
         var rest: Range<Int>
@@ -29,12 +29,12 @@ package struct OrderedWalk {
 
         mutating func removeFirst() { group = group.lowerBound + 1..<group.upperBound }
 
-        /// Passes over the slots of the group that are less.
+        /// Skips the slots of the group below a slot.
         mutating func drop(below slot: Int) {
             group = group.firstPosition { Int(list.slots[$0]) < slot }..<group.upperBound
         }
 
-        /// Makes the group at the edge the one under way.
+        /// Makes the group at the given end the current one.
         mutating func begin(_ end: WalkEnd, _ column: Column) {
             group = list.group(at: end, of: rest, in: column)
             rest =
@@ -44,8 +44,8 @@ package struct OrderedWalk {
     }
 
     /// - Parameters:
-    ///   - range: the values to be walked; nil is all, missing ones included.
-    ///   - after: the value and slot behind which to begin.
+    ///   - range: the values to walk; nil for all values, missing ones included.
+    ///   - after: the value and slot after which the walk begins.
     package init(
         _ index: OrderedIndex, _ column: Column, descending: Bool = false,
         range: ColumnRange? = nil, after: (value: SortValue, slot: Int)? = nil
@@ -69,11 +69,11 @@ package struct OrderedWalk {
         if let after { skip(behind: after.value, after.slot) }
     }
 
-    /// About how many slots are left.
+    /// The approximate number of slots that are left.
     package var count: Int { base.rest.count + delta.rest.count + (last?.base.count ?? 0) }
 
-    /// Writes the next slots to a buffer, and says how many they are: fewer than fit at the end of the
-    /// walk only.
+    /// Writes the next slots to a buffer and returns their number. It fills the buffer except at
+    /// the end of the walk.
     package mutating func next(into slots: Slots) -> Int {
         var count = 0
         while count < slots.count, let slot = next() {
@@ -83,7 +83,7 @@ package struct OrderedWalk {
         return count
     }
 
-    /// Appends all slots that are left.
+    /// Appends all remaining slots.
     package mutating func appendRest(to slots: inout [Slot]) {
         while let slot = next() { slots.append(slot) }
     }
@@ -136,7 +136,7 @@ package struct OrderedWalk {
         delta.rest = delta.rest.clamped(to: 0..<delta.list.firstPosition(behind: bound, in: column))
     }
 
-    /// Begins behind a slot of some value, whether it still has that or not.
+    /// Begins after a slot with a value, even if the slot no longer has that value.
     private mutating func skip(behind value: SortValue, _ slot: Int) {
         if end == .low {
             cut(from: ColumnBound(value, behind: false))
@@ -147,7 +147,7 @@ package struct OrderedWalk {
             cut(to: ColumnBound(value, behind: true))
         }
         guard beginGroup() else { return }
-        // Of a group with another value, which has not been begun yet, nothing is passed over.
+        // A group with another value has not been started, so none of its slots is skipped.
         let isOf = { [column] (run: Run) in
             !run.group.isEmpty && column.order(run.list.cells[run.group.lowerBound], value) == 0
         }

@@ -1,6 +1,6 @@
-/// The distinct cells of a narrow column, numbered in the order in which they came.
+/// The distinct cells of a narrow column, numbered in the order of their arrival.
 ///
-/// - Note: Grown like an arena: older copies never read behind their own end.
+/// - Note: It grows like an arena: older copies never read beyond their own end.
 @usableFromInline
 struct Palette: Sendable {
     @usableFromInline
@@ -8,14 +8,14 @@ struct Palette: Sendable {
     private(set) var count = 0
     private var codes: [Cell: UInt16] = [:]
 
-    /// A narrow column has at most so many distinct cells.
+    /// The maximum number of distinct cells in a narrow column.
     static let maximumCount = 1 << 16
 
-    /// The cells by code; valid as long as this palette or a copy of it.
+    /// The cells by code, valid as long as this palette or a copy of it exists.
     @inlinable
     var cells: UnsafePointer<Cell> { UnsafePointer(memory.cells) }
 
-    /// What the palette occupies.
+    /// The memory of the palette, in bytes.
     var memoryBytes: Int { memory.capacity * 8 + codes.capacity * 16 }
 
     func code(of cell: Cell) -> UInt16? { codes[cell] }
@@ -29,7 +29,7 @@ struct Palette: Sendable {
         return code
     }
 
-    /// `@unchecked Sendable`: cells before a palette's end are never written again, and behind it
+    /// `@unchecked Sendable`: cells before a palette's end are never written again. After the end,
     /// only the newest palette of the lineage writes, on the writer's thread.
     @usableFromInline
     final class Memory: @unchecked Sendable {

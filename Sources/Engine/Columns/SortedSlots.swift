@@ -1,6 +1,6 @@
 import PersistentStructures
 
-/// Slots in the order of the cells they had when they were put here, equal ones by slot.
+/// Slots in the order of the cells that they had when they were inserted; equal cells by slot.
 struct SortedSlots: Sendable {
     private(set) var cells: [Cell] = []
     private(set) var slots: [Slot] = []
@@ -9,7 +9,7 @@ struct SortedSlots: Sendable {
 
     var memoryBytes: Int { cells.capacity * 8 + slots.capacity * 4 }
 
-    /// The slots that are alive, by their cells in a column.
+    /// The live slots, sorted by their cells in a column.
     ///
     /// - Complexity: O(n log n).
     init(_ column: Column, isAlive: (Slot) -> Bool) {
@@ -47,7 +47,7 @@ struct SortedSlots: Sendable {
         slots.insert(slot, at: position)
     }
 
-    /// Removes a slot that was put here with this cell, if it is here.
+    /// Removes a slot that was inserted with this cell, if it is present.
     mutating func remove(_ slot: Slot, _ cell: Cell, in column: Column) {
         let position = self.position(of: slot, cell, in: column)
         guard position < count, slots[position] == slot else { return }
@@ -63,17 +63,17 @@ struct SortedSlots: Sendable {
         }
     }
 
-    /// The first place on a bound's far side.
+    /// The first place after a bound.
     func firstPosition(behind bound: ColumnBound, in column: Column) -> Int {
         (0..<count).firstPosition { bound.side(cells[$0], column) < 0 }
     }
 
-    /// The places at one end of a range whose cells are equal in order to the one there: found by
-    /// doubling steps, so that few cost little.
+    /// The places at one end of a range whose cells are equal in order to the cell at that end. The
+    /// search doubles its steps, so small groups are cheap.
     func group(at end: WalkEnd, of range: Range<Int>, in column: Column) -> Range<Int> {
         let edge = end == .low ? range.lowerBound : range.upperBound - 1
         let value = cells[edge]
-        // How far from the edge a place is surely equal, and how far surely not.
+        // Distances from the edge: `near` is known to be equal, `far` is known not to be.
         var (near, far) = (0, 1)
         func isEqual(_ steps: Int) -> Bool {
             steps < range.count
@@ -85,7 +85,7 @@ struct SortedSlots: Sendable {
     }
 }
 
-/// The end at which a walk takes from its range.
+/// The end of its range from which a walk takes slots.
 enum WalkEnd {
     case low, high
 }

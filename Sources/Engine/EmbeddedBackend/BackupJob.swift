@@ -6,12 +6,13 @@ import Objects
 import Runtime
 import Synchronization
 
-/// A backup under way: a thread of its own copies the store into a file beside it, which is then read
-/// piece by piece. The file has no name any more from the moment it is whole, so it goes with this.
+/// A backup in progress. Its own thread copies the store into a file beside the store; that file is
+/// then read piece by piece. The file is unlinked as soon as it is complete, so the system removes
+/// it with this object.
 final class BackupJob: StoreBackup {
     private enum State: Sendable {
         case copying
-        /// With the descriptor to read from.
+        /// The copy is complete; the value is the descriptor to read from.
         case copied(Int32)
         case failed(StoreFailure)
     }
@@ -20,13 +21,13 @@ final class BackupJob: StoreBackup {
     private let stop: StopSignal
     private let isCopied = DispatchSemaphore(value: 0)
 
-    /// How long a client is kept waiting for the next sign of life.
+    /// The longest time that a call of `next` waits before it returns without bytes.
     private static let pollInterval = DispatchTimeInterval.milliseconds(250)
 
     static func path(besides store: String) -> String { store + "-backup" }
 
     /// - Parameters:
-    ///   - slot: taken; free again when the copy is whole.
+    ///   - slot: a slot that has been taken. It is freed when the copy ends.
     ///   - stop: ends the copying.
     init(of store: FrozenStore, in slot: BackupSlot, until stop: StopSignal) {
         self.stop = stop

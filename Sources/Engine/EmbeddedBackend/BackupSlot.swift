@@ -3,25 +3,28 @@ import Dispatch
 import Objects
 import Synchronization
 
-/// The place of the one backup that is being copied: its file has a fixed name, so that a start can
-/// remove what a crash has left of it, and the disk needs room for one.
+/// The slot of the one backup that is being copied. The file of the copy has a fixed name, so that
+/// a start can remove what a crash has left behind, and so that the disk needs room for only one
+/// copy.
 final class BackupSlot: Sendable {
     private struct State {
         var current: StopSignal?
-        /// Those that wait for a copy that was told to end.
+        /// Callers that wait for a stopped copy to end.
         var waiting: [DispatchSemaphore] = []
     }
 
     private let state = Mutex(State())
 
-    /// Takes the slot for a copy that ends when it is told to; waits for one that was told so.
+    /// Takes the slot for a copy that ends when `copy` is given. If the slot's present copy has
+    /// been stopped, this waits for its end.
     ///
-    /// - Throws: `TOO_MANY_REQUESTS` while another one is being copied.
+    /// - Throws: `TOO_MANY_REQUESTS` while another backup is being copied.
     func take(_ copy: StopSignal) throws(ServiceFailure) {
         while let ended = try taken(by: copy) { ended.wait() }
     }
 
-    /// Puts a copy in the slot if it is free, and otherwise returns what to wait for.
+    /// Puts a copy into the slot if the slot is free. Otherwise it returns the semaphore to wait
+    /// for.
     private func taken(by copy: StopSignal) throws(ServiceFailure) -> DispatchSemaphore? {
         try state.withLock { state throws(ServiceFailure) in
             guard let current = state.current else {

@@ -2,7 +2,7 @@ import InMemoryEngine
 import JSONText
 import Objects
 
-/// The columns an engine has, as the store remembers them: a JSON array of `[bucket, field]`.
+/// The list of the engine's columns as the store keeps it: a JSON array of `[bucket, field]`.
 enum ColumnCatalogue {
     static let setting = "columns"
 
@@ -23,7 +23,7 @@ enum ColumnCatalogue {
         return writer.bytes
     }
 
-    /// What can be read; the rest will be asked for again by queries.
+    /// Decodes the readable entries. Queries will request the other columns again.
     static func decode(_ text: [UInt8]) -> [ColumnName] {
         let columns = try? JSONParser.reading(text) { view in
             view.elements.compactMap { pair -> ColumnName? in

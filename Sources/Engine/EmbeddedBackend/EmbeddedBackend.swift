@@ -7,7 +7,7 @@ import ObjectStore
 import Objects
 import Runtime
 
-/// The default backend: an in-memory engine over one SQLite file, joined by one writer.
+/// The default backend: an in-memory engine on top of one SQLite file, connected by one writer.
 ///
 ///     let backend = try EmbeddedBackend(path: "shops.sqlite", limits: Limits(), logger: logger)
 ///     backend.submit(.put(…)) { result in … }     // called when it is durable and visible
@@ -23,12 +23,12 @@ public final class EmbeddedBackend: Backend {
     private let backupSlot = BackupSlot()
     private let logger: Logger
 
-    /// Opens or makes the store and reads what the engine needs of it.
+    /// Opens or creates the store, and loads the part that the engine needs.
     ///
     /// - Parameters:
-    ///   - durability: what an answered write survives.
-    ///   - tuning: from what on work that pays in large buckets is done.
-    ///   - now: milliseconds since 1970; the system's clock unless a test says otherwise.
+    ///   - durability: the failures that an answered write survives.
+    ///   - tuning: the thresholds and batch sizes of background work.
+    ///   - now: returns milliseconds since 1970. It is the system's clock, except in tests.
     public init(
         path: String, durability: ObjectStore.Durability = .full, limits: Limits, logger: Logger,
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(),
@@ -36,7 +36,7 @@ public final class EmbeddedBackend: Backend {
     ) throws(StoreFailure) {
         let store = try ObjectStore(
             path: path, durability: durability, logBytes: limits.logBytes)
-        unlink(BackupJob.path(besides: path))  // a backup that a crash ended
+        unlink(BackupJob.path(besides: path))  // the remains of a backup that a crash ended
         let wakeup = WriterWakeup()
         let engine = InMemoryEngine(
             limits: limits, secret: store.secret, source: StoredDocuments(store: store),
@@ -60,8 +60,8 @@ public final class EmbeddedBackend: Backend {
             remembered: ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))
     }
 
-    /// Waits for the writes that were submitted, then closes the store. A full disk does not keep it
-    /// open: the write-ahead log stays until the next start.
+    /// Waits for the submitted writes, then closes the store. A full disk does not prevent that:
+    /// the write-ahead log then stays until the next start.
     public func close() throws(StoreFailure) {
         housekeeping.stop()
         engine.stopBackgroundWork()
@@ -73,22 +73,22 @@ public final class EmbeddedBackend: Backend {
         }
     }
 
-    /// Returns when everything submitted has been answered and nothing is being made beside it.
+    /// Returns when every submitted write has been answered and no background work is in progress.
     public func settle() {
         repeat {
             repeat { writer.drain() } while !engine.isSettled
-            // What was made last may just be put in place.
+            // The last result may be about to be installed.
             writer.drain()
         } while !engine.isSettled
     }
 
-    /// Checks and plans a read, on the engine's present state.
+    /// Checks and plans a read on the engine's present state.
     public func prepare(_ request: consuming ReadRequest) throws(ServiceFailure) -> any PreparedRead
     {
         try engine.prepare(request)
     }
 
-    /// Appends an object, whole, as clients read it, from memory or from the file.
+    /// Appends a whole object as clients read it, from memory or from the file.
     ///
     /// - Throws: `OBJECT_NOT_FOUND`.
     public func get(
@@ -100,9 +100,9 @@ public final class EmbeddedBackend: Backend {
         writer.raw(document)
     }
 
-    /// Holds the present state of a bucket, to be read piece by piece.
+    /// Holds the present state of a bucket so that it can be read piece by piece.
     ///
-    /// - Throws: `TOO_MANY_REQUESTS` where no more states can be held.
+    /// - Throws: `TOO_MANY_REQUESTS` when too many states are already held.
     public func export(_ bucket: BucketName) throws(ServiceFailure) -> any BucketExport {
         let export = try exports.add()
         do {
@@ -117,7 +117,7 @@ public final class EmbeddedBackend: Backend {
         }
     }
 
-    /// Queues a write for the writer's thread; the completion is called when the write's
+    /// Queues a write for the writer's thread. The completion is called when the write's
     /// transaction is durable and visible, or has failed.
     public func submit(
         _ write: Write, key: RequestKey?, by owner: String,
@@ -126,7 +126,8 @@ public final class EmbeddedBackend: Backend {
         writer.submit(write, key, by: owner, completion)
     }
 
-    /// Compares the file with everything that is derived from it, at one state; writes go on.
+    /// Compares the file with everything that is derived from it, at one state, while writes
+    /// continue.
     public func check(until stop: StopSignal?) throws(ServiceFailure) -> CheckReport {
         do {
             let (frozen, state) = try writer.holding {
@@ -138,7 +139,8 @@ public final class EmbeddedBackend: Backend {
         }
     }
 
-    /// Holds the present state of the file, to be copied piece by piece; one backup at a time.
+    /// Holds the present state of the file so that it can be copied piece by piece. Only one backup
+    /// is copied at a time.
     ///
     /// - Throws: `TOO_MANY_REQUESTS` while another backup is being copied.
     public func backup() throws(ServiceFailure) -> any StoreBackup {
@@ -152,8 +154,8 @@ public final class EmbeddedBackend: Backend {
         }
     }
 
-    /// The engine's numbers, with the sizes of the file and its log, SQLite's memory, and the
-    /// writer's queue.
+    /// The engine's statistics, with the size of the file and its log, SQLite's memory, and the
+    /// length of the writer's queue.
     public func statistics() -> BackendStatistics {
         var statistics = engine.statistics()
         statistics.memory.storeCache = ObjectStore.memoryBytes
@@ -165,7 +167,7 @@ public final class EmbeddedBackend: Backend {
 }
 
 extension ServiceFailure {
-    /// What a client is told of a failure of the store: no path, no SQL.
+    /// The failure that a client sees. It contains no path and no SQL.
     init(_ failure: StoreFailure) {
         switch failure {
         case .full: self.init(.storeFull, "the disk is full; nothing was written")

@@ -6,9 +6,9 @@ import Objects
 import Runtime
 import Synchronization
 
-/// The exports under way. Each reads a state of the store that is held for it, so that what is replaced
-/// meanwhile stays on disk, in the write-ahead log, and not in memory. What that costs is bounded: by
-/// how many there are, and by how much of the log one may keep.
+/// The exports in progress. Each reads a held state of the store, so data that is replaced
+/// meanwhile stays on disk, in the write-ahead log, and not in memory. Two limits bound the cost:
+/// the number of exports, and the part of the log that one export may keep.
 final class Exports: Sendable {
     private struct Entry: Sendable { weak var export: OpenExport? }
 
@@ -18,9 +18,9 @@ final class Exports: Sendable {
 
     init(limits: Limits) { self.limits = limits }
 
-    /// Counts one more export in.
+    /// Registers one more export.
     ///
-    /// - Throws: `TOO_MANY_REQUESTS` when there are as many as may be.
+    /// - Throws: `TOO_MANY_REQUESTS` when the number of exports has reached its limit.
     func add() throws(ServiceFailure) -> OpenExport {
         let export = OpenExport(freedOn: freeingThread)
         let isTaken = underWay.withLock { entries in
@@ -42,7 +42,7 @@ final class Exports: Sendable {
 
     /// Ends the exports that keep too much of the log.
     ///
-    /// - Parameter logBytes: what the log is long by now.
+    /// - Parameter logBytes: the present length of the log.
     func endThoseThatKeepTooMuch(logBytes: Int) {
         for export in underWay.withLock({ $0.compactMap(\.export) }) {
             export.endIfItKeeps(moreThan: limits.exportLogBytes, ofLogOf: logBytes)
@@ -50,20 +50,20 @@ final class Exports: Sendable {
     }
 }
 
-/// An export until it is done, or ended for what it keeps.
+/// An export until it is complete, or until it is ended because it keeps too much of the log.
 final class OpenExport: BucketExport {
     private enum State: Sendable {
-        /// It has its place, but nothing to read yet.
+        /// The export is registered, but has nothing to read yet.
         case waiting
         case underWay(any BucketExport)
         case done
-        /// Because it kept more of the log than so many bytes.
+        /// The export was ended because it kept more than this many bytes of the log.
         case ended(Int)
     }
 
     private struct Reading: Sendable {
         var state = State.waiting
-        /// Bytes of the log when it began, or later when it has been begun anew.
+        /// The length of the log when the export began, or when the log was restarted after that.
         var logAtBegin = 0
     }
 
@@ -72,14 +72,14 @@ final class OpenExport: BucketExport {
 
     init(freedOn thread: WorkThread) { freeingThread = thread }
 
-    /// - Parameter logBytes: what the log is long by now.
+    /// - Parameter logBytes: the present length of the log.
     func begin(_ export: any BucketExport, logBytes: Int) {
         reading.withLock { $0 = Reading(state: .underWay(export), logAtBegin: logBytes) }
     }
 
     deinit { letGo(of: reading.withLock { $0.state }) }
 
-    /// Whether it takes one of the places for exports.
+    /// Whether the export counts towards the limit of exports.
     var isUnderWay: Bool {
         switch reading.withLock({ $0.state }) {
         case .waiting, .underWay: true
@@ -121,7 +121,8 @@ final class OpenExport: BucketExport {
         letGo(of: former)
     }
 
-    /// A connection to the store is closed with it, for which no event loop should wait.
+    /// Releases a state on another thread. That closes a connection to the store, and no event loop
+    /// should wait for it.
     private func letGo(of state: State) {
         guard case .underWay(let export) = state else { return }
         freeingThread.async { withExtendedLifetime(export) {} }
@@ -129,12 +130,12 @@ final class OpenExport: BucketExport {
 }
 
 extension EmbeddedBackend {
-    /// What an export reads: the documents of the state that the engine has at this moment.
+    /// The documents that an export reads, at the state that the engine has now.
     static func documents(of store: ObjectStore) throws(StoreFailure) -> any PresentDocuments {
         do {
             return FrozenDocuments(store: try store.freeze())
         } catch .displaced {
-            // Nothing is written any more, so what is there stays as it is, and can be saved.
+            // Nothing is written any more, so the present data stays unchanged and can be saved.
             return StoredDocuments(store: store)
         }
     }

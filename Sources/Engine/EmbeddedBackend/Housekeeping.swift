@@ -5,10 +5,10 @@ import ObjectStore
 import Runtime
 import Synchronization
 
-/// What has to be done from time to time beside the writes: checkpoints, the removal of what is not
-/// needed any more, free memory too, and the order of indexes at rest.
+/// The recurring work beside the writes: checkpoints, the removal of expired and outdated data, the
+/// return of free memory, and merges of indexes at rest.
 ///
-/// `@unchecked Sendable`: `ticks` and `isFailing` are touched on that thread only.
+/// `@unchecked Sendable`: only the housekeeping thread accesses `ticks` and `isFailing`.
 final class Housekeeping: @unchecked Sendable {
     private let store: ObjectStore
     private let engine: InMemoryEngine
@@ -23,8 +23,8 @@ final class Housekeeping: @unchecked Sendable {
     private var ticks = 0
     private var isFailing = false
 
-    /// In ticks. Checkpoints are not made more often than need be: a page goes into the file once for
-    /// all the times it was written in between.
+    /// Intervals in ticks. Checkpoints are no more frequent than necessary, because a checkpoint
+    /// writes a page to the file once, however often it was written in between.
     private static let (secondly, sweepEvery) = (5, 300)
 
     init(
@@ -50,7 +50,7 @@ final class Housekeeping: @unchecked Sendable {
         }
     }
 
-    /// Returns when nothing is being done any more.
+    /// Returns when no housekeeping is in progress any more.
     func stop() {
         isStopped.store(true, ordering: .relaxed)
         thread.drain()
@@ -60,7 +60,8 @@ final class Housekeeping: @unchecked Sendable {
         ticks += 1
         let isSecond = ticks % Self.secondly == 0
         guard isSecond || store.isCheckpointDue else { return }
-        // What connections and queries have freed is kept by malloc, in whatever thread's arena.
+        // malloc keeps the memory that connections and queries have freed, in the arena of any
+        // thread.
         if ticks % Self.sweepEvery == 0 { gb_malloc_trim() }
         if isSecond {
             engine.mergeAtRest()
@@ -75,7 +76,7 @@ final class Housekeeping: @unchecked Sendable {
             if ticks % Self.sweepEvery == Self.secondly { writer.forgetOld() }
             isFailing = false
         } catch {
-            // Tried again all the time: said once.
+            // Housekeeping is retried constantly, so a failure is logged once.
             if !isFailing {
                 logger.warning("housekeeping fails for now", metadata: ["reason": "\(error)"])
             }
@@ -83,7 +84,7 @@ final class Housekeeping: @unchecked Sendable {
         }
     }
 
-    /// Says that the store's file is gone before somebody writes.
+    /// Logs that the store's file has been moved or deleted, before a write finds out.
     private func noteDisplacement() {
         do throws(StoreFailure) {
             try store.checkFiles()

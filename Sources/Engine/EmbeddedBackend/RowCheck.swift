@@ -4,7 +4,7 @@ import JSONText
 import ObjectStore
 import Objects
 
-/// The rows of a store, one by one, against the rules for objects and against an index.
+/// Checks the rows of a store, one by one, against the rules for objects and against an index.
 struct RowCheck {
     private(set) var problems: [String] = []
     private(set) var points = 0
@@ -16,12 +16,12 @@ struct RowCheck {
     private var changes: Set<ChangeNumber> = []
     private var objects: [BucketName: Int] = [:]
 
-    /// - Parameter engine: nil where none could be built; then rows are checked by themselves.
+    /// - Parameter engine: nil if no engine could be built. The rows are then checked on their own.
     init(engine: EngineState?, lastChange: ChangeNumber) {
         self.engine = engine
         self.lastChange = lastChange
         var limits = Limits()
-        // The limits may have been others when the object was written.
+        // The limits may have been different when the object was written.
         limits.objectBytes = .max
         limits.objectDepth = .max
         self.limits = limits
@@ -51,7 +51,7 @@ struct RowCheck {
         problems += found.map { "\(location): \($0)" }
     }
 
-    /// Buckets of which the index counts other objects than the store has.
+    /// The buckets for which the index and the store count different numbers of objects.
     func countProblems() -> [String] {
         guard let engine else { return [] }
         return Set(objects.keys).union(engine.buckets).compactMap { bucket in
@@ -120,7 +120,7 @@ extension EngineState {
         let object = ObjectChange(
             bucket: bucket, metadata: row.metadata, creation: row.creation, change: row.change,
             points: points)
-        // A document that cannot be read is told of by itself.
+        // An unreadable document is reported separately.
         return (try? disagreements(with: object) { try parser.parse(row.document) }) ?? []
     }
 }

@@ -4,16 +4,19 @@ import JSONText
 import ObjectStore
 import Objects
 
-/// Every disagreement between a store's documents and what is derived from them, in sentences.
+/// Finds every disagreement between a store's documents and the data derived from them, one
+/// sentence each.
 public enum StoreCheck {
-    /// Reads the whole store at one state, without changing it; another process may be serving it.
+    /// Reads the whole store at one state without changing it. Another process may be serving the
+    /// store.
     public static func run(path: String) throws(StoreFailure) -> CheckReport {
         try run(try FrozenStore(path: path), against: nil, until: nil)
     }
 
     /// - Parameters:
-    ///   - engine: the same state in memory; nil: what a start would make of the store.
-    ///   - stop: what ends it soon; the report is not whole then.
+    ///   - engine: the same state in memory. If it is nil, an engine is built from the store as a
+    ///     start would build it.
+    ///   - stop: ends the check early. The report is then incomplete.
     static func run(
         _ store: FrozenStore, against engine: EngineState?, until stop: StopSignal?
     ) throws(StoreFailure) -> CheckReport {
@@ -44,7 +47,8 @@ public enum StoreCheck {
         }
     }
 
-    /// An engine as a start would build it; nil, with the reason reported, when none can be built.
+    /// An engine as a start would build it. If none can be built, the reason is reported and the
+    /// result is nil.
     private static func built(_ scan: StoreScan, _ report: inout CheckReport) -> EngineState? {
         let engine = InMemoryEngine(
             limits: Limits(), secret: [0], source: NoDocuments(), now: { .min })

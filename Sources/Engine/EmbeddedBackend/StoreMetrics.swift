@@ -1,7 +1,7 @@
 import CoreMetrics
 
-/// What is measured of the store: transactions, the writes in each, what the
-/// engine needs to take them on, and checkpoints.
+/// The metrics of the store: transactions, the writes in each, the time that the engine needs to
+/// publish them, and checkpoints.
 struct StoreMetrics: Sendable {
     private let commits = Timer(label: "geobucket_commit_duration_seconds")
     private let syncs = Timer(label: "geobucket_sync_duration_seconds")
@@ -14,10 +14,11 @@ struct StoreMetrics: Sendable {
         writes.record(count)
     }
 
-    /// - Parameter start: when everything of the transaction had been written but its end.
+    /// - Parameter start: the time when the whole transaction except its commit had been written.
     func synced(since start: ContinuousClock.Instant) { syncs.record(since: start) }
 
-    /// - Parameter start: when the writer began to make a state visible, or to put background work in.
+    /// - Parameter start: the time when the writer began to publish a state or to install
+    ///   background work.
     func published(since start: ContinuousClock.Instant) { publications.record(since: start) }
 
     func checkpointed(since start: ContinuousClock.Instant) { checkpoints.record(since: start) }

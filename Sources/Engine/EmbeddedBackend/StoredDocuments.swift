@@ -38,7 +38,7 @@ struct StoredDocuments: DocumentSource {
     }
 }
 
-/// A state of the store as documents that were.
+/// A frozen state of the store as a source of its documents.
 struct FrozenDocuments: PresentDocuments {
     let store: FrozenStore
 

@@ -6,16 +6,17 @@ import Objects
 import QueryLanguage
 import WriteRules
 
-/// One transaction of the store and the engine's next snapshot as the rules of writes see them: one state
-/// that is fetched from and stored into.
+/// The state of one write transaction: a transaction of the store together with the engine's next
+/// snapshot. The write rules read from it and write to it as one state.
 final class WriteSession: TransactionState {
-    /// What the engine is to become.
+    /// The engine's next snapshot.
     let nextSnapshot: NextSnapshot
     private(set) var lastChange: ChangeNumber
 
     private let transaction: StoreTransaction
     private let engine: InMemoryEngine
-    /// The engine has all documents as they were: those that are deleted need not be handed to it.
+    /// Whether the engine already keeps all former documents, so that deleted documents need not be
+    /// handed to it.
     private let isAllSuperseded: Bool
     private var buckets: [BucketName: Int64] = [:]
     private let parser: JSONParser
@@ -34,9 +35,9 @@ final class WriteSession: TransactionState {
 
     var requests: StoreTransaction { transaction }
 
-    // MARK: What is there
+    // MARK: Reading the state
 
-    /// From memory, unless this very transaction has changed it.
+    /// Reads from memory, unless this transaction has changed the object.
     func find(_ id: ObjectID, in bucket: BucketName) throws -> FoundObject? {
         guard let (creation, latest) = nextSnapshot.changes(of: id, in: bucket) else { return nil }
         if let document = engine.cachedDocument(creation: creation, change: latest),
@@ -73,7 +74,7 @@ final class WriteSession: TransactionState {
         at now: Int64, atMost count: Int
     ) throws -> [(bucket: BucketName, creation: ChangeNumber)] {
         try transaction.expired(at: now, atMost: Int64(count)).filter {
-            // A time that is damaged removes nothing.
+            // A damaged row may have a wrong expiry time, so it is never removed as expired.
             try transaction.row(creation: $0.creation)?.isWhole ?? true
         }
     }
@@ -89,7 +90,7 @@ final class WriteSession: TransactionState {
 
     func geoFieldCount(of bucket: BucketName) -> Int { nextSnapshot.geoFieldCount(of: bucket) }
 
-    // MARK: What is done
+    // MARK: Changing the state
 
     func insert(
         _ metadata: ObjectMetadata, _ document: WrittenDocument, in bucket: BucketName

@@ -8,11 +8,12 @@ import Runtime
 import Synchronization
 import WriteRules
 
-/// The one writer: takes writes that wait, each owner's in turn, puts them into one transaction (group
-/// commit), then into the engine, then answers them.
+/// The one writer. It takes waiting writes, each owner's in turn, and combines them into one
+/// transaction (group commit). It then applies them to the engine and answers them.
 ///
-/// A transaction takes what waited when it began, within `commitMilliseconds`: whoever sends thousands
-/// at once does not make others wait for all of them.
+/// A transaction takes the writes that waited when it began, for at most `commitMilliseconds`. A
+/// client that sends thousands of writes at once therefore does not make others wait for all of
+/// them.
 final class Writer: Sendable {
     private struct Pending: Sendable {
         let write: Write
@@ -35,10 +36,10 @@ final class Writer: Sendable {
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
     private let committed = Atomic(0)
-    /// Nothing but writes is done any more.
+    /// Whether the writer is ending and runs nothing but writes.
     private let isEnding = Atomic(false)
     private let metrics = StoreMetrics()
-    /// Tombstones are kept for so many milliseconds.
+    /// The time for which tombstones are kept, in milliseconds.
     private static let tombstoneMilliseconds: Int64 = 7 * 86_400_000
 
     init(
@@ -53,7 +54,7 @@ final class Writer: Sendable {
         self.now = now
     }
 
-    /// Transactions of writes so far.
+    /// The number of write transactions so far.
     var commits: Int { committed.load(ordering: .relaxed) }
 
     func submit(
@@ -69,7 +70,7 @@ final class Writer: Sendable {
         if isFirst { thread.async { self.run() } }
     }
 
-    /// Puts the results of the engine's background work in place, in turn with the writes.
+    /// Installs the results of the engine's background work between two transactions.
     func installBackgroundWork() {
         betweenWrites { [self] in
             let start = ContinuousClock.now
@@ -79,14 +80,14 @@ final class Writer: Sendable {
         }
     }
 
-    /// Does something in turn with the writes, unless the end is near.
+    /// Runs a job between two transactions, unless the writer is ending.
     private func betweenWrites(_ job: @escaping @Sendable () -> Void) {
         thread.async { [self] in
             if !isEnding.load(ordering: .relaxed) { job() }
         }
     }
 
-    /// Writes down which columns there are, so that a start can have them made again.
+    /// Stores the list of columns, so that the next start can build them again.
     private func rememberColumns() {
         guard let columns = engine.takeChangedColumns() else { return }
         do {
@@ -96,36 +97,36 @@ final class Writer: Sendable {
         }
     }
 
-    /// Writes that wait for the next transaction.
+    /// The number of writes that wait for the next transaction.
     var waiting: Int { state.withLock { $0.pending.count } }
 
-    /// Returns when everything submitted so far has been answered.
+    /// Returns when every write submitted so far has been answered.
     func drain() {
         repeat { thread.drain() } while state.withLock { $0.isScheduled }
     }
 
-    /// Returns when everything submitted so far has been answered, and nothing else touches the store any
-    /// more.
+    /// Returns when every write submitted so far has been answered and nothing accesses the store
+    /// any more.
     func end() {
         isEnding.store(true, ordering: .relaxed)
         drain()
     }
 
-    /// Runs `body` between two transactions, when store and engine are at the same state.
+    /// Runs `body` between two transactions, when the store and the engine have the same state.
     func holding<State>(
         _ body: () throws(StoreFailure) -> State
     ) throws(StoreFailure) -> State {
         try thread.sync(body)
     }
 
-    /// Commits one group; what else waits for the writer gets its turn before the next.
+    /// Commits one group. Other jobs that wait for the writer's thread run before the next group.
     private func run() {
         guard let (first, waiting) = begin() else { return }
         commit(first, andUpTo: waiting)
         thread.async { self.run() }
     }
 
-    /// The write with which the next group begins, and how many wait after it.
+    /// Takes the first write of the next group, and counts the writes that wait after it.
     private func begin() -> (first: Pending, waiting: Int)? {
         state.withLock { state in
             guard let (_, first) = state.pending.popFirst() else {
@@ -136,8 +137,8 @@ final class Writer: Sendable {
         }
     }
 
-    /// Another write for the group. One that has to see the writes before it through the engine begins
-    /// a group of its own.
+    /// Takes another write for the group. A write that has to see earlier writes through the engine
+    /// begins a group of its own.
     private func takeFollowing() -> Pending? {
         state.withLock { state in
             guard let next = state.pending.first, !next.write.needsPublished else { return nil }
@@ -145,7 +146,7 @@ final class Writer: Sendable {
         }
     }
 
-    /// - Parameter count: of the writes that wait, so many may come along.
+    /// - Parameter count: the number of waiting writes that may join the group.
     private func commit(_ first: Pending, andUpTo count: Int = 0) {
         let start = ContinuousClock.now
         let end = start + .milliseconds(limits.commitMilliseconds)
@@ -167,8 +168,9 @@ final class Writer: Sendable {
             for (pending, answer) in zip(group, answers) { pending.completion(answer) }
         } catch {
             engine.supersedeAll(nil)
-            // One write may be to blame for all: each gets its own transaction. A lock of another
-            // process is nobody's fault, and each would wait for it anew.
+            // One write may have caused the failure of the whole group, so each write is retried in
+            // its own transaction. A lock held by another process is caused by no write, and each
+            // retry would wait for the lock again.
             if case .busy = error {
                 note(error)
                 while group.count <= count, let next = takeFollowing() { group.append(next) }
@@ -182,8 +184,8 @@ final class Writer: Sendable {
         }
     }
 
-    /// Logs that writes begin to fail, or succeed again. A damaged object is the fault of one write,
-    /// whose answer is logged.
+    /// Logs when writes begin to fail or succeed again. A damaged object concerns one write only,
+    /// and the answer to that write is logged.
     func note(_ failure: StoreFailure?) {
         if case .damagedObject = failure { return }
         let hasChanged = isFailing.withLock { isFailing in
@@ -198,7 +200,7 @@ final class Writer: Sendable {
         }
     }
 
-    /// One transaction, and its changes in the engine once it is durable.
+    /// Runs one transaction, and applies its changes to the engine once they are durable.
     private func transact<Result>(
         isAllSuperseded: Bool = false, _ body: (WriteEvaluator<WriteSession>) throws -> Result
     ) throws(StoreFailure) -> Result {
@@ -220,7 +222,7 @@ final class Writer: Sendable {
             engine.publish(session.nextSnapshot, upTo: session.lastChange)
             metrics.published(since: start)
         } else if isAllSuperseded {
-            engine.supersedeAll(nil)  // nobody will ask for a state of the store
+            engine.supersedeAll(nil)  // nothing was superseded
         }
         return result
     }
@@ -231,7 +233,7 @@ final class Writer: Sendable {
 
     // MARK: Housekeeping
 
-    /// Removes what has expired, some objects at a time, in turn with the writes.
+    /// Removes expired objects in batches, between two transactions.
     func removeExpired() {
         betweenWrites { [self] in
             do throws(StoreFailure) {
@@ -243,7 +245,7 @@ final class Writer: Sendable {
         }
     }
 
-    /// Forgets old deletions and old requests, some at a time.
+    /// Deletes old tombstones and old requests in batches.
     func forgetOld() {
         betweenWrites { [self] in
             do throws(StoreFailure) {
@@ -262,7 +264,7 @@ final class Writer: Sendable {
         }
     }
 
-    /// Lets the write-ahead log begin anew.
+    /// Completes a checkpoint so that the write-ahead log can restart.
     func finishCheckpoint() {
         betweenWrites { [self] in
             do throws(StoreFailure) {
@@ -275,7 +277,7 @@ final class Writer: Sendable {
 }
 
 extension Write {
-    /// Whether it has to see the writes before it through the engine.
+    /// Whether the write has to see earlier writes through the engine.
     fileprivate var needsPublished: Bool {
         switch self {
         case .deleteBucket, .deleteWhere: true
@@ -284,7 +286,7 @@ extension Write {
     }
 }
 
-/// Lets the engine, made before the writer, wake it.
+/// Wakes the writer for the engine, which is created before the writer.
 final class WriterWakeup: Sendable {
     private struct Target: Sendable { weak var writer: Writer? }
 

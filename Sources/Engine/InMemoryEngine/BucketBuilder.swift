@@ -6,24 +6,24 @@ import PersistentStructures
 import SpatialIndex
 import Synchronization
 
-/// Builds a bucket in one go, its indexes packed.
+/// Builds a bucket in one pass, with packed indexes.
 struct BucketBuilder: Sendable {
     private var records = PersistentArray<BucketState.SlotRecord>()
     private var ids = SlotIDs()
     private var expiries = Expiries()
-    /// By the numbers of the fields; few, so they are looked through.
+    /// Indexed by field number. The list is short, so a linear search is enough.
     private var points: [(field: Int, list: [(slot: Slot, coordinate: Coordinate)])] = []
 
     private let pointsPerTree: Int
 
     init(pointsPerTree: Int) { self.pointsPerTree = pointsPerTree }
 
-    /// Larger buckets are built by several threads.
+    /// Several threads build a bucket that has more objects than this.
     private static let small = 4_096
 
     private var isSmall: Bool { records.count <= Self.small }
 
-    /// Adds an object; creation numbers have to ascend.
+    /// Adds an object. Creation numbers have to ascend.
     mutating func add(
         _ id: UnsafeBufferPointer<UInt8>, _ record: BucketState.SlotRecord, expires: Int64
     ) -> Slot {
@@ -34,7 +34,7 @@ struct BucketBuilder: Sendable {
         return slot
     }
 
-    /// Gives a slot a point; slots have to ascend.
+    /// Adds a point to a slot. Slots have to ascend.
     mutating func add(_ coordinate: Coordinate, field: Int, to slot: Slot) {
         if let position = points.firstIndex(where: { $0.field == field }) {
             points[position].list.append((slot, coordinate))
@@ -59,8 +59,8 @@ struct BucketBuilder: Sendable {
     }
 
     /// - Parameters:
-    ///   - fields: the paths by their numbers.
-    ///   - byThreads: whether other threads may help with a large bucket.
+    ///   - fields: the field paths, indexed by field number.
+    ///   - byThreads: whether other threads may help to build a large bucket.
     func build(fields: [FieldPath], byThreads: Bool = true) -> BucketState {
         let parts = concurrentMap(points.count + 1, byThreads: byThreads && !isSmall) {
             number -> Part in
@@ -86,7 +86,7 @@ struct BucketBuilder: Sendable {
     }
 }
 
-/// What `make` makes of 0, 1, … `count` - 1, by as many threads as there are cores.
+/// The results of `make` for 0 to `count` - 1, computed by as many threads as there are cores.
 func concurrentMap<Result: Sendable>(
     _ count: Int, byThreads: Bool = true, _ make: @Sendable (Int) -> Result
 ) -> [Result] {

@@ -7,21 +7,23 @@ import Objects
 import PersistentStructures
 import SpatialIndex
 
-/// What memory holds of one bucket at one moment: a value, whose copies share what has not changed.
+/// The in-memory state of one bucket at one moment. It is a value; its copies share all unchanged
+/// parts.
 ///
-/// Every object has a slot, given at creation and kept through its updates, so slots are in the
-/// order of creation. Deletions leave holes; when a quarter of the slots are holes they are
-/// renumbered, in the background (`CompactionJob`).
+/// Every object gets a slot at its creation and keeps it through updates, so slots are in the order
+/// of creation. Deletions leave holes. When a quarter of the slots are holes, a background job
+/// renumbers the slots (`CompactionJob`).
 struct BucketState: Sendable {
     private(set) var records = PersistentArray<SlotRecord>()
     private(set) var fields: [FieldPath: PointIndex] = [:]
     var columns = ColumnSet()
     private(set) var expiries = Expiries()
-    /// Objects alive.
+    /// The number of live objects.
     private(set) var count = 0
-    /// Changes when slots are given other numbers: what was made of slots is good for one numbering.
+    /// Changes when slots are renumbered. Anything derived from slots is valid for one numbering
+    /// only.
     private(set) var numbering: UInt32 = 0
-    /// Points that an index takes before they become a tree.
+    /// The number of points that an index collects before they become a tree.
     private let pointsPerTree: UInt32
     private var ids = SlotIDs()
 
@@ -40,7 +42,7 @@ struct BucketState: Sendable {
 
     var slotCount: Int { records.count }
 
-    /// Whether so many slots are holes that they should be renumbered.
+    /// Whether the share of holes is large enough to renumber the slots.
     func isSparse(_ tuning: InMemoryEngine.Tuning) -> Bool {
         let holes = slotCount - count
         return holes >= tuning.holes && holes * tuning.slotsPerHole > slotCount
@@ -48,7 +50,7 @@ struct BucketState: Sendable {
 
     var points: Int { fields.values.reduce(0) { $0 + $1.count } }
 
-    // What the parts occupy, in bytes, as if they shared nothing with the bucket's copies.
+    // The bytes that each part occupies, as if it shared nothing with copies of the bucket.
 
     var recordBytes: Int { records.memoryBytes + expiries.memoryBytes }
     var idBytes: Int { ids.memoryBytes }
@@ -57,12 +59,12 @@ struct BucketState: Sendable {
     }
     var columnBytes: Int { columns.memoryBytes }
 
-    // Inlined because a call would copy the state, and with it count many references.
+    // Inlined, because a call would copy the state and retain many references.
 
     @inline(__always)
     func id(of slot: Slot) -> UnsafeBufferPointer<UInt8> { ids[slot] }
 
-    // Of many slots, fetched together.
+    // The ids of many slots, fetched together.
 
     @inline(__always)
     func ids(of slots: [Slot]) -> [UnsafeBufferPointer<UInt8>] { ids.ids(of: slots) }
@@ -77,7 +79,7 @@ struct BucketState: Sendable {
 
     @inline(__always)
     func records(of slots: [Slot]) -> [SlotRecord] {
-        // The array without elements is one for all threads: its count is not to be written.
+        // All threads share one empty array, so its count must not be written.
         guard !slots.isEmpty else { return [] }
         var slots = slots
         return [SlotRecord](unsafeUninitializedCapacity: slots.count) { found, count in
@@ -93,12 +95,12 @@ struct BucketState: Sendable {
         return records[Int(newest)].isAlive ? newest : nil
     }
 
-    /// The first slot whose object was created after a change number: where a page goes on.
+    /// The first slot whose object was created after a change number. A page continues there.
     func firstSlot(createdAfter creation: ChangeNumber) -> Int {
         records.firstSlot(createdAfter: creation)
     }
 
-    /// The slot of the object that a change created, one that is gone too.
+    /// The slot of the object that a change created, even if the object has been deleted.
     func slot(created creation: ChangeNumber) -> Slot? { records.slot(created: creation) }
 
     /// - Returns: the object's slot.
@@ -110,7 +112,7 @@ struct BucketState: Sendable {
         return slot
     }
 
-    /// Gives an object its latest change, and a slot if it has none.
+    /// Records an object's latest change, and assigns a slot to a new object.
     private mutating func enter(
         _ creation: ChangeNumber, _ change: ChangeNumber, id: UnsafeBufferPointer<UInt8>
     ) -> Slot {
@@ -126,7 +128,8 @@ struct BucketState: Sendable {
     }
 
     private mutating func insert(_ slot: Slot, _ points: [FieldPoint], expires: Int64) {
-        // Out of the table's keys, which would share the indexes while they are written.
+        // Iterates over a copy of the keys: iterating over the table itself would share the indexes
+        // while they are written.
         for field in fields.keys.filter({ field in !points.contains { $0.field == field } }) {
             fields[field]!.remove(slot)
             if fields[field]!.count == 0 { fields[field] = nil }
@@ -164,10 +167,10 @@ struct BucketState: Sendable {
         fields[field]?.install(merged) ?? false
     }
 
-    /// The same objects, their slots renumbered without the holes, on the calling thread alone. It
-    /// shares with this state nothing that a writer appends to.
+    /// The same objects with renumbered slots and no holes, built on the calling thread alone. The
+    /// result shares nothing with this state that a writer appends to.
     ///
-    /// - Complexity: O(slots), and as much for each column.
+    /// - Complexity: O(slots), and O(slots) again for each column.
     func compacted() -> BucketState {
         let fields = Array(fields)
         var builder = BucketBuilder(pointsPerTree: Int(pointsPerTree))
@@ -189,8 +192,8 @@ struct BucketState: Sendable {
         return compacted
     }
 
-    /// Makes an object what it is in another state of the same bucket, whose slots may have other
-    /// numbers. Objects that are new have to come in the order of their creation.
+    /// Copies the state of one object from another state of the same bucket, whose slots may have
+    /// other numbers. New objects have to be adopted in the order of their creation.
     mutating func adopt(_ creation: ChangeNumber, from other: BucketState) {
         guard let source = other.slot(created: creation), other.records[Int(source)].isAlive else {
             if let slot = slot(created: creation), records[Int(slot)].isAlive {
@@ -206,7 +209,7 @@ struct BucketState: Sendable {
 }
 
 extension BucketState {
-    /// A bucket of parts that belong together: slots without holes.
+    /// A bucket made of parts that belong together. Its slots have no holes.
     init(
         records: PersistentArray<SlotRecord>, ids: SlotIDs, fields: [FieldPath: PointIndex],
         expiries: Expiries, pointsPerTree: Int

@@ -1,11 +1,11 @@
 import Backend
 import Objects
 
-/// What a durable write did to one bucket: what an engine derives its state from.
+/// The effect of a durable write on one bucket. An engine derives its state from these changes.
 enum Change: Sendable {
-    /// With the object's own document, as it is stored.
+    /// Carries the object's own document as it is stored.
     case upsert(ObjectChange, text: [UInt8])
-    /// Objects by the changes that created them.
+    /// Names the objects by the changes that created them.
     case delete(bucket: BucketName, creations: [ChangeNumber])
     case deleteBucket(BucketName)
 
@@ -17,14 +17,14 @@ enum Change: Sendable {
     }
 }
 
-/// The new state of one object, without its document.
+/// The new state of one object, without the document.
 public struct ObjectChange: Sendable {
-    /// The bucket that the object is in.
+    /// The bucket that contains the object.
     public var bucket: BucketName
     /// The predefined fields after the change.
     public var metadata: ObjectMetadata
-    /// The number of the change that created the object: its name in the store, and its place in
-    /// the order of creation.
+    /// The number of the change that created the object. It identifies the object in the store and
+    /// determines its position in the order of creation.
     public var creation: ChangeNumber
     /// The number of this change.
     public var change: ChangeNumber

@@ -5,41 +5,42 @@ import Objects
 import PersistentStructures
 
 extension InMemoryEngine {
-    /// The present state, to be compared with the store's.
+    /// The present state, for comparison with the store.
     public func present() -> EngineState { EngineState(snapshot: snapshot) }
 
-    /// How many objects the engine holds of a bucket, those that have expired included.
+    /// The number of objects that the engine holds for a bucket, including expired objects.
     public func count(of bucket: BucketName) -> Int { present().count(of: bucket) }
 
-    /// Every broken invariant of every bucket, in a sentence each.
+    /// One sentence for each broken invariant of any bucket.
     public func violations() -> [String] { present().violations() }
 }
 
-/// One state of an engine, as long as this exists: what of it can be compared with stored objects.
+/// One state of an engine, kept alive by this value, for comparison with stored objects.
 public struct EngineState: Sendable {
     let snapshot: Snapshot
 
-    /// The number of the latest change that it holds.
+    /// The number of the latest change that the state contains.
     public var change: ChangeNumber { snapshot.change }
 
-    /// Every broken invariant of every bucket, in a sentence each.
+    /// One sentence for each broken invariant of any bucket.
     public func violations() -> [String] {
         snapshot.buckets.flatMap { name, bucketView in
             bucketView.state.violations().map { "bucket \(name.text): \($0)" }
         }
     }
 
-    /// The buckets that the state has, in no particular order.
+    /// The buckets of the state, in no particular order.
     public var buckets: [BucketName] { Array(snapshot.buckets.keys) }
 
-    /// How many objects a bucket holds, those that have expired included.
+    /// The number of objects in a bucket, including expired objects.
     public func count(of bucket: BucketName) -> Int { snapshot.bucket(bucket)?.count ?? 0 }
 
-    /// What is otherwise in memory than it is stored, in words.
+    /// The differences between an object in memory and the stored object, one sentence each.
     ///
     /// - Parameters:
-    ///   - object: as it is stored.
-    ///   - document: as clients read it; asked for where there are columns.
+    ///   - object: the stored object.
+    ///   - document: returns the document as clients read it. It is called only if the bucket has
+    ///     columns.
     public func disagreements(
         with object: ObjectChange, document: () throws -> JSONView
     ) rethrows -> [String] {
@@ -65,7 +66,7 @@ public struct EngineState: Sendable {
 }
 
 extension ColumnSet {
-    /// The columns that have another value in a slot than a document.
+    /// The columns whose value for a slot differs from the document's value.
     fileprivate func disagreements(_ slot: Slot, _ document: JSONView) -> [String] {
         entries.filter { field, entry in
             let value = ColumnValue(field.value(in: document))

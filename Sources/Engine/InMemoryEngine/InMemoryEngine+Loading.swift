@@ -7,11 +7,12 @@ import Runtime
 import Synchronization
 
 extension InMemoryEngine {
-    /// Replaces everything by the objects that `feed` gives, in the order of creation.
+    /// Replaces the whole state by the objects that `feed` delivers in the order of creation.
     ///
     /// - Parameters:
-    ///   - buckets: every bucket; loaded objects name theirs by its place here.
-    ///   - fields: every path that holds points; loaded points name theirs by its place here.
+    ///   - buckets: every bucket. Loaded objects refer to their bucket by its index in this list.
+    ///   - fields: every path that holds points. Loaded points refer to their field by its index in
+    ///     this list.
     public func load(
         buckets: [BucketName], fields: [FieldPath], change: ChangeNumber,
         _ feed: ((LoadedObjects) throws -> Void) throws -> Void
@@ -19,7 +20,7 @@ extension InMemoryEngine {
         let distributor = RowDistributor(
             buckets: buckets.count, pointsPerTree: tuning.pointsPerTree)
         try feed { distributor.add($0) }
-        // What building needed besides goes back to the system.
+        // Returns the temporary memory of the build to the system.
         defer { gb_malloc_trim() }
         let builders = distributor.finish()
         let states = concurrentMap((builders.count + 255) / 256) { piece in
@@ -40,11 +41,12 @@ extension InMemoryEngine {
     }
 }
 
-/// Deals loaded objects out to the builders of their buckets, on a thread beside the one that reads.
+/// Distributes loaded objects to the builders of their buckets, on a separate thread from the
+/// reader's.
 private final class RowDistributor: Sendable {
     private let builders: Mutex<[BucketBuilder]>
     private let thread = WorkThread("load")
-    /// Lets the reader be ahead by so many groups of objects.
+    /// Limits how many groups of objects the reader may be ahead.
     private let ahead = DispatchSemaphore(value: 8)
 
     init(buckets: Int, pointsPerTree: Int) {
@@ -64,7 +66,7 @@ private final class RowDistributor: Sendable {
         }
     }
 
-    /// The builders with everything that was added; to be called once.
+    /// Returns the builders with everything that was added. It must be called once.
     func finish() -> [BucketBuilder] {
         thread.sync {
             builders.withLock { builders in

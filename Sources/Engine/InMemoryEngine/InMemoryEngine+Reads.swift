@@ -18,12 +18,12 @@ extension InMemoryEngine {
         }
     }
 
-    /// The document that a change wrote, as clients read it, if it is in memory.
+    /// The document that a change wrote, as clients read it; nil if it is not in memory.
     public func cachedDocument(creation: ChangeNumber, change: ChangeNumber) -> [UInt8]? {
         cache.document(creation: creation, change: change)
     }
 
-    /// The document of an object as clients read it, or nil when there is no such object.
+    /// The document of an object as clients read it; nil if the object does not exist.
     public func document(
         of id: ObjectID, in bucket: BucketName
     ) throws(ServiceFailure) -> [UInt8]? {
@@ -37,7 +37,8 @@ extension InMemoryEngine {
         return try document(creation: record.creation, change: record.change, in: snapshot)
     }
 
-    /// The objects that satisfy a clause, by the changes that created them, in that order.
+    /// The objects that satisfy a clause, as the numbers of the changes that created them, in
+    /// ascending order.
     public func objects(
         satisfying clause: Clause, in bucket: BucketName
     ) throws(ServiceFailure) -> [ChangeNumber] {
@@ -51,9 +52,9 @@ extension InMemoryEngine {
         return found.sorted()
     }
 
-    /// The numbers of the present state, without those of a store: its size, its memory, its queue.
+    /// Statistics of the present state: its size, memory and queue, but not the numbers of a store.
     ///
-    /// - Complexity: O(1); the totals are kept up with each change.
+    /// - Complexity: O(1), because each change updates the totals.
     public func statistics() -> BackendStatistics {
         let snapshot = self.snapshot
         var statistics = BackendStatistics()

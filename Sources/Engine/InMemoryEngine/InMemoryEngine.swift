@@ -7,10 +7,11 @@ import Runtime
 import SpatialIndex
 import Synchronization
 
-/// The buckets in memory: snapshots that readers query, and the one writer's way to the next one.
+/// The buckets in memory: the snapshots that readers query, and the way for the one writer to
+/// publish the next.
 ///
-/// Everything here derives from the store and can be rebuilt from it. Readers take the current
-/// snapshot under a lock held for some nanoseconds and need no lock afterwards.
+/// Everything here is derived from the store and can be rebuilt from it. Readers take the current
+/// snapshot under a lock that is held for some nanoseconds; afterwards they need no lock.
 public final class InMemoryEngine: Sendable {
     let limits: Limits
     let keys: PageKeyCodec
@@ -18,7 +19,7 @@ public final class InMemoryEngine: Sendable {
     let parsers = ParserPool()
     let planCounters = PlanCounters()
     private let source: any DocumentSource
-    /// The clock by which objects expire, in milliseconds since 1970.
+    /// The clock that decides when objects expire, in milliseconds since 1970.
     let now: @Sendable () -> Int64
     private let current: Mutex<Snapshot>
     private let merges: BackgroundMerges
@@ -29,41 +30,46 @@ public final class InMemoryEngine: Sendable {
     let columnRequests: ColumnRequests
     let tuning: Tuning
 
-    /// From what on work that pays in large buckets is done, and how much of it at once. Tests have
-    /// everything happen in small ones.
+    /// Thresholds and batch sizes of work that pays off in large buckets. Tests lower them so that
+    /// small buckets exercise everything.
     public struct Tuning: Sendable {
-        /// Objects of a bucket, at least.
+        /// The least number of objects in a bucket for which columns and orders are built.
         public var smallestBucket = 64
-        /// A query that would read so many documents because it has no column asks for one.
+        /// A query that would read this many documents because a column is missing requests the
+        /// column.
         public var documentsForColumn = 64
-        /// A query that would read so many documents waits for a column that is being made.
+        /// A query that would read this many documents waits for a column that is being built.
         public var documentsForWaiting = 20_000
-        /// A query that would look at so many candidates because it has no order asks for one.
+        /// A query that would visit this many candidates because an order is missing requests the
+        /// order.
         public var candidatesForOrder = 4_096
-        /// How many times cheaper an order would have to make it.
+        /// The factor by which an order would have to reduce the query's cost.
         public var gainForOrder = 4.0
-        /// Documents that are read at once, for columns that are being made.
+        /// The number of documents that a column build reads at once.
         public var documentsAtOnce = 1_024
-        /// How long a column that did not fit is not tried again.
+        /// The time before a column that did not fit is tried again.
         public var refusal = Duration.seconds(60)
-        /// Holes among a bucket's slots, at least, for it to be renumbered…
+        /// A bucket is renumbered when it has at least this many holes among its slots…
         public var holes = 64
-        /// …and one slot of so many, more than that.
+        /// …and more than one slot in this many is a hole.
         public var slotsPerHole = 4
-        /// Objects that the writer takes on itself, when something was made of a bucket beside it.
+        /// The number of objects, changed while a background job ran, that the writer brings up to
+        /// date itself.
         public var objectsTakenOn = 128
-        /// Points that an index takes before they become a tree; at least 8.
+        /// The number of points that an index collects before they become a tree; at least 8.
         public var pointsPerTree = PointIndex.defaultDeltaCapacity
-        /// How long hardly any of an index's points is written, at least, before it becomes one tree.
+        /// The least time with hardly any writes to an index before it is merged into one tree.
         public var rest = Duration.seconds(1)
-        /// Objects of a bucket from which `deleteWhere` does not hand each document to the engine.
+        /// From this many objects in a bucket, `deleteWhere` no longer hands each document to the
+        /// engine.
         public var objectsForFreezing = 1_000
-        /// What is removed in one transaction of what has expired, or been remembered long enough.
+        /// The number of expired objects or old request records that one transaction removes.
         public var removedAtOnce = 1_000
-        /// A search that is estimated to be cheap, but takes longer than this on a thread that others
-        /// wait for, is begun anew on a worker thread.
+        /// The time that a search may take on an event loop when its estimate is cheap. After that, a
+        /// worker thread starts it again.
         public var briefSearch = Duration.milliseconds(2)
-        /// How often is looked whether a checkpoint is due; five times that long for the rest.
+        /// The interval between checks whether a checkpoint is due. Other housekeeping runs at five
+        /// times this interval.
         public var housekeeping = Duration.milliseconds(200)
 
         /// The values that a service runs with.
@@ -71,10 +77,10 @@ public final class InMemoryEngine: Sendable {
     }
 
     /// - Parameters:
-    ///   - secret: authenticates page keys; the same after a restart.
-    ///   - source: where documents come from that are not cached.
-    ///   - now: the clock by which objects expire, in milliseconds since 1970.
-    ///   - backgroundWorkReady: called on some thread when the result of background work waits for
+    ///   - secret: authenticates page keys. It has to be the same after a restart.
+    ///   - source: provides documents that are not cached.
+    ///   - now: the clock that decides when objects expire, in milliseconds since 1970.
+    ///   - backgroundWorkReady: called on any thread when a result of background work waits for
     ///     `installBackgroundWork`.
     public init(
         limits: Limits, secret: [UInt8], source: any DocumentSource, tuning: Tuning = Tuning(),
@@ -100,28 +106,28 @@ public final class InMemoryEngine: Sendable {
 
     var snapshot: Snapshot { current.withLock { $0 } }
 
-    // MARK: The writer's side. One thread at a time.
+    // MARK: For the writer; one thread at a time
 
-    /// Keeps a document that the transaction under way replaces or deletes, for the readers of the
-    /// present state. To be called before the commit.
+    /// Keeps a document that the current transaction replaces or deletes, for the readers of the
+    /// present state. It must be called before the commit.
     public func supersede(_ document: [UInt8], change: ChangeNumber) {
         snapshot.superseded.keep(document, change: change)
     }
 
-    /// Keeps all documents as they are, for the readers of the present state, before a transaction
-    /// that deletes many; nil lets go of them, as that transaction has failed.
+    /// Keeps all present documents for the readers of the present state, before a transaction that
+    /// deletes many. Nil releases them after the transaction has failed.
     public func supersedeAll(_ present: (any PresentDocuments)?) {
         snapshot.superseded.keepAll(present)
     }
 
-    /// The next state, to be changed by the transaction under way.
+    /// The next state, which the current transaction changes.
     public func nextSnapshot() -> NextSnapshot {
         NextSnapshot(snapshot, pointsPerTree: tuning.pointsPerTree)
     }
 
     /// Makes committed changes visible, all at once.
     ///
-    /// - Parameter nextSnapshot: of the present state.
+    /// - Parameter nextSnapshot: a snapshot based on the present state.
     public func publish(_ nextSnapshot: NextSnapshot, upTo change: ChangeNumber) {
         for position in nextSnapshot.changes.indices {
             switch nextSnapshot.changes[position] {
@@ -139,36 +145,36 @@ public final class InMemoryEngine: Sendable {
         finish(nextSnapshot, change: change)
     }
 
-    /// Puts in place what was made in the background: merged tiers, renumbered buckets, columns and
-    /// their orders; and has the next columns made.
+    /// Installs the results of background work: merged tiers, renumbered buckets, columns and their
+    /// orders. It then starts the next column builds.
     ///
-    /// - Complexity: O(1) but for some hundred objects that were written meanwhile.
+    /// - Complexity: O(1), plus the work for some hundred objects that were written meanwhile.
     public func installBackgroundWork() {
         let next = nextSnapshot()
         finish(next, change: next.base.change)
     }
 
-    /// Ends what is being made in the background, and returns when nothing reads the store any more.
+    /// Cancels background work. It returns when nothing reads the store any more.
     public func stopBackgroundWork() {
         jobs.stop()
         columnThread.drain()
     }
 
-    /// Begins to put in order in the background the indexes that writes have left in peace for a
-    /// while; to be called from time to time, on any thread.
+    /// Starts background merges of the indexes that have had no writes for a while. It should be
+    /// called from time to time, on any thread.
     public func mergeAtRest(_ now: ContinuousClock.Instant = .now) {
         let snapshot = snapshot
         merges.startAtRest(now) { bucket, field in snapshot.bucket(bucket)?.fields[field] }
     }
 
-    /// Has columns made again that there were before the start.
+    /// Requests the columns that existed before the restart.
     public func want(remembered columns: [ColumnName]) { columnRequests.want(remembered: columns) }
 
-    /// The columns there are or will be, if they are others than at the last call; without those of
-    /// fields that no object has.
+    /// The columns that exist or are requested, if they differ from those of the last call. Columns
+    /// of fields that no object has are left out.
     public func takeChangedColumns() -> [ColumnName]? { columnRequests.takeChangedNames() }
 
-    /// Whether nothing is being made in the background but merges.
+    /// Whether no background work except merges is in progress.
     public var isSettled: Bool { columnRequests.isIdle && jobs.isIdle }
 
     private func finish(_ next: NextSnapshot, change: ChangeNumber) {
@@ -193,11 +199,12 @@ public final class InMemoryEngine: Sendable {
         makeNext(of: published)
     }
 
-    /// Lets go of what a transaction has replaced, and of jobs whose results were not taken, on a
-    /// thread of their own: it may be millions of pieces.
+    /// Frees what a transaction has replaced, and jobs whose results were not used. It does so on a
+    /// separate thread because there may be millions of pieces.
     private func free(_ jobs: [BucketJobs.Finished], _ replaced: [BucketView]) {
         guard !jobs.isEmpty || !replaced.isEmpty else { return }
-        // Later than most readers, or one of those would free it on its thread.
+        // Waits until most readers are done: the last reader would otherwise free it on its own
+        // thread.
         freeingThread.async(after: Self.freedAfter) {
             withExtendedLifetime((jobs, replaced)) {}
         }
@@ -205,7 +212,7 @@ public final class InMemoryEngine: Sendable {
 
     private static let freedAfter = Duration.seconds(1)
 
-    /// Begins to make the columns or the order that were asked for first.
+    /// Starts to build the columns or the order that were requested first.
     private func makeNext(of snapshot: Snapshot) {
         while let (bucket, item) = columnRequests.next(where: jobs.isBusy) {
             guard let state = snapshot.bucket(bucket), let job = job(item, of: bucket, state) else {
@@ -219,10 +226,11 @@ public final class InMemoryEngine: Sendable {
         }
     }
 
-    /// One of so many objects of the store is as well found by reading all of them.
+    /// If more than one in this many objects of the store is needed, reading all of them is as
+    /// fast.
     private static let shareOfFew = 8
 
-    /// Nil where there is nothing to be made any more.
+    /// Returns nil if there is nothing left to build.
     private func job(
         _ item: ColumnRequests.Item, of bucket: BucketName, _ state: BucketState
     ) -> (any BucketJob)? {
@@ -243,14 +251,14 @@ public final class InMemoryEngine: Sendable {
         }
     }
 
-    // MARK: The readers' side.
+    // MARK: For the readers
 
-    /// A bucket of a snapshot, as a reader now sees it.
+    /// A bucket of a snapshot as a reader sees it now.
     func bucketView(of bucket: BucketName, in snapshot: Snapshot) -> BucketView? {
         snapshot.buckets[bucket]?.current(at: now)
     }
 
-    /// The document of an object as a snapshot has it.
+    /// The document of an object at a snapshot.
     func document(
         creation: ChangeNumber, change: ChangeNumber, in snapshot: Snapshot
     ) throws(ServiceFailure) -> [UInt8] {
@@ -259,7 +267,7 @@ public final class InMemoryEngine: Sendable {
         return try checked(try source.document(creation: creation), of: record, in: snapshot)
     }
 
-    /// The documents of some objects as a snapshot has them; what is not in memory is read together.
+    /// The documents of some objects at a snapshot. Those that are not in memory are read together.
     func documents(
         of records: [BucketState.SlotRecord], in snapshot: Snapshot
     ) throws(ServiceFailure) -> [[UInt8]] {
@@ -274,8 +282,8 @@ public final class InMemoryEngine: Sendable {
         return found.map { $0! }
     }
 
-    /// What the store has of an object if that is still what a snapshot has, and otherwise what was
-    /// kept of it.
+    /// The stored document if it is still the one of the snapshot, and otherwise the superseded
+    /// document that was kept.
     private func checked(
         _ stored: (change: ChangeNumber, text: [UInt8])?, of record: BucketState.SlotRecord,
         in snapshot: Snapshot

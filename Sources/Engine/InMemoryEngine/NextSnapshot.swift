@@ -4,23 +4,25 @@ import HashTreeCollections
 import JSONText
 import Objects
 
-/// The next snapshot in the making: what its one owner, a transaction, has changed so far. Nobody else
-/// sees it before `InMemoryEngine.publish`; dropped, it has never been.
+/// The next snapshot while one transaction, its only owner, changes it. Nobody else sees it before
+/// `InMemoryEngine.publish`. Dropping it discards the changes.
 public final class NextSnapshot {
-    /// What has been applied, in this order.
+    /// The changes applied so far, in order.
     private(set) var changes: [Change] = []
     let base: Snapshot
     private(set) var buckets: TreeDictionary<BucketName, BucketView>
-    /// The buckets that have been changed, but for the open one.
+    /// The changed buckets, except the open one.
     private var closed: [BucketName: BucketState] = [:]
-    /// The bucket that is being worked on, out of the tables, so that it is written in place.
+    /// The bucket that is being changed. It is moved out of the tables so that it is written in
+    /// place.
     private var openName: BucketName?
     private var open = BucketState()
     /// See `InMemoryEngine.Tuning`.
     private let pointsPerTree: Int
-    /// Of the buckets that are not touched.
+    /// The totals of the untouched buckets.
     private var totals: Snapshot.Totals
-    /// Buckets that are gone, or that took large parts made in the background.
+    /// Buckets that were deleted, or in which large parts were replaced by the results of
+    /// background work.
     private var rebuilt: Set<BucketName> = []
 
     init(_ base: Snapshot, pointsPerTree: Int) {
@@ -35,7 +37,7 @@ public final class NextSnapshot {
     /// Whether nothing has been applied yet.
     public var isUnchanged: Bool { changes.isEmpty }
 
-    /// The change that created an object, one that has expired too, and the latest one.
+    /// The change that created an object and its latest change, even if the object has expired.
     public func changes(
         of id: ObjectID, in bucket: BucketName
     ) -> (creation: ChangeNumber, latest: ChangeNumber)? {
@@ -47,21 +49,21 @@ public final class NextSnapshot {
         }
     }
 
-    /// The changes that created the objects of a bucket, of those that have expired too, in their order.
+    /// The changes that created the objects of a bucket, expired ones included, in ascending order.
     public func creations(in bucket: BucketName) -> [ChangeNumber] {
         guard exists(bucket) else { return [] }
         return modify(bucket) { $0.records.creations }
     }
 
-    /// How many field paths of a bucket hold GeoPoints.
+    /// The number of field paths of a bucket that hold GeoPoints.
     public func geoFieldCount(of bucket: BucketName) -> Int {
         guard exists(bucket) else { return 0 }
         work(on: bucket)
         return open.fields.count
     }
 
-    /// Whether any object of a bucket has a GeoPoint at a field path; false where there is no such
-    /// bucket.
+    /// Whether any object of a bucket has a GeoPoint at a field path; false if the bucket does not
+    /// exist.
     public func hasGeoPoints(at field: FieldPath, in bucket: BucketName) -> Bool {
         guard exists(bucket) else { return false }
         work(on: bucket)
@@ -70,21 +72,21 @@ public final class NextSnapshot {
 
     /// - Parameters:
     ///   - text: the object's own document.
-    ///   - parser: reads it again where the bucket has columns.
+    ///   - parser: parses the document again if the bucket has columns.
     public func upsert(_ object: ObjectChange, _ text: [UInt8], _ parser: JSONParser) {
         work(on: object.bucket)
         open.upsert(object, text, parser)
         changes.append(.upsert(object, text: text))
     }
 
-    /// Deletes the objects that these changes created; all of them have to be in the bucket.
+    /// Deletes the objects that these changes created. All of them have to be in the bucket.
     public func delete(_ creations: [ChangeNumber], in bucket: BucketName) {
         work(on: bucket)
         for creation in creations { open.delete(created: creation) }
         changes.append(.delete(bucket: bucket, creations: creations))
     }
 
-    /// Deletes a bucket whose objects have been deleted.
+    /// Deletes a bucket. Its objects have to be deleted first.
     public func deleteBucket(_ name: BucketName) {
         _ = take(name)
         buckets[name] = nil
@@ -102,7 +104,7 @@ public final class NextSnapshot {
 
     func noteRebuilt(_ name: BucketName) { rebuilt.insert(name) }
 
-    /// The former states of buckets of which much is there no more: freeing them takes a while.
+    /// The former states of buckets that lost large parts. Freeing them takes a while.
     var replaced: [BucketView] {
         let renumbered = touched.compactMap { name, state in
             base.bucket(name)?.numbering != state.numbering ? name : nil
@@ -110,7 +112,7 @@ public final class NextSnapshot {
         return rebuilt.union(renumbered).compactMap { base.buckets[$0] }
     }
 
-    /// What the columns of all buckets take.
+    /// The bytes that the columns of all buckets occupy.
     var columnBytes: Int { touched.values.reduce(totals.memory.columns) { $0 + $1.columnBytes } }
 
     func snapshot(change: ChangeNumber) -> Snapshot {
@@ -125,8 +127,8 @@ public final class NextSnapshot {
             superseded: base.superseded.nextSnapshot())
     }
 
-    /// Changes a bucket in place. Its totals are counted once, when the snapshot is made: counting costs
-    /// more than many a change.
+    /// Changes a bucket in place. Its totals are counted once, when the snapshot is made, because
+    /// counting costs more than many changes do.
     func modify<Result>(_ name: BucketName, _ body: (inout BucketState) -> Result) -> Result {
         work(on: name)
         return body(&open)
@@ -136,12 +138,12 @@ public final class NextSnapshot {
         openName == name || closed[name] != nil || buckets[name] != nil
     }
 
-    /// The state of a bucket as far as it has come.
+    /// The state of a bucket with the changes made so far.
     func state(of name: BucketName) -> BucketState? {
         openName == name ? open : closed[name] ?? buckets[name]?.state
     }
 
-    /// Opens a bucket, a new one if need be.
+    /// Opens a bucket, and creates it if it does not exist.
     private func work(on name: BucketName) {
         guard openName != name else { return }
         close()
@@ -156,7 +158,8 @@ public final class NextSnapshot {
         openName = nil
     }
 
-    /// Moves a bucket's state out, so that it is written in place, and out of the totals.
+    /// Moves a bucket's state out of the tables, so that it is written in place, and subtracts it
+    /// from the totals.
     private func take(_ name: BucketName) -> BucketState? {
         close()
         if let state = closed.removeValue(forKey: name) { return state }
@@ -167,7 +170,7 @@ public final class NextSnapshot {
 }
 
 extension BucketState {
-    /// Takes on an object's new state, its columns' values too.
+    /// Applies an object's new state, including the values of its columns.
     fileprivate mutating func upsert(
         _ object: ObjectChange, _ text: [UInt8], _ parser: JSONParser
     ) {

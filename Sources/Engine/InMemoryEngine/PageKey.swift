@@ -4,14 +4,14 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// Where a page ended: everything at or before this place in the order has been returned.
+/// The place where a page ended. Everything at or before this place in the order has been returned.
 struct PageKey: Equatable {
     /// The sort values of the last object returned; empty for the order of creation.
     var sortKey: SortKey
     var creation: ChangeNumber
     var id: ObjectID
 
-    /// The sort values by the order they are of.
+    /// The sort values, decoded according to an order.
     func values(of order: [OrderKey]) -> [SortValue] {
         guard let values = sortKey.values(descending: order.map(\.descending)) else {
             preconditionFailure("an authentic key without the values of its order")
@@ -20,11 +20,12 @@ struct PageKey: Equatable {
     }
 }
 
-/// Page keys as clients hold them: opaque, bound to bucket, clause and order, and authenticated.
+/// The page keys that clients hold: opaque, bound to bucket, clause and order, and authenticated.
 ///
-/// base64url of: version, creation number (8 bytes), id (length and bytes), sort key (4-byte length
-/// and bytes), and an HMAC-SHA-256, cut to 16 bytes, over all that and the query's bucket, clause
-/// and order. So a key of another query is as wrong as one that was tampered with.
+/// The base64url encoding of the version, the creation number (8 bytes), the id (length and bytes),
+/// the sort key (4-byte length and bytes) and an HMAC-SHA-256, cut to 16 bytes, over all of these
+/// and the query's bucket, clause and order. A key of another query is therefore rejected like one
+/// that was tampered with.
 struct PageKeyCodec: Sendable {
     private let secret: AuthenticationKey
 
@@ -49,7 +50,8 @@ struct PageKeyCodec: Sendable {
         return Base64URL.encode(bytes)
     }
 
-    /// - Throws: `INVALID_INPUT_DATA` for a key that was not made here or for another query.
+    /// - Throws: `INVALID_INPUT_DATA` for a key that was not made here or was made for another
+    ///   query.
     func decode(
         _ text: String, for query: Query, in bucket: BucketName
     ) throws(ServiceFailure) -> PageKey {
@@ -73,7 +75,7 @@ struct PageKeyCodec: Sendable {
             code(bytes.dropLast(Self.codeBytes), query, bucket), bytes.suffix(Self.codeBytes))
     }
 
-    /// - Parameter body: tells where it ends itself, so that no two texts run into one.
+    /// - Parameter body: a self-delimiting encoding, so that no two texts run into one.
     private func code(
         _ body: ArraySlice<UInt8>, _ query: Query, _ bucket: BucketName
     ) -> ArraySlice<UInt8> {

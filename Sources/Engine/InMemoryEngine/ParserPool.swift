@@ -1,10 +1,10 @@
 import JSONText
 import Synchronization
 
-/// Parsers that have grown their buffers, for whoever needs one for a while.
+/// A pool of parsers whose buffers have already grown.
 ///
-/// `@unchecked Sendable`: a parser is in the list or with the one caller that took it out under the
-/// lock, never both.
+/// `@unchecked Sendable`: a parser is either in the list or with the one caller that took it out
+/// under the lock.
 final class ParserPool: @unchecked Sendable {
     private let lock = Mutex(())
     private var idle: [JSONParser] = []
@@ -17,7 +17,7 @@ final class ParserPool: @unchecked Sendable {
         return try body(parser)
     }
 
-    /// A parser that whoever takes it gives back.
+    /// Takes a parser. The caller has to give it back.
     func take() -> JSONParser { lock.withLock { _ in idle.popLast() } ?? JSONParser() }
 
     func giveBack(_ parser: JSONParser) { lock.withLock { _ in idle.append(parser) } }

@@ -1,14 +1,13 @@
 import Backend
 import PersistentStructures
 
-/// The records of a bucket's slots, in the order of creation.
 extension PersistentArray<BucketState.SlotRecord> {
-    /// The changes that created the objects that are there, in their order.
+    /// The changes that created the live objects, in ascending order.
     var creations: [ChangeNumber] {
         lazy.filter(\.isAlive).map(\.creation)
     }
 
-    /// The slot of the object that a change created, one that is gone too.
+    /// The slot of the object that a change created, even if the object has been deleted.
     func slot(created creation: ChangeNumber) -> Slot? {
         let next = firstSlot(createdAfter: creation)
         guard next > 0, self[next - 1].creation == creation else { return nil }
@@ -17,11 +16,11 @@ extension PersistentArray<BucketState.SlotRecord> {
 
     /// The first slot whose object was created after a change number.
     ///
-    /// - Complexity: O(log n); numbers are spread about evenly over slots, so the first looks go where
-    ///   that would lead.
+    /// - Complexity: O(log n). Numbers are distributed almost evenly over the slots, so the search
+    ///   begins with interpolation.
     func firstSlot(createdAfter creation: ChangeNumber) -> Int {
         var (low, high) = (0, count)
-        // Mostly asked for an object that is new.
+        // Most calls ask for a new object.
         if high > 0, self[high - 1].creation <= creation { return high }
         for _ in 0..<4 where low < high {
             let (first, last) = (self[low].creation, self[high - 1].creation)

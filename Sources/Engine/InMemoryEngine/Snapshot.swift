@@ -3,19 +3,19 @@ import HashTreeCollections
 import Objects
 import PersistentStructures
 
-/// The state of all buckets after one change: what a read holds from beginning to end.
+/// The state of all buckets after one change. A read holds it from beginning to end.
 ///
-/// Snapshots share what no change between them has touched. One is freed when its last reader is
-/// done with it.
+/// Snapshots share the parts that no change between them has touched. A snapshot is freed when its
+/// last reader ends.
 final class Snapshot: Sendable {
-    /// The number of the latest change it holds.
+    /// The number of the latest change that the snapshot contains.
     let change: ChangeNumber
     let buckets: TreeDictionary<BucketName, BucketView>
     let totals: Totals
     /// Documents superseded after this snapshot.
     let superseded: SupersededDocuments
 
-    /// What all buckets have together, kept up from snapshot to snapshot.
+    /// The totals over all buckets, updated from snapshot to snapshot.
     struct Totals {
         var objects = 0
         var points = 0
@@ -55,18 +55,18 @@ final class Snapshot: Sendable {
     func bucket(_ name: BucketName) -> BucketState? { buckets[name]?.state }
 }
 
-/// A bucket's state behind one reference, so that the table of buckets stays narrow; or the same as a
-/// reader at some time sees it.
+/// A bucket's state behind one reference, so that the entries of the bucket table stay small; or
+/// the same state as a reader sees it at some time.
 final class BucketView: Sendable {
     let state: BucketState
-    /// Objects that have expired by then are there for nobody, though the writer has not removed them
-    /// yet; nil where there are none.
+    /// Objects that expire at or before this time are invisible, although the writer has not
+    /// removed them yet; nil if there are none.
     let expiredBy: Int64?
 
-    /// What a bucket takes that has no objects: the view and its cell in the table of buckets.
+    /// The memory of a bucket without objects: the view and its entry in the bucket table.
     static let emptyBytes = 40 + MemoryLayout<BucketState>.size + 64
 
-    /// What a bucket has that is not there.
+    /// Stands for a bucket that does not exist.
     static let empty = BucketView(BucketState())
 
     init(_ state: BucketState, expiredBy: Int64? = nil) {
@@ -74,23 +74,24 @@ final class BucketView: Sendable {
         self.expiredBy = expiredBy
     }
 
-    /// The bucket as a reader at a time has to see it. Asks for the time only where something expires.
+    /// The bucket as a reader sees it at the present time. The clock is read only if an object
+    /// expires.
     func current(at now: () -> Int64) -> BucketView {
         guard state.expiries.next != Expiries.never else { return self }
         let now = now()
         return state.expiries.next <= now ? BucketView(state, expiredBy: now) : self
     }
 
-    /// The slot of the object that has an id, if the reader sees that.
+    /// The slot of the object with an id, if the object is visible to the reader.
     func slot(of id: ObjectID) -> Slot? {
         guard let slot = state.slot(of: id) else { return nil }
         guard let expiredBy, state.expiries[slot] <= expiredBy else { return slot }
         return nil
     }
 
-    /// How many objects the reader sees, and the paths at which they hold GeoPoints.
+    /// The number of visible objects, and the paths at which they hold GeoPoints.
     ///
-    /// - Complexity: O(objects that have expired and are not removed).
+    /// - Complexity: O(expired objects that have not been removed).
     var contents: (objects: Int, geoFields: [FieldPath]) {
         guard let expiredBy else { return (state.count, Array(state.fields.keys)) }
         var expired: [Slot] = []
@@ -103,6 +104,6 @@ final class BucketView: Sendable {
 }
 
 extension BucketName {
-    /// What the text takes besides its place in the table of buckets.
+    /// The memory of the text outside the bucket table.
     fileprivate var memoryBytes: Int { text.utf8.count > 15 ? 48 + text.utf8.count : 0 }
 }

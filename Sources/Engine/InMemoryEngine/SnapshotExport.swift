@@ -4,10 +4,10 @@ import Objects
 import PersistentStructures
 import Synchronization
 
-/// A bucket of one state, object by object: which objects there are the engine knows, their documents
-/// come from the store as it was.
+/// A bucket at one state, object by object. The engine provides the list of objects; the documents
+/// come from a frozen state of the store.
 ///
-/// It holds no snapshot, for which every document that is replaced meanwhile would be kept.
+/// It holds no snapshot, because a snapshot would keep every document that is replaced meanwhile.
 final class SnapshotExport: BucketExport {
     private let engine: InMemoryEngine
     private let state: BucketState
@@ -41,7 +41,7 @@ final class SnapshotExport: BucketExport {
             }
             slot += 1
         }
-        // Holes at the end are no objects.
+        // Skips holes at the end, which are not objects.
         while slot < state.slotCount, !isThere(slot) { slot += 1 }
         nextSlot.withLock { $0 = slot }
         return slot < state.slotCount
@@ -59,9 +59,9 @@ final class SnapshotExport: BucketExport {
 }
 
 extension InMemoryEngine {
-    /// The present state of a bucket, to be read piece by piece.
+    /// The present state of a bucket, for reading piece by piece.
     ///
-    /// - Parameter documents: as they are now, and stay there.
+    /// - Parameter documents: the present documents, which must not change.
     public func export(
         _ bucket: BucketName, from documents: any PresentDocuments
     ) -> any BucketExport {

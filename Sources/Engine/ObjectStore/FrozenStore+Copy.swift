@@ -2,17 +2,17 @@ import GRDB
 import Glibc
 
 extension FrozenStore {
-    /// Pages copied at once.
+    /// The number of pages copied in one step.
     private static let pages: Int32 = 4_096
 
-    /// Copies the store into a new file, which is on disk when this returns; nothing is left of it when
-    /// this throws.
+    /// Copies the store into a new file, which is durable when this returns. If this throws, no
+    /// file remains.
     ///
     /// - Parameters:
-    ///   - path: where no file may be.
-    ///   - progress: told the share that is done, 0 to 1; throws to end the work.
-    /// - Reference: SQLite's online backup API. This is inside a read transaction, so writes do not
-    ///   begin the copy anew.
+    ///   - path: the path of the new file. No file may exist there.
+    ///   - progress: receives the share that is done, from 0 to 1. It throws to cancel the copy.
+    /// - Reference: SQLite's online backup API. The copy runs inside a read transaction, so writes
+    ///   do not restart it.
     public func copy(
         to path: String, progress: @escaping (Double) throws -> Void
     ) throws(StoreFailure) {
@@ -31,7 +31,7 @@ extension FrozenStore {
                             Double(done.completedPageCount) / Double(max(done.totalPageCount, 1)))
                     }
                 }
-                // One file that stands alone; a service makes it a log of its own.
+                // The copy is one file without a log. A service creates a log of its own for it.
                 try target.execute(sql: "PRAGMA journal_mode = DELETE")
             }
             try target.close()

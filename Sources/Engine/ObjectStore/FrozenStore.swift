@@ -2,27 +2,27 @@ import Backend
 import GRDB
 import Objects
 
-/// One state of a store, as long as this exists; writers go on.
+/// One state of a store, held for the lifetime of this object while writers continue.
 ///
-/// - Note: It holds a read transaction: the write-ahead log is not begun anew meanwhile.
+/// - Note: It holds a read transaction, which prevents a restart of the write-ahead log.
 public final class FrozenStore: Sendable {
     /// The path of the store's file.
     public let path: String
     private let reader: any DatabaseReader
-    /// Keeps services from beginning to write to a file that SQLite takes for unchanging.
+    /// Prevents services from writing to a file that SQLite treats as immutable.
     private let hold: StoreLock?
 
-    /// - Parameter reader: a connection inside a transaction.
+    /// - Parameter reader: a connection with an open transaction.
     init(_ reader: any DatabaseReader, path: String, hold: StoreLock? = nil) {
         self.reader = reader
         self.path = path
         self.hold = hold
     }
 
-    /// The present state of a store that another process may be serving; nothing is changed.
+    /// The present state of a store, which another process may be serving. Nothing is changed.
     ///
-    /// Without permission to write too, also where no log lies beside the file: no service can then begin
-    /// to serve it as long as this exists.
+    /// It needs no write permission, even if no log lies beside the file. In that case no service
+    /// can begin to serve the store during the lifetime of this object.
     public convenience init(path: String) throws(StoreFailure) {
         try StoreLock.checkFile(path)
         guard let size = StoreLock.size(of: path) else { throw .notFound(path: path) }
@@ -53,7 +53,7 @@ public final class FrozenStore: Sendable {
         }
     }
 
-    /// A connection inside a transaction.
+    /// A connection with an open transaction.
     private static func connection(_ name: String, to path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.readonly = true
@@ -71,7 +71,7 @@ public final class FrozenStore: Sendable {
         return queue
     }
 
-    /// Whether SQLite failed as it does where it may not make the log that it reads beside.
+    /// Whether SQLite failed because it may not create the log that it needs for reading.
     private static func wantsLog(_ error: any Error) -> Bool {
         switch (error as? DatabaseError)?.resultCode {
         case .SQLITE_READONLY?, .SQLITE_CANTOPEN?: true
@@ -86,7 +86,8 @@ public final class FrozenStore: Sendable {
         return (path.hasPrefix("/") ? "file://" : "file:") + escaped + "?immutable=1"
     }
 
-    /// The state of an object by its creation number, or nil when it was not there.
+    /// The document of an object by its creation number; nil if the object did not exist in this
+    /// state.
     public func document(
         creation: ChangeNumber
     ) throws(StoreFailure) -> (change: ChangeNumber, text: [UInt8])? {
@@ -95,9 +96,9 @@ public final class FrozenStore: Sendable {
         }
     }
 
-    /// Reads the state from its beginning to its end. The scan is valid inside `body` only.
+    /// Reads the state from beginning to end. The scan is valid only inside `body`.
     ///
-    /// - Throws: `StoreFailure`, also for any other error of `body`.
+    /// - Throws: a `StoreFailure`; other errors of `body` are converted to one.
     public func scan<Result>(_ body: (StoreScan) throws -> Result) throws(StoreFailure) -> Result {
         try read { db in try body(try StoreScan(db)) }
     }
@@ -112,12 +113,13 @@ public final class FrozenStore: Sendable {
 }
 
 extension ObjectStore {
-    /// KiB of pages kept by the connection of a state: there may be many, and each reads most pages once.
+    /// The page cache of a frozen state's connection, in KiB. It is small because there may be many
+    /// such connections, and each reads most pages once.
     private static let frozenCache = 4_096
 
-    /// Holds the present state; not to be called inside a transaction of the writer's.
+    /// Holds the present state. It must not be called inside a transaction of the writer.
     public func freeze() throws(StoreFailure) -> FrozenStore {
-        try files.check()  // its connection would open what is at the path now
+        try files.check()  // the new connection would open the file that is at the path now
         do {
             let snapshot = try pool.makeSnapshot()
             try snapshot.unsafeRead {

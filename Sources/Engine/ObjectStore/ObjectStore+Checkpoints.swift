@@ -1,30 +1,33 @@
 import GRDB
 import GRDBSQLite
 
-/// Checkpoints: what is committed goes from the write-ahead log into the file.
+/// Checkpoints copy committed pages from the write-ahead log into the file.
 ///
-/// Passive ones of a connection of their own never make a writer wait, but while writes come all the
-/// time the log's end is never quite reached, so the log is never begun anew and grows. Above
-/// `logBytes` the writer therefore does the last bit itself: a bit, because the rest has not only been
-/// written but synced, which SQLite does not do before the end is reached.
+/// Passive checkpoints on a separate connection never make a writer wait. Under constant writes,
+/// however, they never quite reach the end of the log, so the log never restarts and keeps growing.
+/// Above `logBytes` the writer therefore runs the last part of the checkpoint itself. That part is
+/// small, because the rest has already been written and also synced; SQLite does not sync the file
+/// before a checkpoint reaches the end of the log.
 ///
-/// A long log is good for pages that are written again and again: each goes into the file once. Of pages
-/// that are new, as in a bulk load, nothing is saved, and a log that has never been so long costs the
-/// writer fresh memory of the system: it is begun anew at a part of `logBytes`.
+/// A long log pays off for pages that are written repeatedly, because each of them goes into the
+/// file once. It saves nothing for new pages, as in a bulk load, and a log that grows beyond its
+/// former length costs the writer fresh memory of the system. The log is then restarted at a
+/// fraction of `logBytes`.
 extension ObjectStore {
-    /// Rounds in which a long log is caught up with: each takes as long as what was written during
-    /// the one before.
+    /// The number of rounds that catch up with a long log. Each round takes as long as the data
+    /// that was written during the previous one.
     private static let rounds = 3
-    /// The part of `logBytes` for a log of which more than half made the file longer.
+    /// The divisor of `logBytes` for a log of which more than half made the file longer.
     private static let shareForNewPages = 4
 
-    /// Whether so much has been written since the last checkpoint that the next one should not wait.
+    /// Whether so much has been written since the last checkpoint that the next one is due at once.
     public var isCheckpointDue: Bool { writtenBytes.load(ordering: .relaxed) > logBytes / 2 }
 
-    /// Bytes of the log as of the last checkpoint: also what was kept of it for those who read.
+    /// The length of the log at the last checkpoint, in bytes, including the part that is kept for
+    /// readers.
     public var logLength: Int { loggedBytes.load(ordering: .relaxed) }
 
-    /// Counts what the writer's connection has written into the log since it was last counted.
+    /// Counts the bytes that the writer's connection has written to the log since the last count.
     func countWritten(_ db: Database) {
         var (pages, highest): (Int32, Int32) = (0, 0)
         sqlite3_db_status(
@@ -32,17 +35,18 @@ extension ObjectStore {
         writtenBytes.add(Int(pages) * 4_096, ordering: .relaxed)
     }
 
-    /// Takes committed pages into the file, beside writers and readers.
+    /// Copies committed pages into the file while writers and readers continue.
     ///
-    /// - Returns: whether the log has grown so long that the writer should call `finishCheckpoint`; false
-    ///   where that would do nothing more.
+    /// - Returns: whether the log is so long that the writer should call `finishCheckpoint`; false
+    ///   if that call would achieve nothing.
     public func checkpoint() throws(StoreFailure) -> Bool {
         writtenBytes.store(0, ordering: .relaxed)
         do {
             return try checkpoints.inDatabase { db in
                 let (log, taken) = try Self.checkpoint(db)
                 loggedBytes.store(log, ordering: .relaxed)
-                // Nothing new since the last time: nobody writes, or a reader needs the log.
+                // If nothing is new since the last checkpoint, nobody writes or a reader needs the
+                // log.
                 let isNew = takenBytes.exchange(taken, ordering: .relaxed) != taken
                 guard isNew, log > longest(log) else { return false }
                 for _ in 0..<Self.rounds {
@@ -56,8 +60,8 @@ extension ObjectStore {
         }
     }
 
-    /// As `checkpoint`, on the writer's connection: when no reader needs the log's pages either, the
-    /// next transaction begins it anew.
+    /// Runs a checkpoint on the writer's connection. If no reader needs the log's pages either, the
+    /// next transaction restarts the log.
     public func finishCheckpoint() throws(StoreFailure) {
         do {
             try pool.writeWithoutTransaction { _ = try Self.checkpoint($0) }
@@ -67,13 +71,14 @@ extension ObjectStore {
         }
     }
 
-    /// The length above which a log is begun anew, by what it holds.
+    /// The length above which a log is restarted. It depends on the contents of the log.
     private func longest(_ log: Int) -> Int {
         let grown = sizeOfFile - begunAt.load(ordering: .relaxed)
         return grown > log / 2 ? logBytes / Self.shareForNewPages : logBytes
     }
 
-    /// - Returns: bytes of the log, and how many from its beginning on are in the file.
+    /// - Returns: the length of the log in bytes, and how many bytes from its beginning are in the
+    ///   file.
     private static func checkpoint(_ db: Database) throws -> (log: Int, taken: Int) {
         let row = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(PASSIVE)")
         let pages: (log: Int, taken: Int) = (row?["log"] ?? 0, row?["checkpointed"] ?? 0)

@@ -5,17 +5,19 @@ import Geodesy
 import Objects
 import Synchronization
 
-/// The objects on disk: one SQLite file, the one truth that everything in memory derives from.
+/// The objects on disk, in one SQLite file. Everything in memory is derived from this file.
 ///
 ///     let store = try ObjectStore(path: "shops.sqlite")
 ///     try store.write { transaction in … }       // durable when it returns
 ///
-/// A write-ahead log, taken into the file by checkpoints of a connection of its own (`checkpoint`). One
-/// process holds a store at a time; within it one thread writes while others read.
+/// It uses a write-ahead log; checkpoints on a separate connection copy the log into the file
+/// (`checkpoint`). One process at a time holds a store. Within that process, one thread writes
+/// while others read.
 public final class ObjectStore: Sendable {
-    /// The path of the file as it was given; the log lies beside it, with `-wal` behind its name.
+    /// The path of the file as it was given. The path of the log is the same with the suffix
+    /// `-wal`.
     public let path: String
-    /// Authenticates page keys; made once, kept in the store.
+    /// Authenticates page keys. It is generated once and kept in the store.
     public let secret: [UInt8]
 
     let pool: DatabasePool
@@ -24,28 +26,29 @@ public final class ObjectStore: Sendable {
     let lock: StoreLock
     let files: StoreFiles
     private let busyTimeout: BusyTimeout
-    /// How much of the log was in the file after the last checkpoint: another value is news.
+    /// How much of the log was in the file after the last checkpoint. A different value means
+    /// progress.
     let takenBytes = Atomic(0)
-    /// What the writer has written into the log since the last checkpoint began.
+    /// The bytes that the writer has written to the log since the last checkpoint began.
     let writtenBytes = Atomic(0)
-    /// Bytes of the file when the log was last begun anew.
+    /// The size of the file when the log was last restarted.
     let begunAt = Atomic(0)
-    /// Bytes of the log after the last checkpoint.
+    /// The length of the log after the last checkpoint, in bytes.
     let loggedBytes = Atomic(0)
 
-    /// What a write survives once it has been answered.
+    /// The failures that an answered write survives.
     public enum Durability: String, Sendable, CaseIterable {
-        /// Loss of power: the log is synced with every transaction.
+        /// A loss of power. The log is synced with every transaction.
         case full
-        /// The end of the process, whatever ends it; of a machine that loses power, the last writes
-        /// may be lost, whole ones from the end backwards.
+        /// Any end of the process. If the machine loses power, the last writes may be lost: only
+        /// whole writes, and only the latest ones.
         case normal
     }
 
-    /// Opens a store, makes or migrates it.
+    /// Opens a store; creates or migrates it if necessary.
     ///
     /// - Parameter logBytes: see `Limits`.
-    /// - Throws: a `StoreFailure` that says why not; the file is then as it was.
+    /// - Throws: a `StoreFailure` with the reason. The file is then unchanged.
     public init(
         path: String, durability: Durability = .full, logBytes: Int = Limits().logBytes
     ) throws(StoreFailure) {
@@ -59,21 +62,23 @@ public final class ObjectStore: Sendable {
             let synchronous = "PRAGMA synchronous = \(durability.rawValue)"
             var configuration = Configuration()
             configuration.busyMode = .callback { [busyTimeout] in busyTimeout.waits(tried: $0) }
-            // The one writer sees to it: each insertion would look its bucket up.
+            // The one writer ensures the foreign keys. With checks on, each insertion would look up
+            // its bucket.
             configuration.foreignKeysEnabled = false
             configuration.maximumReaderCount = 4
             configuration.prepareDatabase { [files] db in
-                // A connection that is opened later opens what is at the path then.
+                // A connection opens the file that is at the path when the connection is opened.
                 guard files.isFileInPlace else { throw StoreFailure.displaced(path: path) }
                 try db.execute(sql: synchronous)
                 try db.execute(sql: "PRAGMA cache_size = -65536")
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
-                // Room for what is written while a long log is caught up with: a log that is made
-                // shorter each time costs each transaction after it a longer file.
+                // Leaves room for the data that is written while a checkpoint catches up with a
+                // long log. If the log were truncated each time, each later transaction would have
+                // to extend it again.
                 try db.execute(sql: "PRAGMA journal_size_limit = \(2 * logBytes)")
             }
             pool = try DatabasePool(path: path, configuration: configuration)
-            // GRDB turns the writer's syncing down when it turns the log on.
+            // GRDB lowers the writer's synchronous level when it enables the log.
             try pool.writeWithoutTransaction { try $0.execute(sql: synchronous) }
             checkpoints = try DatabaseQueue(path: path, configuration: configuration)
             try Schema.migrator.migrate(pool)
@@ -83,16 +88,18 @@ public final class ObjectStore: Sendable {
         }
     }
 
-    /// Ends every connection; the write-ahead log goes into the file and is removed.
+    /// Closes every connection. The write-ahead log is copied into the file and removed.
     ///
-    /// - Throws: why the log stays beside the file; nothing is lost, the next opening takes it in.
+    /// - Throws: the reason why the log stays beside the file. Nothing is lost: the next opening
+    ///   reads the log.
     public func close() throws(StoreFailure) {
         defer { lock.release() }
         do {
             try checkpoints.close()
             try pool.close()
             guard files.isFileInPlace else { throw StoreFailure.displaced(path: path) }
-            // The pool's last connections are readers, which cannot clean up; one that writes can.
+            // The pool closes its readers last, and a reader cannot remove the log; a connection
+            // that writes can.
             let last = try DatabaseQueue(path: path)
             try last.unsafeRead { db in try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
             try last.close()
@@ -101,7 +108,7 @@ public final class ObjectStore: Sendable {
         }
     }
 
-    /// Refuses what is not a store of ours, without writing to it.
+    /// Rejects a file that is not a store of this program, without writing to it.
     private static func inspect(_ path: String) throws {
         guard let size = StoreLock.size(of: path), size > 0 else { return }
         var configuration = Configuration()
@@ -121,7 +128,7 @@ public final class ObjectStore: Sendable {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let superseded = tables > 0 ? try Schema.migrator.hasBeenSuperseded(db) : false
         if version > Schema.version || superseded {
-            // A migration that is not known stands for a version after ours.
+            // An unknown migration means a later version than this program's.
             throw StoreFailure.newer(
                 path: path, version: max(version, Schema.version + 1), known: Schema.version)
         }
@@ -146,8 +153,8 @@ public final class ObjectStore: Sendable {
         return fresh
     }
 
-    /// Runs one transaction on the calling thread; it is durable when this returns, and nothing
-    /// happened when it throws a `StoreFailure`.
+    /// Runs one transaction on the calling thread. The transaction is durable when this returns,
+    /// and has no effect when this throws a `StoreFailure`.
     public func write<Result>(
         _ body: (StoreTransaction) throws -> Result
     ) throws(StoreFailure) -> Result {
@@ -170,7 +177,7 @@ public final class ObjectStore: Sendable {
         }
     }
 
-    /// What was set under a name.
+    /// The value that was stored under a name.
     public func setting(_ name: String) throws(StoreFailure) -> [UInt8]? {
         do {
             return try pool.unsafeRead { db in
@@ -182,7 +189,7 @@ public final class ObjectStore: Sendable {
         }
     }
 
-    /// Keeps a value, of at least one byte, under a name.
+    /// Stores a value of at least one byte under a name.
     public func set(_ name: String, to value: [UInt8]) throws(StoreFailure) {
         do {
             try files.check()
@@ -196,7 +203,7 @@ public final class ObjectStore: Sendable {
         }
     }
 
-    /// Whether there are objects that have expired at a time.
+    /// Whether any object has expired at a time.
     public func hasExpired(at now: Int64) throws(StoreFailure) -> Bool {
         do {
             return try pool.unsafeRead { db in
@@ -208,7 +215,8 @@ public final class ObjectStore: Sendable {
         }
     }
 
-    /// The present state of an object by its creation number, or nil when it is gone.
+    /// The present document of an object by its creation number; nil if the object has been
+    /// deleted.
     public func document(
         creation: ChangeNumber
     ) throws(StoreFailure) -> (change: ChangeNumber, text: [UInt8])? {
@@ -221,7 +229,8 @@ public final class ObjectStore: Sendable {
         }
     }
 
-    /// The present states of some objects by their creation numbers, all of one state of the store.
+    /// The present documents of some objects by their creation numbers, all from one state of the
+    /// store.
     public func documents(
         creations: [ChangeNumber]
     ) throws(StoreFailure) -> [(change: ChangeNumber, text: [UInt8])?] {
@@ -229,7 +238,7 @@ public final class ObjectStore: Sendable {
             return try pool.unsafeRead { db in
                 var found: [(change: ChangeNumber, text: [UInt8])?] = []
                 found.reserveCapacity(creations.count)
-                // One lock of the file for all of them.
+                // One transaction, so that the file is locked once for all of them.
                 try db.inTransaction(.deferred) {
                     for creation in creations {
                         let row = try StoredRow.select(db, creation: creation)
@@ -244,8 +253,8 @@ public final class ObjectStore: Sendable {
         }
     }
 
-    /// Calls `body` with every object of one state of a bucket, as clients read it, in no particular
-    /// order, until it returns false; damaged ones are passed over.
+    /// Calls `body` with every object of a bucket at one state, as clients read it, in no
+    /// particular order, until it returns false. Damaged objects are skipped.
     ///
     /// - Complexity: O(objects of all buckets).
     public func forEachDocument(
@@ -260,7 +269,7 @@ public final class ObjectStore: Sendable {
                 defer { rows.reset() }
                 while try rows.step() {
                     let row = StoredRow(rows)
-                    // What is damaged is passed over.
+                    // Skips damaged objects.
                     if row.isWhole, !body(row.creation, row.document) { break }
                 }
             }
@@ -269,14 +278,15 @@ public final class ObjectStore: Sendable {
         }
     }
 
-    /// - Throws: `StoreFailure.displaced` when the file, or one of those beside it, is not where it was:
-    ///   then nothing is written.
+    /// - Throws: `StoreFailure.displaced` if the file, or a file beside it, has been moved,
+    ///   replaced or deleted. Nothing is written then.
     public func checkFiles() throws(StoreFailure) { try files.check() }
 
-    /// What SQLite has allocated in this process: mostly the page caches of its connections.
+    /// The memory that SQLite has allocated in this process, mostly for the page caches of its
+    /// connections.
     public static var memoryBytes: Int { Int(sqlite3_memory_used()) }
 
-    /// Bytes of the file and its write-ahead log.
+    /// The size of the file and its write-ahead log, in bytes.
     public var fileBytes: Int { sizeOfFile + (StoreLock.size(of: path + "-wal") ?? 0) }
 
     var sizeOfFile: Int { StoreLock.size(of: path) ?? 0 }

@@ -1,8 +1,8 @@
 import Geodesy
 import Objects
 
-/// The `points` column: for each GeoPoint of an object the number of its field path and its
-/// coordinate, 20 bytes little-endian.
+/// The format of the `points` column: for each GeoPoint of an object, the number of its field path
+/// and its coordinate, 20 bytes in little-endian order.
 enum PointsColumn {
     static func encode(_ points: [(field: UInt32, coordinate: Coordinate)]) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -18,7 +18,7 @@ enum PointsColumn {
         return bytes
     }
 
-    /// Calls `body` with each point; false where the bytes are not what `encode` makes.
+    /// Calls `body` with each point; returns false if the bytes are not in the format of `encode`.
     static func decode<Failure: Error>(
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ body: (_ field: UInt32, _ coordinate: Coordinate) throws(Failure) -> Void

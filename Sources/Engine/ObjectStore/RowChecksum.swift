@@ -2,20 +2,21 @@ import Backend
 import CZlib
 import Objects
 
-/// The checksum of a row: over the document and everything that the row says of it, so that damage that
-/// is still JSON, or still a number, is noticed.
+/// The checksum of a row. It covers the document and all other columns of the object, so that it
+/// detects damage that is still valid JSON or a valid number.
 ///
-/// CRC-32 as zlib computes it. It is part of the schema: computed in another way, it would be another
-/// schema's.
+/// It is CRC-32 as zlib computes it, and is part of the schema: another algorithm would need
+/// another schema version.
 enum RowChecksum {
     /// - Parameters:
-    ///   - bucket: the name, so that a bucket whose name is damaged has no objects.
-    ///   - points: the column as it is stored.
+    ///   - bucket: the bucket's name. A bucket whose name is damaged therefore has no intact
+    ///     objects.
+    ///   - points: the bytes of the column as they are stored.
     static func of(
         _ metadata: ObjectMetadata, creation: ChangeNumber, change: ChangeNumber, bucket: String,
         points: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>
     ) -> Int32 {
-        // With the length of each text, what stands between two of them cannot move.
+        // The length of each text is included, so that no byte can move from one text to the next.
         var numbers: [12 of Int64] = [
             Int64(bitPattern: creation), Int64(bitPattern: change), metadata.version,
             metadata.created, metadata.modified, metadata.expires ?? .min,
@@ -35,7 +36,7 @@ enum RowChecksum {
         return Int32(truncatingIfNeeded: sum)
     }
 
-    /// -1: there is no text, which is not the empty one.
+    /// The length of a text; -1 if there is none, which differs from an empty text.
     private static func length(_ text: String?) -> Int64 { text.map { Int64($0.utf8.count) } ?? -1 }
 
     private static func add(_ text: String, to sum: inout UInt) {
@@ -44,7 +45,7 @@ enum RowChecksum {
     }
 
     private static func add(_ bytes: UnsafeRawBufferPointer, to sum: inout UInt) {
-        guard let start = bytes.baseAddress else { return }  // zlib takes it for a beginning
+        guard let start = bytes.baseAddress else { return }  // zlib restarts the sum for nil
         sum = crc32_z(sum, start.assumingMemoryBound(to: UInt8.self), bytes.count)
     }
 }

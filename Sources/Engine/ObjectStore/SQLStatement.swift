@@ -1,19 +1,19 @@
 import GRDB
 import GRDBSQLite
 
-/// A prepared statement of a connection, run through SQLite's own calls: for the few statements
-/// that every read or write runs.
+/// A prepared statement of a connection that runs through SQLite's own calls. It serves the few
+/// statements that every read or write runs.
 ///
-/// Valid while GRDB's access to the connection lasts. Values are bound, never pasted; texts and
-/// blobs are copied by SQLite when bound, but for those of `run(blob:text:)`.
+/// It is valid during GRDB's access to the connection. Values are always bound as parameters.
+/// SQLite copies texts and blobs when they are bound, except in `run(blob:text:)`.
 struct SQLStatement {
     private let statement: Statement
     private var handle: OpaquePointer { statement.sqliteStatement }
 
-    /// SQLite's SQLITE_TRANSIENT: copy the bytes before the call returns.
+    /// SQLite's SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-    /// A statement the connection keeps prepared between uses.
+    /// A statement that the connection keeps prepared between uses.
     init(_ db: Database, _ sql: String) throws {
         statement = try db.cachedStatement(sql: sql)
         sqlite3_reset(handle)
@@ -51,7 +51,7 @@ struct SQLStatement {
         return self
     }
 
-    /// Nothing to copy binds NULL.
+    /// Binds NULL for an empty blob.
     private func bindBlob(
         _ column: Int32, _ blob: UnsafeRawBufferPointer,
         _ destructor: sqlite3_destructor_type? = Self.transient
@@ -76,7 +76,8 @@ struct SQLStatement {
         }
     }
 
-    /// Runs to the next row; false at the end, when the statement is reset for its next use.
+    /// Advances to the next row. At the end it returns false and resets the statement for its next
+    /// use.
     func step() throws -> Bool {
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
@@ -88,16 +89,16 @@ struct SQLStatement {
         return false
     }
 
-    /// Ends a statement before its last row. One that is left in the middle holds its connection at the
-    /// state of the store that it reads, transactions or not: later reads there see nothing newer, and
-    /// the write-ahead log is never begun anew.
+    /// Resets a statement before its last row. An unfinished statement holds its connection at the
+    /// state of the store that it reads, even without a transaction: later reads on that connection
+    /// see nothing newer, and the write-ahead log never restarts.
     func reset() { sqlite3_reset(handle) }
 
-    /// Runs a statement that has no rows to give.
+    /// Runs a statement that returns no rows.
     func run() throws { while try step() {} }
 
-    /// Runs a statement that has no rows to give, with a blob and a text that SQLite reads where they
-    /// are: what is large is not copied.
+    /// Runs a statement that returns no rows, with a blob and a text that SQLite reads in place.
+    /// Large values are not copied.
     func run(
         blob: (column: Int32, bytes: [UInt8]), text: (column: Int32, bytes: [UInt8])
     ) throws {
@@ -110,7 +111,7 @@ struct SQLStatement {
         }
     }
 
-    /// The first row's value, if there is a row.
+    /// The first row's value; nil if there is no row.
     func first<Value>(_ value: (SQLStatement) -> Value) throws -> Value? {
         guard try step() else { return nil }
         defer { sqlite3_reset(handle) }
@@ -119,7 +120,7 @@ struct SQLStatement {
 
     func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-    /// Nil for NULL.
+    /// The value of a column; nil for NULL.
     func optionalInt(_ column: Int32) -> Int64? {
         sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : int(column)
     }

@@ -2,9 +2,9 @@ import Backend
 import GRDB
 import Objects
 
-/// What schema 5 writes into the rows of earlier ones: the checksum of each.
+/// Part of the migration to schema 5: computes the checksum of each existing row.
 extension Schema {
-    /// Rows that are read before they are written.
+    /// The number of rows that are read before they are written.
     private static let rowsAtOnce: Int64 = 1_000
 
     static func fillChecksums(_ db: Database) throws {

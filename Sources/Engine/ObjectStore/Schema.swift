@@ -1,13 +1,13 @@
 import GRDB
 
-/// The tables of the store and how earlier versions become the present one.
+/// The tables of the store, and the migrations from earlier versions.
 ///
-/// A registered migration is never edited; a change of the schema is a new one.
+/// A registered migration is never edited. A change of the schema is a new migration.
 enum Schema {
-    /// "GEOB": tells our files from other programs'.
+    /// "GEOB": identifies the files of this program.
     static let applicationID: Int32 = 0x4745_4F42
 
-    /// What `PRAGMA user_version` says; the number of the last migration.
+    /// The value of `PRAGMA user_version`: the number of the last migration.
     static let version = 5
 
     static var migrator: DatabaseMigrator {
@@ -37,11 +37,11 @@ enum Schema {
         return migrator
     }
 
-    /// - `object.creation`, the change number that created the object, is its row id: the order of
-    ///   rows is the order of creation.
-    /// - `object.points` holds what the spatial index needs, so that a start parses no document:
-    ///   for each GeoPoint the number of its field and two binary64, little-endian.
-    /// - `tombstone` remembers deletions for a bounded time, for those who follow changes.
+    /// - `object.creation`, the number of the change that created the object, is the row id, so
+    ///   rows are in the order of creation.
+    /// - `object.points` holds the data for the spatial index, so that a start parses no document:
+    ///   for each GeoPoint the number of its field and two binary64 values, little-endian.
+    /// - `tombstone` keeps deletions for a bounded time, for clients that follow changes.
     private static let schema1 = """
         CREATE TABLE setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
         CREATE TABLE bucket (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -69,9 +69,9 @@ enum Schema {
         );
         """
 
-    /// - `expiry` has the objects that go by themselves, and the milliseconds since 1970 when.
-    /// - `request` remembers writes that their clients may repeat, oldest first, with a digest of
-    ///   what was asked and the answer.
+    /// - `expiry` holds the objects that expire, with the time in milliseconds since 1970.
+    /// - `request` holds the writes that clients may repeat, oldest first, with a digest of the
+    ///   request and the answer.
     private static let schema2 = """
         CREATE TABLE expiry (creation INTEGER PRIMARY KEY, time INTEGER NOT NULL);
         CREATE INDEX expiry_by_time ON expiry(time);
@@ -84,21 +84,21 @@ enum Schema {
         );
         """
 
-    /// - Ids are told apart by the writer, which has all of them in memory: of an index of ids, which
-    ///   come in no order, nearly each object of a bulk load wrote another page. What is left is an
-    ///   index that grows at the end of a bucket.
+    /// - The writer, which has all ids in memory, ensures that ids are unique. An index of ids,
+    ///   which arrive in no order, made almost every object of a bulk load write another page. The
+    ///   remaining index grows only at the end of a bucket.
     private static let schema3 = """
         DROP INDEX object_by_id;
         CREATE INDEX object_by_bucket ON object(bucket);
         """
 
-    /// - Which objects a bucket has, the engine knows; the index cost each insertion a second tree.
+    /// - The engine knows the objects of a bucket. The index cost each insertion a second tree.
     private static let schema4 = """
         DROP INDEX object_by_bucket;
         """
 
-    /// - `object.checksum` is over the document and everything else that the row, its expiry and its
-    ///   bucket say of the object: `RowChecksum`.
+    /// - `object.checksum` covers the document and everything else that the row, its expiry and its
+    ///   bucket say about the object: see `RowChecksum`.
     private static let schema5 = """
         ALTER TABLE object ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
         """

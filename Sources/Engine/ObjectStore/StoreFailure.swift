@@ -1,28 +1,28 @@
 import GRDB
 
-/// Why a store could not be opened, read or written.
+/// The reason why a store could not be opened, read or written.
 public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    /// There is no file to read.
+    /// No file exists at the path.
     case notFound(path: String)
-    /// The file is there but SQLite cannot make sense of it.
+    /// The file exists, but is not a SQLite database.
     case notADatabase(path: String)
-    /// A SQLite database, but not one of this program's.
+    /// The file is a SQLite database, but not a store of this program.
     case foreign(path: String)
-    /// Its schema is of a later version than this program knows.
+    /// The store's schema is newer than this program.
     case newer(path: String, version: Int, known: Int)
-    /// Another process holds it.
+    /// Another process holds the store.
     case busy(path: String)
-    /// The disk has no room left.
+    /// The disk is full.
     case full
-    /// What is stored contradicts itself, or SQLite cannot read it; the text says what.
+    /// The stored data is inconsistent, or SQLite cannot read it. The text describes the damage.
     case damaged(String)
-    /// The row of an object is not as it was written.
+    /// The checksum of an object's row does not match.
     case damagedObject(creation: UInt64)
-    /// The store's file, or one of those beside it, is not where it was opened.
+    /// The store's file, or a file beside it, is no longer where it was opened.
     case displaced(path: String)
-    /// Of an earlier version, and only to be read.
+    /// The store's schema is older, and the store may only be read.
     case older(path: String, version: Int, known: Int)
-    /// Anything else, with the reason in words.
+    /// Any other failure, with its reason in words.
     case failed(String)
 
     public var description: String {
@@ -50,7 +50,7 @@ public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// What a SQLite error means for this store.
+    /// Translates a SQLite error into a failure of this store.
     init(_ error: any Error, path: String) {
         switch error {
         case let failure as StoreFailure: self = failure

@@ -1,12 +1,13 @@
 import Glibc
 import Synchronization
 
-/// Where a store's files are: the one that was opened, its log and the log's index.
+/// The locations of a store's files: the file that was opened, its log and the log's index.
 ///
-/// SQLite holds its files open and would go on writing into one that has been deleted, moved or
-/// replaced: what is answered then is gone with the process, or spoils another store.
+/// SQLite keeps its files open and would continue to write to a file that has been deleted, moved
+/// or replaced. An answered write would then be lost with the process, or would damage another
+/// store.
 ///
-/// - Complexity: a check is three calls of `stat`, some microseconds.
+/// - Complexity: one check is three calls of `stat`, which take some microseconds.
 final class StoreFiles: Sendable {
     private struct Identity: Equatable {
         let device: dev_t
@@ -23,19 +24,19 @@ final class StoreFiles: Sendable {
 
     private let path: String
     private let file: Identity?
-    /// Of the files beside it, known from the first time they are seen on.
+    /// The identities of the log and its index, recorded when they are first seen.
     private let besides = Mutex<[String: Identity]>([:])
 
     private static let suffixes = ["-wal", "-shm"]
 
-    /// - Parameter descriptor: the file that has been opened there.
+    /// - Parameter descriptor: the file that was opened at the path.
     init(path: String, descriptor: Int32) {
         self.path = path
         var status = stat()
         file = fstat(descriptor, &status) == 0 ? Identity(status) : nil
     }
 
-    /// - Throws: `StoreFailure.displaced` when a file is not where it was.
+    /// - Throws: `StoreFailure.displaced` if a file is no longer in its place.
     func check() throws(StoreFailure) {
         let isInPlace = besides.withLock { besides in
             Self.suffixes.allSatisfy { suffix in
@@ -50,6 +51,6 @@ final class StoreFiles: Sendable {
         guard isInPlace, isFileInPlace else { throw .displaced(path: path) }
     }
 
-    /// Whether the file itself is where it was opened.
+    /// Whether the main file is still where it was opened.
     var isFileInPlace: Bool { file != nil && Identity(path: path) == file }
 }

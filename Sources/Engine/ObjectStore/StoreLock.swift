@@ -2,10 +2,10 @@ import CGlibc
 import Glibc
 import Synchronization
 
-/// One process's hold on a store: an advisory lock on the file itself, gone when the process is.
+/// One process's hold on a store: an advisory lock on the file itself, which ends with the process.
 ///
-/// The descriptor stays open as long as SQLite has the file open: closing any descriptor of a file
-/// drops the process's own SQLite locks on it.
+/// The descriptor stays open as long as SQLite has the file open, because closing any descriptor of
+/// a file releases the process's own SQLite locks on it.
 final class StoreLock: Sendable {
     private let descriptor: Mutex<Int32>
 
@@ -22,8 +22,8 @@ final class StoreLock: Sendable {
         self.descriptor = Mutex(descriptor)
     }
 
-    /// A hold that several processes can have, none of which writes; nil where one that does has the
-    /// store.
+    /// A hold that several processes can share, none of which writes; nil if a writing process
+    /// holds the store.
     init?(sharing path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -39,7 +39,8 @@ final class StoreLock: Sendable {
     func release() {
         descriptor.withLock {
             if $0 >= 0 {
-                // A child between fork and exec shares the lock: closing alone would leave it held.
+                // A child between fork and exec shares the lock, so closing the descriptor alone
+                // would keep the lock held.
                 flock($0, LOCK_UN)
                 Glibc.close($0)
             }
@@ -49,21 +50,21 @@ final class StoreLock: Sendable {
 
     private static let sliceBytes = 1 << 20
 
-    /// Where the file is, from now on.
+    /// The identities of the store's files at a path, as of now.
     func files(at path: String) -> StoreFiles {
         descriptor.withLock { StoreFiles(path: path, descriptor: $0) }
     }
 
-    /// Returns when what was written to the file is on the disk.
+    /// Returns when everything that was written to the file is on disk.
     ///
-    /// A slice at a time: all at once would keep the disk busy for so long that whoever syncs the log
-    /// meanwhile waits for it.
+    /// It syncs the file in slices. A single sync would keep the disk busy for so long that a sync
+    /// of the log would have to wait for it.
     func syncFile() throws(StoreFailure) {
         let file = descriptor.withLock { $0 }
         var status = stat()
         var isDone = fstat(file, &status) == 0
         for offset in stride(from: 0, to: Int(status.st_size), by: Self.sliceBytes) where isDone {
-            // Where there are no slices, the sync does it all.
+            // If the system cannot write slices, the final sync writes everything.
             isDone = gb_write_back(file, offset, Self.sliceBytes) == 0 || errno == ENOSYS
         }
         guard isDone, fdatasync(file) == 0 else {
@@ -71,7 +72,7 @@ final class StoreLock: Sendable {
         }
     }
 
-    /// Refuses what is there but cannot be a store: a folder, a pipe, a file that may not be read.
+    /// Rejects a path that cannot be a store: a directory, a pipe, or a file that may not be read.
     static func checkFile(_ path: String) throws(StoreFailure) {
         var status = stat()
         guard stat(path, &status) == 0 else {

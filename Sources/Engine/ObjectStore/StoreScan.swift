@@ -3,11 +3,11 @@ import GRDB
 import Geodesy
 import Objects
 
-/// One state of a store, read from its beginning to its end: for the start and for checks.
+/// One state of a store that is read from beginning to end, at the start and in checks.
 public struct StoreScan {
     /// Every bucket.
     public let buckets: [BucketName]
-    /// Every field path that holds a GeoPoint somewhere.
+    /// Every field path that holds a GeoPoint in some object.
     public let fields: [FieldPath]
     private let db: Database
     private let bucketIndices: [Int64: Int]
@@ -23,7 +23,7 @@ public struct StoreScan {
         }
     }
 
-    /// What the rows of a table name, and the place of each number in that list.
+    /// The names in the rows of a table, and the index of each number in that list.
     private static func list<Name>(
         _ db: Database, _ sql: String, _ name: (UnsafeBufferPointer<UInt8>) -> Name
     ) throws -> ([Name], [Int64: Int]) {
@@ -36,7 +36,7 @@ public struct StoreScan {
         return (names, indices)
     }
 
-    /// The number of the last change of the state; 0 of an empty store.
+    /// The number of the last change of the state; 0 for an empty store.
     ///
     /// - Throws: `StoreFailure.damaged` for a negative number.
     public func lastChange() throws -> ChangeNumber { try Self.lastChange(db) }
@@ -50,17 +50,17 @@ public struct StoreScan {
         return last
     }
 
-    /// Bytes of the file that are mapped into memory at most; the rest is read.
+    /// The largest part of the file that is mapped into memory, in bytes. The rest is read.
     private static let mappedBytes = 1 << 30
 
-    /// Objects that `forEachObject` hands over at once, to spread what that costs.
+    /// The number of objects that `forEachObject` delivers at once, to spread the cost of a call.
     private static let batch = 4_096
 
-    /// What an engine needs of every object, in the order of creation, some at a time; no document
-    /// is read.
+    /// Delivers the part of every object that an engine needs, in batches in the order of creation.
+    /// No document is read.
     ///
-    /// Pages are mapped, not read: that takes half the time and leaves the page cache empty. The file
-    /// does not become shorter meanwhile: no checkpoint goes past a state that is being read.
+    /// Pages are mapped instead of read, which halves the time and leaves the page cache empty. The
+    /// file cannot shrink meanwhile, because no checkpoint goes past a state that is being read.
     public func forEachObject(_ body: (LoadedObjects) throws -> Void) throws {
         try db.execute(sql: "PRAGMA mmap_size = \(Self.mappedBytes)")
         defer { try? db.execute(sql: "PRAGMA mmap_size = 0") }
@@ -97,8 +97,8 @@ public struct StoreScan {
         try body(objects)
     }
 
-    /// Every object with its document, until `body` returns false; what cannot be read is a
-    /// `StoreFailure` in its place.
+    /// Calls `body` with every object and its document until it returns false. An unreadable part
+    /// is passed as a `StoreFailure`.
     public func forEachRow(
         _ body: (
             Result<BucketName, StoreFailure>, StoredRow, Result<[FieldPoint], StoreFailure>
@@ -118,7 +118,7 @@ public struct StoreScan {
         }
     }
 
-    /// Expiries of objects that are not there.
+    /// Expiries that belong to no object.
     public func expiryProblems() throws -> [String] {
         let rows = try SQLStatement(
             db, "SELECT creation FROM expiry WHERE creation NOT IN (SELECT creation FROM object)")
@@ -129,7 +129,7 @@ public struct StoreScan {
         return found
     }
 
-    /// Tables and indexes that are missing or not as this version makes them.
+    /// Tables and indexes that are missing or differ from those of this version.
     public func schemaProblems() throws -> [String] {
         let fresh = try DatabaseQueue()
         try Schema.migrator.migrate(fresh)
@@ -150,7 +150,7 @@ public struct StoreScan {
         return Dictionary(rows.map { ($0["what"], $0["sql"]) }, uniquingKeysWith: { a, _ in a })
     }
 
-    /// What SQLite's own integrity check has to say; empty when all is well.
+    /// The findings of SQLite's own integrity check; empty if there are none.
     public func integrityProblems() throws -> [String] {
         try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
     }
@@ -172,7 +172,7 @@ public struct StoreScan {
         return points
     }
 
-    /// Calls `body` with each point of a row: the place of its field, and where it is.
+    /// Calls `body` with each point of a row: the index of its field, and its coordinate.
     private func decode(
         _ column: UnsafeBufferPointer<UInt8>?, _ body: (Int, Coordinate) -> Void
     ) throws(StoreFailure) {
@@ -187,10 +187,10 @@ public struct StoreScan {
     }
 }
 
-/// When objects expire, asked for in the order of creation.
+/// The expiry times of objects, queried in the order of creation.
 private struct ExpiryWalk {
     private let rows: SQLStatement
-    /// The first that has not been passed yet.
+    /// The first entry that has not been passed yet.
     private var next: (creation: Int64, time: Int64)?
 
     init(_ db: Database) throws {
@@ -202,7 +202,8 @@ private struct ExpiryWalk {
         next = try rows.step() ? (rows.int(0), rows.int(1)) : nil
     }
 
-    /// To be called in any case: the last object's time of expiry is not passed.
+    /// Resets the statement. It must always be called, because the walk may stop before the last
+    /// row.
     func end() { rows.reset() }
 
     mutating func time(of creation: Int64) throws -> Int64? {
@@ -212,7 +213,7 @@ private struct ExpiryWalk {
 }
 
 extension ObjectStore {
-    /// Reads one state of the store; writers go on meanwhile.
+    /// Reads one state of the store while writers continue.
     public func scan<Result>(
         _ body: (StoreScan) throws -> Result
     ) throws(StoreFailure) -> Result {

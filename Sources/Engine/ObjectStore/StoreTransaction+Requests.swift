@@ -2,7 +2,7 @@ import GRDB
 import WriteRules
 
 extension StoreTransaction: RequestLedger {
-    /// The write that is remembered under a key, or nil if there is none.
+    /// The write that is remembered under a key; nil if there is none.
     public func request(key: String) throws -> RememberedRequest? {
         try SQLStatement(db, "SELECT time, digest, answer FROM request WHERE key = ?1")
             .bind(1, key).first {
@@ -12,7 +12,7 @@ extension StoreTransaction: RequestLedger {
             }
     }
 
-    /// Remembers a request; an older one of the same key is forgotten.
+    /// Remembers a request and forgets an older one with the same key.
     public func remember(_ request: RememberedRequest, key: String) throws {
         try SQLStatement(db, "DELETE FROM request WHERE key = ?1").bind(1, key).run()
         let sql = "INSERT INTO request (key, time, digest, answer) VALUES (?1, ?2, ?3, ?4)"
@@ -21,8 +21,8 @@ extension StoreTransaction: RequestLedger {
             .bind(4, blob: request.answer).run()
     }
 
-    /// How many requests are remembered, or some more: those between the oldest and the latest.
-    /// O(log n).
+    /// An upper bound of the number of remembered requests: the numbers between the oldest and the
+    /// latest. O(log n).
     public func requestCount() throws -> Int {
         let sql =
             "SELECT ifnull((SELECT max(number) FROM request) + 1, 0) - "
@@ -30,13 +30,13 @@ extension StoreTransaction: RequestLedger {
         return try SQLStatement(db, sql).first { Int($0.int(0)) } ?? 0
     }
 
-    /// When the oldest one was done, in milliseconds since 1970; nil if none is remembered.
+    /// The time of the oldest remembered request, in milliseconds since 1970; nil if there is none.
     public func oldestRequestTime() throws -> Int64? {
         try SQLStatement(db, "SELECT time FROM request ORDER BY number LIMIT 1").first { $0.int(0) }
     }
 
-    /// Forgets the oldest requests, at most `count` of them, as far as they are not from after a
-    /// time in milliseconds since 1970.
+    /// Forgets at most `count` of the oldest requests, and only those that are not after `time`, in
+    /// milliseconds since 1970.
     public func deleteRequests(until time: Int64, atMost count: Int) throws {
         let sql = """
             DELETE FROM request WHERE time <= ?1

@@ -3,16 +3,16 @@ import GRDB
 import Geodesy
 import Objects
 
-/// What one transaction of the writer can do. Valid inside `ObjectStore.write` only.
+/// The operations of one write transaction. They are valid only inside `ObjectStore.write`.
 public final class StoreTransaction {
     let db: Database
-    /// The number of the latest change, those of this transaction included.
+    /// The number of the latest change, including the changes of this transaction.
     public private(set) var lastChange: ChangeNumber
     private let firstChange: ChangeNumber
     private var fieldNumbers: [FieldPath: UInt32] = [:]
-    /// Mostly the same one again and again.
+    /// Caches the last field, because most lookups ask for the same one.
     private var lastField: (path: FieldPath, number: UInt32)?
-    /// The statements of every write, so that they are looked up once a transaction.
+    /// The statements that every write needs, looked up once per transaction.
     private var finding: SQLStatement?
     private var inserting: SQLStatement?
     private var updating: SQLStatement?
@@ -23,7 +23,7 @@ public final class StoreTransaction {
         firstChange = lastChange
     }
 
-    /// Writes down the last change number; numbers are never used again, whatever is deleted.
+    /// Stores the last change number. Numbers are never reused, even after deletions.
     func finish() throws {
         guard lastChange != firstChange else { return }
         try SQLStatement(
@@ -37,30 +37,30 @@ public final class StoreTransaction {
         return lastChange
     }
 
-    /// The number of a bucket, or nil when it does not exist.
+    /// The number of a bucket; nil if the bucket does not exist.
     public func bucket(_ name: BucketName) throws -> Int64? {
         try SQLStatement(db, "SELECT number FROM bucket WHERE name = ?1")
             .bind(1, name.text).first { $0.int(0) }
     }
 
-    /// Creates a bucket and returns its number; fails if there is one of that name.
+    /// Creates a bucket and returns its number. It fails if a bucket of that name exists.
     public func createBucket(_ name: BucketName) throws -> Int64 {
         try SQLStatement(db, "INSERT INTO bucket (name) VALUES (?1)").bind(1, name.text).run()
         return db.lastInsertedRowID
     }
 
-    /// The object that a change created, damaged or not.
+    /// The object that a change created, whether damaged or not.
     public func row(creation: ChangeNumber) throws -> StoredRow? {
         let statement = try finding ?? SQLStatement(db, StoredRow.selection)
         finding = statement
         return try statement.bind(1, Int64(creation)).first(StoredRow.init)
     }
 
-    /// Inserts an object; that there is none of this id is for the caller to know.
+    /// Inserts an object. The caller has to ensure that no object has this id.
     ///
     /// - Parameters:
-    ///   - number: the bucket's.
-    ///   - bucket: its name.
+    ///   - number: the number of the bucket.
+    ///   - bucket: the name of the bucket.
     public func insert(
         _ metadata: ObjectMetadata, _ document: WrittenDocument, in number: Int64,
         named bucket: BucketName, change: ChangeNumber
@@ -83,7 +83,7 @@ public final class StoreTransaction {
         if let time = metadata.expires { try setExpiry(of: change, to: time) }
     }
 
-    /// - Parameter former: when the object would have expired.
+    /// - Parameter former: the former expiry time of the object.
     public func update(
         creation: ChangeNumber, _ metadata: ObjectMetadata, _ document: WrittenDocument,
         in bucket: BucketName, change: ChangeNumber, expiringBefore former: Int64?
@@ -141,10 +141,10 @@ public final class StoreTransaction {
         try SQLStatement(db, "DELETE FROM bucket WHERE number = ?1").bind(1, bucket).run()
     }
 
-    /// Forgets the oldest deletions, some at most, as far as they are from before a time in
+    /// Deletes at most `count` of the oldest tombstones, and only those before `time`, in
     /// milliseconds since 1970.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of deleted tombstones.
     public func deleteTombstones(before time: Int64, atMost count: Int) throws -> Int {
         let sql = """
             DELETE FROM tombstone WHERE deleted < ?1
@@ -172,7 +172,7 @@ public final class StoreTransaction {
         try statement.bind(1, Int64(creation)).run()
     }
 
-    /// Some objects that have expired at a time, first those that did first, and their buckets.
+    /// Some objects that have expired at a time, earliest expiry first, and their buckets.
     public func expired(
         at now: Int64, atMost count: Int64
     ) throws -> [(bucket: BucketName, creation: ChangeNumber)] {
@@ -194,7 +194,7 @@ public final class StoreTransaction {
         return found
     }
 
-    /// How many objects of a bucket have expired at a time and are still there.
+    /// The number of objects of a bucket that have expired at a time and have not been removed.
     public func expiredCount(in bucket: Int64, at now: Int64) throws -> Int {
         let sql = """
             SELECT count(*) FROM expiry JOIN object ON object.creation = expiry.creation

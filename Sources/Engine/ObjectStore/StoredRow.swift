@@ -4,15 +4,15 @@ import Objects
 
 /// One row of the object table.
 public struct StoredRow: Sendable {
-    /// The number of the change that created the object: its name in the store.
+    /// The number of the change that created the object. It identifies the object in the store.
     public let creation: ChangeNumber
     /// The number of the change that wrote this row.
     public let change: ChangeNumber
-    /// The predefined fields; those of a damaged row may be anything.
+    /// The predefined fields. In a damaged row they may have any value.
     public let metadata: ObjectMetadata
     /// The stored document: minified JSON without predefined fields.
     public let text: [UInt8]
-    /// Whether the row is as it was written: its checksum is that of what it holds.
+    /// Whether the row is undamaged, that is, whether its checksum matches its contents.
     public let isWhole: Bool
 
     /// The object as clients read it.
@@ -23,7 +23,7 @@ public struct StoredRow: Sendable {
         + "(SELECT time FROM expiry WHERE expiry.creation = object.creation), points, checksum, "
         + "(SELECT name FROM bucket WHERE bucket.number = object.bucket)"
 
-    /// Of one object; made once, as it is looked up for every read.
+    /// The query for one object. It is a constant because every read uses it.
     static let selection = "SELECT \(columns) FROM object WHERE creation = ?1"
 
     init(_ row: SQLStatement) {
@@ -42,7 +42,7 @@ public struct StoredRow: Sendable {
         isWhole = Int64(checksum) == row.int(11)
     }
 
-    /// - Throws: `StoreFailure.damagedObject` rather than give a row that is not as it was written.
+    /// - Throws: `StoreFailure.damagedObject` if the row is damaged.
     static func select(_ db: Database, creation: ChangeNumber) throws -> StoredRow? {
         let row = try SQLStatement(db, selection).bind(1, Int64(creation)).first(StoredRow.init)
         if let row, !row.isWhole { throw StoreFailure.damagedObject(creation: creation) }

@@ -3,8 +3,8 @@ import Objects
 import QueryLanguage
 
 extension FieldPath {
-    /// Whether an object's value of this field is greater than another one's, in the order of values;
-    /// a missing value and null are less than all others.
+    /// Whether an object has a greater value of this field than another object, in the order of
+    /// values. A missing value and null are less than all others.
     func isGreater(in object: JSONView, than other: JSONView) -> Bool {
         sortKey(in: other) < sortKey(in: object)
     }

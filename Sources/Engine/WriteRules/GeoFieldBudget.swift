@@ -1,21 +1,22 @@
 import Objects
 
-/// At how many field paths each bucket holds GeoPoints: each path has an index of its own.
+/// Limits the number of field paths at which a bucket holds GeoPoints, because each path has its
+/// own index.
 struct GeoFieldBudget {
     let limit: Int
 
-    /// Refuses documents that are about to be written if there is no room for all paths of their points.
+    /// Rejects documents before they are written if their points would exceed the limit of paths.
     ///
     /// - Parameters:
-    ///   - isKnown: whether the bucket holds GeoPoints at a path before them.
-    ///   - count: at how many paths it does.
-    ///   - path: where the document of this place stands in the request.
+    ///   - isKnown: whether the bucket already holds GeoPoints at a path.
+    ///   - count: the number of paths at which the bucket already holds GeoPoints.
+    ///   - path: the path in the request of the document with an index.
     func check(
         _ documents: some Sequence<[FieldPoint]>, isKnown: (FieldPath) -> Bool,
         count: @autoclosure () -> Int, at path: (Int) -> String
     ) throws(ServiceFailure) {
         var new: Set<FieldPath> = []
-        // Mostly the same path again and again.
+        // Most points have the same path as the one before.
         var last: FieldPath?
         for (position, points) in documents.enumerated() {
             for point in points where point.field != last {

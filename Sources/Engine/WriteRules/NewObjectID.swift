@@ -1,12 +1,12 @@
 import Objects
 
 extension ObjectID {
-    /// A new lower-case UUID, version 7: 48 bits of time, then 74 random ones.
+    /// A new lower-case UUID of version 7: 48 bits of time, then 74 random bits.
     ///
-    /// Ids of one time share their beginning, so the store's index of ids grows at its end instead
-    /// of everywhere.
+    /// Ids of the same time share a prefix, so an index of ids grows at its end instead of
+    /// everywhere.
     ///
-    /// - Parameter milliseconds: since 1970.
+    /// - Parameter milliseconds: the time in milliseconds since 1970.
     /// - Reference: RFC 9562 section 5.7.
     public static func new(
         at milliseconds: Int64, from source: inout some RandomNumberGenerator

@@ -1,16 +1,17 @@
 import Backend
 import Objects
 
-/// What becomes of one object: its versions and its times.
+/// The rules for an object's versions and times.
 extension ObjectMetadata {
-    /// What a new object begins with.
+    /// The metadata of a new object.
     init(creating object: PutObject, as id: ObjectID, at now: Int64) {
         self.init(
             id: id, created: now, modified: now, version: 1, owner: object.owner,
             dataType: object.dataType, expires: object.expires)
     }
 
-    /// What a change leaves of it: the next version, modified no earlier than this one.
+    /// The metadata after a change: the next version, with a modification time that is not before
+    /// the present one.
     func next(at now: Int64, expires: Int64?) -> ObjectMetadata {
         var next = self
         next.version += 1
@@ -19,10 +20,10 @@ extension ObjectMetadata {
         return next
     }
 
-    /// Whether the object is there for nobody any more.
+    /// Whether the object has expired and is therefore invisible.
     func hasExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
 
-    /// Refuses a write that was meant for another version; nil: it was meant for any.
+    /// Rejects a write that was meant for another version. Nil stands for any version.
     func check(isVersion version: Int64?) throws(ServiceFailure) {
         guard let version, self.version != version else { return }
         throw ServiceFailure(
@@ -32,11 +33,11 @@ extension ObjectMetadata {
 }
 
 extension WriteCondition {
-    /// Refuses a put whose condition does not hold.
+    /// Rejects a put whose condition is not met.
     ///
     /// - Parameters:
-    ///   - present: the object that has the id, if there is one.
-    ///   - id: nil where the object is to get a new one.
+    ///   - present: the object with the id, if it exists.
+    ///   - id: nil if the object is to get a new id.
     func check(
         _ present: ObjectMetadata?, _ id: ObjectID?, in bucket: BucketName
     ) throws(ServiceFailure) {

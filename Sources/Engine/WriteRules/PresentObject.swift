@@ -2,18 +2,18 @@ import Backend
 import JSONText
 import Objects
 
-/// An object as it is before a write.
+/// An object before a write.
 public struct PresentObject {
-    /// The change that created it.
+    /// The change that created the object.
     public let creation: ChangeNumber
-    /// The number of its latest change.
+    /// The number of the object's latest change.
     public let change: ChangeNumber
-    /// Its id, times, version, owner, data type and expiry, as the document has them.
+    /// The object's id, times, version, owner, data type and expiry, as in the document.
     public let metadata: ObjectMetadata
     /// The object as clients read it.
     public let document: [UInt8]
 
-    /// Stores its arguments; the metadata has to be that of the document.
+    /// Stores its arguments. The metadata has to match the document.
     public init(
         creation: ChangeNumber, change: ChangeNumber, metadata: ObjectMetadata, document: [UInt8]
     ) {
@@ -23,7 +23,8 @@ public struct PresentObject {
         self.document = document
     }
 
-    /// Of a document as clients read it; nil where it has not all that a service writes into it.
+    /// Reads the metadata from a document as clients read it; nil if the document lacks a field
+    /// that the service writes.
     public init?(
         creation: ChangeNumber, change: ChangeNumber, document: [UInt8], _ parser: JSONParser
     ) {
@@ -34,13 +35,13 @@ public struct PresentObject {
     }
 }
 
-/// What a store has of an id.
+/// The object that a store holds under an id.
 public enum FoundObject {
     case whole(PresentObject)
-    /// It is not as it was written: it can be deleted, and fails whatever asks more of it.
+    /// A damaged object. It can be deleted; any other operation on it fails.
     case damaged(creation: ChangeNumber, failure: any Error)
 
-    /// - Throws: why there is only a damaged one.
+    /// - Throws: the failure if the object is damaged.
     func whole() throws -> PresentObject {
         switch self {
         case .whole(let object): return object

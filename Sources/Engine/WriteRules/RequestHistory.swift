@@ -2,26 +2,26 @@ import Backend
 import Digests
 import Objects
 
-/// The writes of the last 24 hours that their clients may repeat: in the store, so that a restart
-/// forgets none.
+/// The writes of the last 24 hours that clients may repeat. They are in the store, so they survive
+/// a restart.
 ///
-/// Only writes that were done are remembered: a refused one has changed nothing, so its repeat is
-/// judged anew.
+/// Only successful writes are remembered. A rejected write has changed nothing, so a repeat of it
+/// is evaluated again.
 struct RequestHistory<Ledger: RequestLedger> {
     let ledger: Ledger
     let limit: Int
     let now: Int64
 
-    /// So many forgotten ones go with each that is remembered.
+    /// The number of old requests that are forgotten whenever one is remembered.
     private static var sweptAtOnce: Int { 4 }
 
-    /// From then back requests are forgotten.
+    /// Requests up to this time are forgotten.
     private var horizon: Int64 { now - RememberedRequest.milliseconds }
 
-    /// The answer of the first of these requests; nil when this is the first.
+    /// The answer to the first request with this key; nil if this is the first.
     ///
-    /// - Throws: a `ServiceFailure` when the key stands for another request, or when there is no
-    ///   room for one more.
+    /// - Throws: a `ServiceFailure` if the key belongs to another request, or if there is no room
+    ///   for one more.
     func answer(to key: RequestKey) throws -> WriteAnswer? {
         guard let first = try ledger.request(key: key.text), first.time > horizon else {
             try makeRoom()

@@ -1,16 +1,16 @@
-/// A write that was done under a key of its client's.
+/// A write that was done under a client's key.
 public struct RememberedRequest: Sendable, Equatable {
-    /// For so long it is remembered.
+    /// The time for which a request is remembered.
     public static let milliseconds: Int64 = 24 * 3_600_000
 
-    /// When it was done, in milliseconds since 1970.
+    /// The time of the write, in milliseconds since 1970.
     public let time: Int64
-    /// Of what was asked.
+    /// A digest of the request.
     public let digest: [UInt8]
-    /// What it was answered, as JSON in UTF-8.
+    /// The answer, as JSON in UTF-8.
     public let answer: [UInt8]
 
-    /// Stores its arguments; the time is milliseconds since 1970.
+    /// Stores its arguments. The time is in milliseconds since 1970.
     public init(time: Int64, digest: [UInt8], answer: [UInt8]) {
         self.time = time
         self.digest = digest
@@ -18,20 +18,22 @@ public struct RememberedRequest: Sendable, Equatable {
     }
 }
 
-/// Where a store keeps the writes that were done under a key, in the order in which they were.
+/// The part of a store that keeps the writes done under a key, in the order in which they were
+/// done.
 public protocol RequestLedger: AnyObject {
     func request(key: String) throws -> RememberedRequest?
 
-    /// Remembers a request; an older one of the same key is forgotten.
+    /// Remembers a request and forgets an older one with the same key.
     func remember(_ request: RememberedRequest, key: String) throws
 
-    /// How many requests are remembered, or some more: those between the oldest and the latest.
+    /// An upper bound of the number of remembered requests: the numbers between the oldest and the
+    /// latest.
     func requestCount() throws -> Int
 
-    /// When the oldest one was done, in milliseconds since 1970.
+    /// The time of the oldest remembered request, in milliseconds since 1970.
     func oldestRequestTime() throws -> Int64?
 
-    /// Forgets the oldest requests, some at most, as far as they are not from after a time in
+    /// Forgets at most `count` of the oldest requests, and only those that are not after `time`, in
     /// milliseconds since 1970.
     func deleteRequests(until time: Int64, atMost count: Int) throws
 }

@@ -2,49 +2,50 @@ import Backend
 import Objects
 import QueryLanguage
 
-/// The buckets as one transaction has left them so far, and what can be done to them: all that a
-/// back end does for the rules. It fetches and stores, and decides nothing.
+/// The state of the buckets within one transaction, and the operations on it. This is all that a
+/// backend implements for the write rules: it reads and stores, and makes no decisions.
 ///
-/// What it throws fails the whole transaction, but for a `ServiceFailure`, which refuses the write.
+/// Any error that it throws fails the whole transaction, except a `ServiceFailure`, which rejects
+/// the write.
 public protocol TransactionState: AnyObject {
     associatedtype Requests: RequestLedger
 
     /// The writes that were done under a key.
     var requests: Requests { get }
 
-    // MARK: What is there
+    // MARK: Reading the state
 
-    /// The object that has an id, one that has expired too.
+    /// The object with an id, even if it has expired.
     func find(_ id: ObjectID, in bucket: BucketName) throws -> FoundObject?
 
-    /// Whether an object has an id, one that has expired too; told without reading it.
+    /// Whether an object has an id, even if the object has expired. The object is not read.
     func hasObject(_ id: ObjectID, in bucket: BucketName) -> Bool
 
     func hasBucket(_ bucket: BucketName) throws -> Bool
 
-    /// The changes that created the objects of a bucket, of those that have expired too, in their
-    /// order.
+    /// The changes that created the objects of a bucket, expired ones included, in ascending order.
     func creations(in bucket: BucketName) -> [ChangeNumber]
 
-    /// The changes that created the objects that satisfy a clause and have not expired, in their order.
+    /// The changes that created the objects that satisfy a clause and have not expired, in
+    /// ascending order.
     func objects(satisfying clause: Clause, in bucket: BucketName) throws -> [ChangeNumber]
 
-    /// Some objects that have expired at a time and are whole, first those that did first.
+    /// Some undamaged objects that have expired at a time, earliest expiry first.
     func expired(
         at now: Int64, atMost count: Int
     ) throws -> [(bucket: BucketName, creation: ChangeNumber)]
 
-    /// How many objects of a bucket have expired at a time and are still there.
+    /// The number of objects of a bucket that have expired at a time and have not been removed.
     func expiredCount(in bucket: BucketName, at now: Int64) throws -> Int
 
     func hasGeoPoints(at field: FieldPath, in bucket: BucketName) -> Bool
 
-    /// How many field paths of a bucket hold GeoPoints.
+    /// The number of field paths of a bucket that hold GeoPoints.
     func geoFieldCount(of bucket: BucketName) -> Int
 
-    // MARK: What is done
+    // MARK: Changing the state
 
-    /// Creates an object, and its bucket where there is none.
+    /// Creates an object, and its bucket if the bucket does not exist.
     func insert(
         _ metadata: ObjectMetadata, _ document: WrittenDocument, in bucket: BucketName) throws
 
@@ -55,6 +56,6 @@ public protocol TransactionState: AnyObject {
     /// Deletes objects by the changes that created them.
     func delete(_ creations: [ChangeNumber], in bucket: BucketName, at now: Int64) throws
 
-    /// Deletes a bucket whose objects have been deleted.
+    /// Deletes a bucket. Its objects have to be deleted first.
     func deleteBucket(_ bucket: BucketName) throws
 }

@@ -2,8 +2,8 @@ import Backend
 import JSONText
 import Objects
 
-/// Answers as stores remember them: a number of deletions, or
-/// `[[id, created, modified, version], …]`, with `false` at the end of one that was not written.
+/// The format in which stores remember answers: a number of deletions, or `[[id, created, modified,
+/// version], …]` with an additional `false` for an object that was not written.
 extension WriteAnswer {
     var remembered: [UInt8] {
         var writer = JSONWriter()
@@ -27,7 +27,7 @@ extension WriteAnswer {
         return writer.bytes
     }
 
-    /// - Returns: nil where the text is no such answer.
+    /// - Returns: nil if the text is not a remembered answer.
     init?(remembered text: [UInt8]) {
         let answer = try? JSONParser.reading(text) { view -> WriteAnswer? in
             if let count = view.number?.exactInt { return .deleted(count) }

@@ -3,29 +3,35 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// What writes mean, whatever store they end in: each is refused or done, one after the other, in the
-/// state of one transaction.
+/// The semantics of writes, independent of the store. Writes are evaluated one after the other in
+/// the state of one transaction; each is either done or rejected.
 ///
-///     let judge = WriteEvaluator(on: state, at: now, limits: limits, parser: parser) { newID(at: $0) }
-///     try judge.perform(.delete(bucket: shops, id: id, ifVersion: 3), key: nil)  // .success(.deleted(1))
+///     let evaluator = WriteEvaluator(on: state, at: now, limits: limits, parser: parser) {
+///         newID(at: $0)
+///     }
+///     let delete = Write.delete(bucket: shops, id: id, ifVersion: 3)
+///     try evaluator.perform(delete, key: nil)  // .success(.deleted(1))
 ///
-/// A write that is refused has changed nothing: what can be refused is found before the first change
-/// is made. An object that has expired is not there; a write that finds one removes it.
+/// A rejected write changes nothing, because every reason for a rejection is checked before the
+/// first change. An expired object counts as absent, and a write that finds one removes it.
 ///
-/// No store, no clock, no randomness: equal states, times and sources of ids give equal answers.
+/// The evaluator uses no store, no clock and no randomness: equal states, times and id sources give
+/// equal answers.
 public struct WriteEvaluator<State: TransactionState> {
     private let state: State
     private let now: Int64
     private let limits: Limits
     private let newID: (Int64) -> ObjectID
     private let parser: JSONParser
-    /// For a text that is read beside one of `parser`'s.
+    /// Parses a second text while a view of `parser` is in use.
     private let secondParser = JSONParser()
 
     /// - Parameters:
-    ///   - now: milliseconds since 1970.
-    ///   - parser: views of it do not outlive a step of the judge's, so the state may use it too.
-    ///   - newID: an id, at a time in milliseconds since 1970, that hardly any object has.
+    ///   - now: the present time in milliseconds since 1970.
+    ///   - parser: the evaluator keeps no view of it beyond one step, so the state may use the
+    ///     parser too.
+    ///   - newID: returns an id that is almost certainly unused, for a time in milliseconds since
+    ///     1970.
     public init(
         on state: State, at now: Int64, limits: Limits, parser: JSONParser,
         newID: @escaping (Int64) -> ObjectID
@@ -37,9 +43,9 @@ public struct WriteEvaluator<State: TransactionState> {
         self.newID = newID
     }
 
-    /// - Parameter key: where a write has been done under it within the last 24 hours, this one is not
-    ///   done again, and its answer is the first one's.
-    /// - Throws: only what fails the transaction; a refusal is a result.
+    /// - Parameter key: if a write has been done under this key within the last 24 hours, this
+    ///   write is not done again, and its answer is that of the first one.
+    /// - Throws: only errors that fail the transaction. A rejection is a result.
     public func perform(
         _ write: Write, key: RequestKey?
     ) throws -> Result<WriteAnswer, ServiceFailure> {
@@ -56,7 +62,7 @@ public struct WriteEvaluator<State: TransactionState> {
         }
     }
 
-    /// Removes some of the objects that have expired, and says how many.
+    /// Removes some of the expired objects and returns their number.
     public func removeExpired(atMost count: Int) throws -> Int {
         let expired = try state.expired(at: now, atMost: count)
         for (bucket, objects) in Dictionary(grouping: expired, by: \.bucket) {
@@ -107,7 +113,8 @@ public struct WriteEvaluator<State: TransactionState> {
         }
     }
 
-    /// The present object, if it is at least as new as one that is to replace it only where it is not.
+    /// The result for the present object if `ifNewer` keeps it, because the object is at least as
+    /// new as its replacement.
     private func kept(
         _ present: PresentObject?, from object: PutObject
     ) throws -> WriteResult? {
@@ -182,7 +189,7 @@ public struct WriteEvaluator<State: TransactionState> {
         return creations.count
     }
 
-    /// The object that is to be deleted: one that is damaged too, unless something is asked of it.
+    /// The object to delete. It may be damaged, unless the request has a condition on it.
     private func deletable(
         _ id: ObjectID, in bucket: BucketName, version: Int64?
     ) throws -> ChangeNumber {
@@ -203,14 +210,14 @@ public struct WriteEvaluator<State: TransactionState> {
         return deleted - expired
     }
 
-    // MARK: What is there
+    // MARK: Reading objects
 
-    /// - Throws: where it is damaged.
+    /// - Throws: the failure if the object is damaged.
     private func whole(_ id: ObjectID, in bucket: BucketName) throws -> PresentObject? {
         try present(id, in: bucket)?.whole()
     }
 
-    /// An object that is there; one that has expired is removed now, so that its id is free.
+    /// The object with an id. An expired object is removed at once, so that its id is free.
     private func present(_ id: ObjectID, in bucket: BucketName) throws -> FoundObject? {
         let found = try state.find(id, in: bucket)
         guard case .whole(let object) = found, object.metadata.hasExpired(at: now) else {

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Lets threads wait until something has changed.
+/// Lets threads wait for a change.
 ///
 ///     let seen = changes.count
 ///     if !isThere() { changes.wait(beyond: seen, until: deadline) }
@@ -13,13 +13,13 @@ public final class ChangeSignal: Sendable {
 
     private let state = Mutex(State())
 
-    /// Nothing has changed yet.
+    /// A signal without changes so far.
     public init() {}
 
-    /// The changes so far; to be read before what changes is looked at.
+    /// The number of changes so far. It has to be read before the state that changes is examined.
     public var count: Int { state.withLock { $0.count } }
 
-    /// Tells all who wait that something has changed.
+    /// Notifies all waiting threads of a change.
     public func signal() {
         let waiting = state.withLock { state in
             state.count += 1
@@ -29,7 +29,7 @@ public final class ChangeSignal: Sendable {
         for semaphore in waiting { semaphore.signal() }
     }
 
-    /// Returns when there have been more changes than `count`, or at a time.
+    /// Returns when the number of changes exceeds `count`, or at a time.
     public func wait(beyond count: Int, until end: ContinuousClock.Instant) {
         let semaphore = DispatchSemaphore(value: 0)
         let waits = state.withLock { state in

@@ -1,24 +1,24 @@
 import DequeModule
 
-/// What waits for its turn, of several owners: they have their turns one after the other, so that nobody
-/// waits for more than one element of each other owner before the next of its own.
+/// A queue of elements that belong to several owners. The owners take turns, so before an owner's
+/// next element at most one element of each other owner is taken.
 public struct FairQueue<Element> {
     private var waiting: [String: Deque<Element>] = [:]
-    /// Owners of elements that wait, each once, in the order of their turns.
+    /// The owners of waiting elements, each once, in the order of their turns.
     private var turns: Deque<String> = []
-    /// How many elements wait, of all owners.
+    /// The number of waiting elements of all owners.
     public private(set) var count = 0
 
-    /// A queue in which nothing waits.
+    /// An empty queue.
     public init() {}
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     public var isEmpty: Bool { count == 0 }
 
-    /// The element that comes next.
+    /// The next element.
     public var first: Element? { turns.first.flatMap { waiting[$0]!.first } }
 
-    /// Adds an element behind those of its owner; a new owner's turn comes after all others'.
+    /// Adds an element after the other elements of its owner. A new owner's turn comes last.
     ///
     /// - Complexity: O(1), amortised.
     public mutating func append(_ element: Element, of owner: String) {
@@ -29,9 +29,9 @@ public struct FairQueue<Element> {
         }
     }
 
-    /// Takes the next element.
+    /// Removes and returns the next element.
     ///
-    /// - Parameter isReady: tells of an owner whether it may have its turn; others are passed over.
+    /// - Parameter isReady: returns whether an owner may have its turn. Other owners are skipped.
     public mutating func popFirst(
         where isReady: (_ owner: String) -> Bool = { _ in true }
     ) -> (owner: String, element: Element)? {

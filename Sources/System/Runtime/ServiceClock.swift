@@ -1,17 +1,17 @@
 import Glibc
 
-/// Where a service's time comes from; a test may have its own.
+/// The source of a service's time. A test may replace it.
 public struct ServiceClock: Sendable {
-    /// Of a clock that does not go back.
+    /// Nanoseconds of a monotonic clock.
     public var nanoseconds: @Sendable () -> Int64 = { monotonicNanoseconds() }
-    /// Since 1970.
+    /// Milliseconds since 1970.
     public var milliseconds: @Sendable () -> Int64 = { wallMilliseconds() }
 
     /// The system's clocks.
     public init() {}
 }
 
-/// Nanoseconds of a clock that does not go back.
+/// Nanoseconds of a monotonic clock.
 public func monotonicNanoseconds() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
 /// Milliseconds since 1970.

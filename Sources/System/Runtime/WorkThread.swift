@@ -3,16 +3,17 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A thread with a name and a priority of its own that does jobs one after the other, in the order in
-/// which they were handed over.
+/// A thread with its own name and priority that runs jobs one after the other, in the order in
+/// which they were submitted.
 ///
-/// It ends when this object is gone and every job is done. Jobs may hold the object.
+/// The thread ends when this object has been released and every job is done. Jobs may retain the
+/// object.
 public final class WorkThread: Sendable {
     private let inbox = Inbox()
 
     /// - Parameters:
-    ///   - name: what the system's tools show, of which Linux keeps 15 bytes.
-    ///   - niceness: when it gives way to other threads.
+    ///   - name: the name that system tools show. Linux keeps 15 bytes of it.
+    ///   - niceness: the priority relative to other threads.
     public init(_ name: String, _ niceness: Niceness = .none) {
         Thread { [inbox] in
             Thread.current.name = name
@@ -23,15 +24,15 @@ public final class WorkThread: Sendable {
 
     deinit { inbox.end() }
 
-    /// Has a job done after those that were handed over before.
+    /// Runs a job after the jobs that were submitted before it.
     public func async(_ job: @escaping @Sendable () -> Void) { inbox.add(job, at: nil) }
 
-    /// Has a job done after a while, or as soon as this object is gone.
+    /// Runs a job after a delay, or as soon as this object is released.
     public func async(after delay: Duration, _ job: @escaping @Sendable () -> Void) {
         inbox.add(job, at: .now + delay)
     }
 
-    /// Does a job in its turn and returns when it is done. Never to be called by a job.
+    /// Runs a job in its turn and returns when the job is done. A job must never call this.
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -42,7 +43,7 @@ public final class WorkThread: Sendable {
         }
     }
 
-    /// Returns when every job that was handed over before is done.
+    /// Returns when every job submitted before is done.
     public func drain() { sync {} }
 }
 
@@ -58,7 +59,7 @@ private final class Inbox: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Signalled when the thread waits; it may find nothing new all the same.
+    /// Signalled when the thread waits. The thread may still find nothing new.
     private let awake = DispatchSemaphore(value: 0)
 
     func add(_ job: @escaping Job, at time: ContinuousClock.Instant?) {
@@ -78,7 +79,7 @@ private final class Inbox: Sendable {
         if wakes { awake.signal() }
     }
 
-    /// The next job, once there is one; nil at the end.
+    /// Waits for the next job; nil when the thread has to end.
     func next() -> Job? {
         while true {
             let (job, isOver, due) = state.withLock { $0.take(.now) }
@@ -94,7 +95,8 @@ private final class Inbox: Sendable {
 }
 
 extension Inbox.State {
-    /// The next job; or whether there will be none, or else from when on there will be one.
+    /// The next job. If there is none, it returns whether the thread has to end or, otherwise, when
+    /// the next job is due.
     fileprivate mutating func take(
         _ now: ContinuousClock.Instant
     ) -> (job: Inbox.Job?, isOver: Bool, due: ContinuousClock.Instant?) {
@@ -107,11 +109,11 @@ extension Inbox.State {
     }
 }
 
-/// Somebody else's job, and how it ended.
+/// A caller's job and its outcome.
 ///
-/// `@unchecked Sendable`: whoever hands it over waits for the thread, and takes the outcome after it.
+/// `@unchecked Sendable`: the caller waits for the thread, and reads the outcome only after that.
 private final class Turn<Value, Failure: Error>: @unchecked Sendable {
-    /// Let go of once it has run, since it is whose frame waits.
+    /// Released once it has run, because it belongs to the stack frame of the waiting caller.
     private var body: (() throws(Failure) -> Value)?
     private var result: Result<Value, Failure>?
     private let done = DispatchSemaphore(value: 0)

@@ -3,8 +3,8 @@ import Runtime
 import SpatialIndex
 import Synchronization
 
-/// Merges of large tiers, run in the background; and of all tiers of an index that writes have left
-/// in peace for a while.
+/// Runs merges in the background: merges of large tiers, and merges of all tiers of an index that
+/// has had no writes for a while.
 final class BackgroundMerges: Sendable {
     struct Finished {
         let bucket: BucketName
@@ -19,13 +19,14 @@ final class BackgroundMerges: Sendable {
 
     private struct Scattered: Equatable {
         let epoch: UInt32
-        /// When it was first seen in this epoch: since then little has been written.
+        /// The time when the index was first seen in this epoch. Little has been written since
+        /// then.
         let since: ContinuousClock.Instant
     }
 
     private struct State {
         var running: Set<IndexKey> = []
-        /// Indexes that a merge of all tiers would do good.
+        /// The indexes that would benefit from a merge of all tiers.
         var scattered: [IndexKey: Scattered] = [:]
         var finished: [Finished] = []
     }
@@ -33,7 +34,7 @@ final class BackgroundMerges: Sendable {
     private let state = Mutex(State())
     private let thread = WorkThread("merges", .background)
     private let ready: @Sendable () -> Void
-    /// The shortest time after which an index counts as at rest.
+    /// The shortest time without writes after which an index counts as at rest.
     private let rest: Duration
 
     init(rest: Duration, ready: @escaping @Sendable () -> Void) {
@@ -41,7 +42,7 @@ final class BackgroundMerges: Sendable {
         self.ready = ready
     }
 
-    /// Starts the merge that an index, just written, is due.
+    /// Starts the merge that is due for an index that has just been written.
     func start(_ index: PointIndex, field: FieldPath, bucket: BucketName) {
         let indexKey = IndexKey(bucket: bucket, field: field)
         state.withLock { state in
@@ -54,13 +55,13 @@ final class BackgroundMerges: Sendable {
         if let job = index.pendingMerge() { run(job, for: indexKey) }
     }
 
-    /// An index at rest is merged when hardly any of its points has been written for this long: some
-    /// twenty times what the merge takes, so that writes now and then cost little more.
+    /// The time per point with hardly any writes after which an index is merged. It is about twenty
+    /// times the duration of the merge, so that occasional writes cost little more.
     private static let restForPoint = Duration.microseconds(5)
 
-    /// Starts the merges of all tiers of the indexes that are at rest at some instant.
+    /// Starts a merge of all tiers for each index that is at rest at an instant.
     ///
-    /// - Parameter index: tells the present state of an index.
+    /// - Parameter index: returns the present state of an index.
     func startAtRest(
         _ now: ContinuousClock.Instant, _ index: (BucketName, FieldPath) -> PointIndex?
     ) {
@@ -69,14 +70,14 @@ final class BackgroundMerges: Sendable {
             let rest = max(rest, Self.restForPoint * (job?.entryCount ?? 0))
             guard now - seen.since >= rest else { continue }
             state.withLock { state in
-                // Unless it has been written since.
+                // Keeps the entry if the index has been written since.
                 if state.scattered[indexKey] == seen { state.scattered[indexKey] = nil }
             }
             if let job { run(job, for: indexKey) }
         }
     }
 
-    /// Runs a merge, unless one of the same index is under way.
+    /// Runs a merge, unless a merge of the same index is in progress.
     private func run(_ job: MergeJob, for indexKey: IndexKey) {
         guard state.withLock({ $0.running.insert(indexKey).inserted }) else { return }
         thread.async { [self] in

@@ -5,44 +5,47 @@ import Objects
 import Runtime
 import Synchronization
 
-/// What is made of one bucket in the background: columns, the order of one, renumbered slots.
+/// Background work on one bucket: building columns, building a column's order, or renumbering
+/// slots.
 protocol BucketJob: Sendable {
-    /// The numbering of the slots it was made for.
+    /// The numbering of the slots that the job started from.
     var numbering: UInt32 { get }
 
-    /// The fields whose values it has to be told of each object that is written meanwhile.
+    /// The fields whose values the job needs of each object that is written while it runs.
     var fields: [FieldPath] { get }
 
-    /// Makes it of the state that the job was given.
+    /// Builds the result from the state that the job was given.
     ///
-    /// - Parameter isStopped: tells that nobody wants it any more.
+    /// - Parameter isStopped: returns whether the result is no longer wanted.
     mutating func make(isStopped: () -> Bool)
 
-    /// Takes on what has been written since.
+    /// Applies the changes that have been written since the last round.
     ///
     /// - Parameters:
-    ///   - written: the objects, deleted ones too, with their values of `fields`.
-    ///   - state: the bucket after those writes, its slots numbered as they were.
+    ///   - written: the objects, deleted ones included, with their values of `fields`.
+    ///   - state: the bucket after those writes, with the same slot numbers.
     mutating func catchUp(_ written: BucketJobs.Written, _ state: BucketState)
 
-    /// Puts what was made in the bucket whose state it has caught up with.
+    /// Installs the result in the bucket. The job has caught up with the bucket's state.
     func install(
         in state: inout BucketState, _ columnRequests: ColumnRequests, of bucket: BucketName)
 
-    /// Called instead of `install` when the bucket has got other slots or is gone.
+    /// Called instead of `install` if the bucket's slots have been renumbered or the bucket has
+    /// been deleted.
     func giveUp(_ columnRequests: ColumnRequests, of bucket: BucketName)
 }
 
-/// Work on buckets in the background, at most one job at a time for each.
+/// Runs background jobs on buckets, at most one job at a time for each bucket.
 ///
-/// A job starts from a published state. What is written meanwhile is noted, and the job takes it on,
-/// round by round, until little is left; that little the writer does when it takes the result. So no
-/// write waits for more than some changes, and no job meets slots that another one has renumbered.
+/// A job starts from a published state. Writes are recorded while it runs, and the job applies
+/// them, round by round, until few are left. The writer applies those few when it installs the
+/// result. So no write waits for more than a few changes, and no job sees slots that another job
+/// has renumbered.
 final class BucketJobs: Sendable {
-    /// Objects by the changes that created them, and their latest values.
+    /// The latest values of objects, by the changes that created the objects.
     typealias Written = [ChangeNumber: [ColumnValue]]
 
-    /// A job that has been done but for the latest writes.
+    /// A job that is complete except for the latest writes.
     struct Finished {
         let bucket: BucketName
         var job: any BucketJob
@@ -52,13 +55,13 @@ final class BucketJobs: Sendable {
     private struct UnderWay {
         let number: Int
         let fields: [FieldPath]
-        /// Written and published, but not yet taken on.
+        /// Writes that have been published, but that the job has not applied yet.
         var written: Written = [:]
-        /// The bucket after that.
+        /// The bucket after those writes.
         var state: BucketState
-        /// Written by the transaction that is being published.
+        /// Writes of the transaction that is being published.
         var unpublished: Written = [:]
-        /// What was made, once it waits for the writer.
+        /// The finished job, while it waits for the writer.
         var finished: (any BucketJob)?
     }
 
@@ -74,8 +77,8 @@ final class BucketJobs: Sendable {
     private let objectsTakenOn: Int
 
     /// - Parameters:
-    ///   - objectsTakenOn: so many the writer takes on itself.
-    ///   - ready: called on some thread when a job is over.
+    ///   - objectsTakenOn: the number of changed objects that the writer applies itself.
+    ///   - ready: called on any thread when a job has ended.
     init(objectsTakenOn: Int, ready: @escaping @Sendable () -> Void) {
         self.objectsTakenOn = objectsTakenOn
         self.ready = ready
@@ -85,14 +88,15 @@ final class BucketJobs: Sendable {
 
     func isBusy(_ bucket: BucketName) -> Bool { state.withLock { $0.underWay[bucket] != nil } }
 
-    /// Ends what is under way as soon as it looks; its results are not taken any more.
+    /// Stops all jobs at their next check. Their results are discarded.
     func stop() { state.withLock { $0.isStopped = true } }
 
-    // MARK: The writer's side
+    // MARK: For the writer
 
-    /// Starts a job on a bucket's published state, unless one is under way there.
+    /// Starts a job on a bucket's published state, unless another job runs on that bucket.
     ///
-    /// - Parameter ended: called on that thread when the job waits for the writer or is not wanted any more.
+    /// - Parameter ended: called on the job's thread when the job waits for the writer or is no
+    ///   longer wanted.
     func start(
         _ job: any BucketJob, of bucket: BucketName, _ published: BucketState,
         on thread: WorkThread, ended: @escaping @Sendable () -> Void
@@ -116,8 +120,8 @@ final class BucketJobs: Sendable {
         }
     }
 
-    /// Notes what a transaction that is about to be published has written; the job of a deleted bucket
-    /// ends.
+    /// Records the writes of a transaction that is about to be published. The job of a deleted
+    /// bucket ends.
     func note(_ changes: [Change], _ parsers: ParserPool) {
         guard !changes.isEmpty else { return }
         let watched = state.withLock { $0.underWay.mapValues(\.fields) }
@@ -147,7 +151,7 @@ final class BucketJobs: Sendable {
         }
     }
 
-    /// The jobs that wait for the writer, with everything that has been noted.
+    /// The jobs that wait for the writer, with all recorded writes that they have not applied.
     func finished() -> [Finished] {
         state.withLock { state in
             let waiting = state.underWay.filter { $0.value.finished != nil }
@@ -160,7 +164,7 @@ final class BucketJobs: Sendable {
         }
     }
 
-    /// Says what buckets are now, what was noted included.
+    /// Records the new states of buckets. They include the recorded writes.
     func published(_ buckets: [BucketName: BucketState]) {
         state.withLock { state in
             for bucket in state.underWay.keys {
@@ -173,14 +177,14 @@ final class BucketJobs: Sendable {
         }
     }
 
-    // MARK: The jobs' side
+    // MARK: For the jobs
 
     private func isWanted(_ number: Int, of bucket: BucketName) -> Bool {
         state.withLock { !$0.isStopped && $0.underWay[bucket]?.number == number }
     }
 
-    /// What is to be taken on before the job can wait for the writer. Nil when it waits, or when nobody
-    /// wants it any more.
+    /// The writes that the job has to apply before it can wait for the writer. Nil if the job now
+    /// waits, or if it is no longer wanted.
     private func nextRound(
         of bucket: BucketName, _ number: Int, _ job: inout any BucketJob
     ) -> (Written, BucketState)? {
@@ -199,7 +203,7 @@ final class BucketJobs: Sendable {
 }
 
 extension ParserPool {
-    /// An object's values of some fields.
+    /// The values of some fields of an object.
     fileprivate func values(
         of fields: [FieldPath], _ metadata: ObjectMetadata, _ text: [UInt8]
     ) -> [ColumnValue] {

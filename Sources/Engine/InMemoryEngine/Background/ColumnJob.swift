@@ -4,17 +4,20 @@ import JSONText
 import Objects
 import PersistentStructures
 
-/// The making of some columns of a bucket out of its documents.
+/// Builds some columns of a bucket from its documents.
 struct ColumnJob: BucketJob {
     let numbering: UInt32
     let fields: [FieldPath]
     private let bucket: BucketName
     private let source: any DocumentSource
-    /// Whether the bucket's objects are so few among all that each is better looked up.
+    /// Whether the bucket holds so small a share of all objects that looking up each one is faster
+    /// than a scan.
     private let areFew: Bool
-    /// The bound of the bucket's columns; those of fields that no object has may be a quarter of it.
+    /// The maximum number of the bucket's columns. Columns of fields that no object has may be a
+    /// quarter of them.
     private let columnLimit: Int
-    /// So many are read before it looks whether anybody still wants the columns.
+    /// The number of documents that are read between two checks whether the columns are still
+    /// wanted.
     private let documentsAtOnce: Int
     private let records: PersistentArray<BucketState.SlotRecord>
     private var columns: [Column]
@@ -38,7 +41,7 @@ struct ColumnJob: BucketJob {
     mutating func make(isStopped: () -> Bool) {
         columns = fields.map { _ in Column(slots: records.count) }
         for slot in 0..<records.count where !records[slot].isAlive { clear(Slot(slot)) }
-        // What cannot be read stays unknown, and the column unused: queries tell what is wrong.
+        // Unreadable values stay unknown and the column stays unused. Queries report what is wrong.
         if areFew {
             try? lookUp(isStopped)
         } else {
@@ -72,8 +75,8 @@ struct ColumnJob: BucketJob {
         }
     }
 
-    /// Gives up a column that no query has used of late, if a bound is reached; says whether there is
-    /// room.
+    /// If a limit is reached, evicts a column that no query has used recently. Returns whether
+    /// there is room.
     private func makeRoom(
         for column: Column, in state: inout BucketState, _ columnRequests: ColumnRequests
     ) -> Bool {
@@ -102,7 +105,7 @@ struct ColumnJob: BucketJob {
         for number in columns.indices { columns[number].set(slot, to: Cell.missing) }
     }
 
-    /// - Parameter slot: the object's, if it was there when the job began.
+    /// - Parameter slot: the object's slot; nil if the object did not exist when the job began.
     private mutating func take(_ slot: Slot?, _ document: [UInt8], _ parser: JSONParser) {
         guard let slot, let view = try? parser.parse(document) else { return }
         for (number, field) in fields.enumerated() {

@@ -3,43 +3,46 @@ import Objects
 import Runtime
 import Synchronization
 
-/// A field of a bucket that has a column, or is to have one.
+/// A field of a bucket that has a column or is requested to have one.
 public struct ColumnName: Hashable, Sendable {
     /// The bucket's full name.
     public let bucket: BucketName
     /// The path of the field.
     public let field: FieldPath
 
-    /// A column by its bucket and field, neither of which has to exist.
+    /// Names a column. Neither the bucket nor the field has to exist.
     public init(bucket: BucketName, field: FieldPath) {
         self.bucket = bucket
         self.field = field
     }
 }
 
-/// Columns and orders that queries have asked for: which there are, which wait to be made, and which
-/// are refused for a while. `ColumnJob` and `OrderJob` make them, one after the other.
+/// The columns and orders that queries have requested: those that exist, those that wait to be
+/// built, and those that are refused for a while. `ColumnJob` and `OrderJob` build them one after
+/// the other.
 final class ColumnRequests: Sendable {
-    /// What is to be made next, of one bucket.
+    /// The next thing to build in one bucket.
     enum Item {
         case columns([FieldPath])
         case order(FieldPath)
     }
 
     private struct State {
-        /// Columns that are there, are being made, or wait for it; true where no object has the field.
+        /// Columns that exist, are being built, or wait to be built. The value is true if no object
+        /// has the field.
         var columns: [ColumnName: Bool] = [:]
-        /// Orders that are being made or wait for it.
+        /// Orders that are being built or wait to be built.
         var orders: Set<ColumnName> = []
         var refused: [ColumnName: ContinuousClock.Instant] = [:]
         var waiting: [(name: ColumnName, isOrder: Bool)] = []
-        /// Columns asked for in the minute that began at `minute`, by who asked.
+        /// The number of columns that each principal has requested in the minute that began at
+        /// `minute`.
         var asked: [String?: Int] = [:]
         var minute = ContinuousClock.now
         var isMaking = false
         var hasChanged = false
 
-        /// Has a column wait to be made, unless it is there or does already.
+        /// Queues a column, unless it exists or is already queued.
         mutating func add(_ name: ColumnName) -> Bool {
             guard columns[name] == nil else { return false }
             columns[name] = false
@@ -49,33 +52,33 @@ final class ColumnRequests: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Columns have come to the published state, or will not be made.
+    /// Signalled when columns have been published, or will not be built.
     let changes = ChangeSignal()
     private let columnsPerMinute: Int
     private let due: @Sendable () -> Void
 
     private let refusal: Duration
-    /// So many refusals are remembered before those that are over are forgotten.
+    /// When more refusals than this are stored, expired ones are removed.
     private static let manyRefused = 1_000
-    /// So many columns are made in one go: their values are put in together.
+    /// The number of columns that one job builds. Their values are inserted together.
     private static let columnsAtOnce = 16
 
     /// - Parameters:
-    ///   - columnsPerMinute: what one principal may ask for.
-    ///   - refusal: how long a column that did not fit is not tried again.
-    ///   - due: called on any thread when something is to be made.
+    ///   - columnsPerMinute: the number of columns that one principal may request in a minute.
+    ///   - refusal: the time before a column that did not fit is tried again.
+    ///   - due: called on any thread when there is something to build.
     init(columnsPerMinute: Int, refusal: Duration, due: @escaping @Sendable () -> Void) {
         self.columnsPerMinute = columnsPerMinute
         self.refusal = refusal
         self.due = due
     }
 
-    /// Whether nothing is being made or waits for it.
+    /// Whether nothing is being built or waits to be built.
     var isIdle: Bool { state.withLock { !$0.isMaking && $0.waiting.isEmpty } }
 
-    // MARK: Asking, on any thread
+    // MARK: Requests, on any thread
 
-    /// Whether columns that are not there yet all will be.
+    /// Whether each of these columns exists or will be built.
     func isMaking(_ fields: Set<FieldPath>, of bucket: BucketName) -> Bool {
         guard !fields.isEmpty else { return false }
         return state.withLock { state in
@@ -83,7 +86,7 @@ final class ColumnRequests: Sendable {
         }
     }
 
-    /// Has columns made, as far as the bound of who asks allows.
+    /// Requests columns, within the limit of the principal.
     func want(
         _ fields: some Collection<FieldPath>, of bucket: BucketName, for principal: String?
     ) {
@@ -105,7 +108,7 @@ final class ColumnRequests: Sendable {
         if isNew { due() }
     }
 
-    /// Has columns made again that were there before the start.
+    /// Requests the columns that existed before the restart.
     func want(remembered names: [ColumnName]) {
         state.withLock { state in
             for name in names { _ = state.add(name) }
@@ -122,10 +125,10 @@ final class ColumnRequests: Sendable {
         if isNew { due() }
     }
 
-    // MARK: The writer's side
+    // MARK: For the writer
 
-    /// What is to be made next, if nothing is being made: of the first bucket for which something is
-    /// wanted and nothing under way. Whoever gets something calls `ended` when that is over.
+    /// The next thing to build, if nothing is being built: that of the first bucket with a request
+    /// and without a running job. The caller has to call `ended` when the job is over.
     func next(where isBusy: (BucketName) -> Bool) -> (BucketName, Item)? {
         state.withLock { state in
             guard !state.isMaking,
@@ -145,13 +148,13 @@ final class ColumnRequests: Sendable {
         }
     }
 
-    /// Says that what was begun is over.
+    /// Notes that the current build is over.
     func ended() { state.withLock { $0.isMaking = false } }
 
-    /// The columns that were asked for and not refused.
+    /// The columns that were requested and not refused.
     var columnNames: [ColumnName] { state.withLock { Array($0.columns.keys) } }
 
-    /// The columns that are worth remembering, if they are others than at the last call.
+    /// The columns worth remembering, if they have changed since the last call.
     func takeChangedNames() -> [ColumnName]? {
         state.withLock { state in
             guard state.hasChanged else { return nil }
@@ -168,7 +171,7 @@ final class ColumnRequests: Sendable {
         }
     }
 
-    /// Lets what cannot be made be asked for again.
+    /// Allows a new request for something that cannot be built now.
     func forget(_ item: Item, of bucket: BucketName) {
         switch item {
         case .order(let field): forgetOrder(ColumnName(bucket: bucket, field: field))
@@ -179,14 +182,14 @@ final class ColumnRequests: Sendable {
         }
     }
 
-    /// Lets everything of a bucket be asked for again.
+    /// Allows new requests for everything in a bucket.
     func forget(_ bucket: BucketName) {
         for columnName in columnNames where columnName.bucket == bucket {
             forget(columnName, refused: false)
         }
     }
 
-    /// Lets a column be asked for again; one that did not fit not at once.
+    /// Allows a new request for a column. A column that did not fit is refused for a while.
     func forget(_ columnName: ColumnName, refused: Bool) {
         state.withLock { state in
             state.columns[columnName] = nil
@@ -197,7 +200,7 @@ final class ColumnRequests: Sendable {
         changes.signal()
     }
 
-    /// Lets an order be asked for again.
+    /// Allows a new request for an order.
     func forgetOrder(_ columnName: ColumnName) {
         state.withLock { _ = $0.orders.remove(columnName) }
     }

@@ -1,7 +1,7 @@
 import Backend
 import Objects
 
-/// The renumbering of a bucket with many holes.
+/// Renumbers the slots of a bucket with many holes.
 struct CompactionJob: BucketJob {
     let numbering: UInt32
     let fields: [FieldPath] = []

@@ -2,7 +2,7 @@ import Backend
 import Columns
 import Objects
 
-/// The writer's part of what is made beside it.
+/// The writer's part of background work.
 extension NextSnapshot {
     func install(_ merges: [BackgroundMerges.Finished]) {
         for merge in merges where exists(merge.bucket) {
@@ -28,7 +28,8 @@ extension NextSnapshot {
         }
     }
 
-    /// Gives up columns until they fit: those that no query has used of late, then any.
+    /// Evicts columns until the rest fits the budget: first those that no query has used recently,
+    /// then any.
     func evictColumns(_ columnRequests: ColumnRequests, over budget: Int) {
         guard columnBytes > budget else { return }
         let columnNames = columnRequests.columnNames
@@ -49,8 +50,8 @@ extension NextSnapshot {
         }
     }
 
-    /// Gives up columns whose dictionaries hold too much that nobody has any more: queries will ask
-    /// for them anew.
+    /// Removes columns whose dictionaries hold too many unused values. Queries will request them
+    /// again.
     func dropWornColumns(_ columnRequests: ColumnRequests) {
         for (bucket, state) in touched {
             for (field, entry) in state.columns.entries where entry.column.isWorn {

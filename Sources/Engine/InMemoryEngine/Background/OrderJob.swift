@@ -3,18 +3,18 @@ import Columns
 import Objects
 import PersistentStructures
 
-/// The making of a column's order, or of a new one where changes have worn it.
+/// Builds a column's order, or rebuilds one that changes have degraded.
 struct OrderJob: BucketJob {
     let numbering: UInt32
     let fields: [FieldPath] = []
     private let field: FieldPath
     private let use: ColumnUse
     private let records: PersistentArray<BucketState.SlotRecord>
-    /// The column as far as the order has caught up with it.
+    /// The column, up to the state that the order has caught up with.
     private var column: Column
     private var index: OrderedIndex?
 
-    /// Nil where the column is not there, or its order is and not worn.
+    /// Nil if the column does not exist, or if its order exists and is not worn.
     ///
     /// - Parameter state: a published state of the bucket.
     init?(_ field: FieldPath, _ state: BucketState) {

@@ -2,18 +2,19 @@ import Backend
 import Glibc
 import JSONText
 
-/// Documents as clients read them, in memory up to a number of bytes.
+/// A cache of documents, as clients read them, limited to a number of bytes.
 ///
-/// Sixteen tables, of which a growing one moves a sixteenth of the documents, under one lock that
-/// readers share: a page needs them all.
+/// It has sixteen tables, so that the growth of one table moves only a sixteenth of the documents.
+/// One lock protects all of them and readers share it, because a page needs all tables.
 ///
-/// `@unchecked Sendable`: the tables are read under the shared and changed under the exclusive lock.
+/// `@unchecked Sendable`: the tables are read under the shared lock and changed under the exclusive
+/// one.
 final class DocumentCache: @unchecked Sendable {
     private let lock = ReadWriteLock()
     private let tables: UnsafeMutablePointer<DocumentTable>
     private static let tableCount = 16
 
-    /// A document in the cache, valid as long as the lock under which it was found.
+    /// A document in the cache, valid while the lock under which it was found is held.
     typealias Document = UnsafeBufferPointer<UInt8>
 
     init(capacityBytes: Int) {
@@ -29,16 +30,17 @@ final class DocumentCache: @unchecked Sendable {
         tables.deallocate()
     }
 
-    /// A copy of the document that a change wrote, if it is here.
+    /// A copy of the document that a change wrote; nil if it is not cached.
     func document(creation: ChangeNumber, change: ChangeNumber) -> [UInt8]? {
         lock.reading { table(creation).pointee.find(creation, change).map { Array($0) } }
     }
 
-    /// Calls `body` with the documents of some records, nil for those that are not here, all of them
-    /// held in place until it returns: it must not wait and must not write to the cache.
+    /// Calls `body` with the documents of some records, nil for those that are not cached. The
+    /// documents stay in place until `body` returns. `body` must not wait and must not write to the
+    /// cache.
     ///
-    /// The tables and the documents are spread over memory, so each step is asked for, for all of
-    /// them, before it is taken.
+    /// The tables and documents are scattered in memory, so each step prefetches its data for all
+    /// documents before it reads any of them.
     func withDocuments<Result>(
         of records: [BucketState.SlotRecord], _ body: ([Document?]) -> Result
     ) -> Result {
@@ -53,7 +55,7 @@ final class DocumentCache: @unchecked Sendable {
         }
     }
 
-    /// Whether more than so many of some documents are not here.
+    /// Whether more than `few` of the documents are not cached.
     func lacks(moreThan few: Int, of records: [BucketState.SlotRecord]) -> Bool {
         guard records.count > few else { return false }
         return lock.reading {
@@ -68,7 +70,7 @@ final class DocumentCache: @unchecked Sendable {
         }
     }
 
-    /// Keeps a document where it has been written.
+    /// Stores a document in the memory in which it was written.
     func put(_ document: consuming JSONWriter, creation: ChangeNumber, change: ChangeNumber) {
         let text = document.release()
         let isTaken = lock.writing {

@@ -1,26 +1,26 @@
 import Backend
 import Objects
 
-/// Documents as they are, or as they were at some moment.
+/// Documents as they are now, or as they were at some moment.
 public protocol PresentDocuments: Sendable {
-    /// The document of an object as clients read it, and the number of the change that wrote it; nil
-    /// when there is no such object.
+    /// The document of an object as clients read it, and the number of the change that wrote it;
+    /// nil if the object does not exist.
     ///
-    /// - Throws: for one that is not as it was written, too.
+    /// - Throws: also if the object is damaged.
     func document(
         creation: ChangeNumber
     ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])?
 }
 
-/// Where an engine finds documents that are not in memory: the store.
+/// The source of documents that are not in memory: the store.
 public protocol DocumentSource: PresentDocuments {
-    /// What `document(creation:)` returns, of several objects, which are read together.
+    /// The results of `document(creation:)` for several objects, which are read together.
     func documents(
         creations: [ChangeNumber]
     ) throws(ServiceFailure) -> [(change: ChangeNumber, text: [UInt8])?]
 
-    /// Calls `body` with every document of one state of a bucket, as clients read them, in no
-    /// particular order, until it returns false; what is not as it was written is passed over.
+    /// Calls `body` with every document of a bucket at one state, as clients read them, in no
+    /// particular order, until it returns false. Damaged objects are skipped.
     ///
     /// - Complexity: O(objects of all buckets).
     func forEachDocument(
@@ -29,7 +29,7 @@ public protocol DocumentSource: PresentDocuments {
 }
 
 extension DocumentSource {
-    /// Reads the documents one by one, for sources that have no faster way.
+    /// Reads the documents one by one, for sources without a faster way.
     public func documents(
         creations: [ChangeNumber]
     ) throws(ServiceFailure) -> [(change: ChangeNumber, text: [UInt8])?] {

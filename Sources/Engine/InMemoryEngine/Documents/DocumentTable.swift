@@ -2,24 +2,25 @@ import Backend
 import CGlibc
 import Glibc
 
-/// A part of the document cache: a hash table by the changes that created the objects, open
-/// addressing with linear probing.
+/// A part of the document cache: a hash table keyed by the changes that created the objects, with
+/// open addressing and linear probing.
 ///
-/// When it is full a hand goes round its cells and gives up what has not been read since it last
-/// came by (the clock, or second-chance, rule).
+/// When the table is full, a hand moves round its cells and evicts every document that has not been
+/// read since the hand last passed (the clock, or second-chance, algorithm).
 ///
-/// Readers may share it, though they mark what has been read: a flag apart from everything else.
+/// Readers may share the table although they mark documents as read, because each mark is a
+/// separate flag.
 struct DocumentTable: ~Copyable {
     private let capacityBytes: Int
     private var cells: UnsafeMutablePointer<Cell>
     private var mask: Int
     private var count = 0
     private var hand = 0
-    /// What the documents occupy, their cells counted in.
+    /// The bytes that the documents occupy, including their cells.
     private(set) var bytes = 0
 
     private struct Cell {
-        /// 0: the cell is free.
+        /// The creation of the object; 0 if the cell is free.
         var creation: ChangeNumber = 0
         var change: ChangeNumber = 0
         var text: UnsafeMutablePointer<UInt8>?
@@ -27,7 +28,7 @@ struct DocumentTable: ~Copyable {
         var wasRead = false
     }
 
-    /// What a document takes besides its own bytes: about two cells, and what malloc adds.
+    /// The overhead of a document: about two cells, and the overhead of malloc.
     private static let overheadBytes = 80
 
     init(capacityBytes: Int) {
@@ -36,7 +37,7 @@ struct DocumentTable: ~Copyable {
         cells = Self.freeCells(16)
     }
 
-    /// Memory for so many cells, none of them in two lines.
+    /// Memory for a number of cells, none of which crosses a cache line.
     private static func freeCells(_ count: Int) -> UnsafeMutablePointer<Cell> {
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: count * MemoryLayout<Cell>.stride, alignment: 64)
@@ -50,8 +51,8 @@ struct DocumentTable: ~Copyable {
 
     // MARK: Reading
 
-    /// Asks for the cell in which an object's document should be, and for the next one, in which it is
-    /// when that is taken: every second cell is the last of its line of memory.
+    /// Prefetches the home cell of an object's document and the cell after it, which holds the
+    /// document if the home cell is taken. Every second cell is the last of its cache line.
     func prefetch(_ creation: ChangeNumber) {
         let home = cells + home(creation)
         gb_prefetch(home)
@@ -79,9 +80,10 @@ struct DocumentTable: ~Copyable {
 
     // MARK: Writing
 
-    /// Takes over a document in memory of malloc, unless it is too large or not the latest.
+    /// Takes ownership of a document in malloc's memory, unless the document is too large or not
+    /// the latest.
     ///
-    /// - Returns: whether it did.
+    /// - Returns: whether the table has taken the document.
     mutating func take(
         _ document: DocumentCache.Document, _ creation: ChangeNumber, _ change: ChangeNumber
     ) -> Bool {
@@ -91,7 +93,7 @@ struct DocumentTable: ~Copyable {
             return false
         }
         if let old = cell(of: creation) {
-            // A slow reader must not put back what a writer has replaced.
+            // A slow reader must not restore a document that a writer has replaced.
             guard cells[old].change < change else { return false }
             clear(old)
         }
@@ -117,7 +119,8 @@ struct DocumentTable: ~Copyable {
         cells[cell] = new
     }
 
-    /// Frees a cell, and closes the gap so that every other is still found from its home.
+    /// Frees a cell and closes the gap, so that every other document can still be found from its
+    /// home cell.
     private mutating func clear(_ cell: Int) {
         count -= 1
         bytes -= Int(cells[cell].length) + Self.overheadBytes
@@ -156,7 +159,7 @@ struct DocumentTable: ~Copyable {
 }
 
 extension DocumentCache.Document {
-    /// Asks for the first lines of a document.
+    /// Prefetches the first cache lines of a document.
     func prefetch() {
         guard let base = baseAddress else { return }
         let first = Swift.min(count, 512)
@@ -165,9 +168,9 @@ extension DocumentCache.Document {
     }
 }
 
-/// POSIX's lock that readers share.
+/// POSIX's reader-writer lock.
 ///
-/// `@unchecked Sendable`: the lock itself is made to be used by many threads, at one address.
+/// `@unchecked Sendable`: the lock is made for use by many threads and keeps its address.
 final class ReadWriteLock: @unchecked Sendable {
     private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
 

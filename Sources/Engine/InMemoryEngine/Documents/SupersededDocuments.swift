@@ -2,16 +2,16 @@ import Backend
 import Objects
 import Synchronization
 
-/// Documents that were replaced or deleted after a snapshot, kept as long as a reader of that or
-/// of an earlier snapshot may ask for them.
+/// Documents that were replaced or deleted after a snapshot. They are kept as long as a reader of
+/// that snapshot or an earlier one may ask for them.
 ///
-/// A chain in the order of snapshots: each link holds what the step to the next snapshot
-/// superseded. A snapshot refers to its own link, so a link lives exactly as long as a snapshot at
-/// or before it.
+/// They form a chain in the order of snapshots. Each link holds the documents that the step to the
+/// next snapshot superseded. A snapshot refers to its own link, so a link lives exactly as long as
+/// a snapshot at or before it.
 final class SupersededDocuments: Sendable {
     private struct Link {
         var documents: [ChangeNumber: [UInt8]] = [:]
-        /// All documents as they were before the step, where it superseded many.
+        /// All documents as they were before the step, if the step superseded many.
         var all: (any PresentDocuments)?
         var next: SupersededDocuments?
     }
@@ -24,21 +24,21 @@ final class SupersededDocuments: Sendable {
 
     /// Keeps a document under the number of the change that wrote it.
     func keep(_ document: [UInt8], change: ChangeNumber) {
-        // A transaction that is tried again hands over the same.
+        // A transaction that is retried passes the same document again.
         let former = link.withLock { $0.documents.updateValue(document, forKey: change) }
         if former == nil { total.add(Self.bytes(of: document)) }
     }
 
-    /// Keeps whatever there is, or nothing but single documents.
+    /// Keeps all present documents, or, with nil, only the single ones.
     func keepAll(_ documents: (any PresentDocuments)?) { link.withLock { $0.all = documents } }
 
-    /// What a kept document takes: its bytes, array header and table cell.
+    /// The memory of a kept document: its bytes, the array header and the table cell.
     private static func bytes(of document: [UInt8]) -> Int { document.count + 64 }
 
-    /// What all links keep, in bytes.
+    /// The bytes that all links keep.
     var totalBytes: Int { total.value }
 
-    /// The link of the next snapshot, which ends this one when it is published.
+    /// The link of the next snapshot. Publishing that snapshot ends this link.
     func nextSnapshot() -> SupersededDocuments { SupersededDocuments(total: total) }
 
     /// Ends this link when the next snapshot is published.
@@ -46,7 +46,7 @@ final class SupersededDocuments: Sendable {
         link.withLock { $0.next = next }
     }
 
-    /// A document that this or a later step superseded.
+    /// A document that this step or a later one superseded.
     func document(
         creation: ChangeNumber, change: ChangeNumber
     ) throws(ServiceFailure) -> [UInt8]? {
@@ -62,7 +62,7 @@ final class SupersededDocuments: Sendable {
         return nil
     }
 
-    /// A long chain is let go link by link: freed recursively it would overflow the stack.
+    /// Frees a long chain link by link. Freeing it recursively would overflow the stack.
     deinit {
         var (next, bytes) = link.withLock { link in
             let next = link.next
@@ -80,7 +80,7 @@ final class SupersededDocuments: Sendable {
     }
 }
 
-/// A number of bytes that several threads count together.
+/// A byte count that several threads update.
 final class ByteCount: Sendable {
     private let bytes = Atomic<Int>(0)
 

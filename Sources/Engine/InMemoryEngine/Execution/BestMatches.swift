@@ -1,26 +1,27 @@
-/// The order in which a page wants its matches.
+/// The order of the matches on a page.
 protocol MatchOrder {
     associatedtype Match
-    /// A place in the order, between matches.
+    /// A place between matches in the order.
     associatedtype Bound
 
     func precedes(_ a: Match, _ b: Match) -> Bool
 
-    /// Whether a match comes behind a place.
+    /// Whether a match comes after a place.
     func isAfter(_ match: Match, _ bound: Bound) -> Bool
 
     func sort(_ matches: inout [Match])
 }
 
-/// The first so many of all matches it is given, in order.
+/// Keeps the first `limit` of all matches that it is given, in order.
 ///
-/// - Complexity: O(log limit) comparisons a match, one for most once there are enough.
+/// - Complexity: O(log limit) comparisons a match; one comparison for most matches once `limit` is
+///   reached.
 struct BestMatches<Order: MatchOrder> {
     private let order: Order
     private let limit: Int
     private let bound: Order.Bound?
     private var matches: [Order.Match] = []
-    /// Nothing behind this one is wanted any more.
+    /// The last match that can still be in the result; matches after it are not wanted.
     private(set) var worst: Order.Match?
 
     init(_ order: Order, limit: Int, behind bound: Order.Bound?) {
@@ -36,7 +37,7 @@ struct BestMatches<Order: MatchOrder> {
         if matches.count >= 2 * limit + 64 { shorten() }
     }
 
-    /// The matches, in order.
+    /// Returns the matches in order.
     mutating func finish() -> [Order.Match] {
         shorten()
         return matches

@@ -2,20 +2,20 @@ import Geodesy
 import JSONText
 import QueryLanguage
 
-/// How the objects of a page end: with the distances that `_calculated` tells, if any, and the
-/// closing brace.
+/// Writes the end of each object on a page: the distances in `_calculated`, if any, and the closing
+/// brace.
 struct DistanceReports {
-    /// The names, each as the first member begins: `,"_calculated":{"d":`.
+    /// The labels, each written as a first member begins: `,"_calculated":{"d":`.
     private var labels: [UInt8] = []
-    /// Where each label ends.
+    /// The end of each label in `labels`.
     private var ends: [Int] = []
-    /// Micrometres, match by match, of each label; negative where there is none.
+    /// The distances in micrometres, match by match and by label; negative if there is none.
     private var micrometers: [Int64] = []
     private let matches: Int
-    /// The room that the end of an object has to have.
+    /// The room that the end of an object needs.
     let roomBytes: Int
 
-    /// What begins a label.
+    /// The beginning of every label.
     private static let opening: StaticString = ",\"_calculated\":{"
 
     init(_ execution: Execution, _ query: Query, _ matches: [Execution.Match]) {
@@ -57,7 +57,7 @@ struct DistanceReports {
         return positions.map { $0.map(report.measure.distance) }
     }
 
-    /// Writes the end of a match's object, the closing brace included.
+    /// Writes the end of a match's object, including the closing brace.
     @inline(__always)
     func writeEnd(of match: Int, to cursor: inout JSONCursor) {
         var (isFirst, start) = (true, 0)
@@ -67,7 +67,7 @@ struct DistanceReports {
             start = label.upperBound
             guard micrometers >= 0 else { continue }
             labels.withUnsafeBufferPointer { labels in
-                // Of a label that is not the first, a comma and the name.
+                // A label that is not the first is reduced to a comma and the name.
                 var text = UnsafeBufferPointer(rebasing: labels[label])
                 if !isFirst {
                     cursor.byte(UInt8(ascii: ","))

@@ -5,11 +5,11 @@ import PersistentStructures
 import QueryLanguage
 import SpatialIndex
 
-/// The candidates of a plan's path, in batches that whoever takes them may overwrite.
+/// The candidates of a plan's path, in batches. The receiver may overwrite a batch.
 extension Execution {
-    /// Calls `body` with the candidates, never with none at a time, until it returns false.
+    /// Calls `body` with batches of candidates until it returns false. A batch is never empty.
     ///
-    /// - Parameter key: for candidates in an order of their own, where to begin.
+    /// - Parameter key: the place where candidates that arrive in an order of their own begin.
     func forEachCandidates(
         after key: PageKey?,
         _ body: (Slots) throws(ServiceFailure) -> Bool
@@ -34,7 +34,8 @@ extension Execution {
 
     /// Calls `body` with the slots that pass the filter and their distances, nearest first.
     ///
-    /// - Parameter limit: how many are wanted at most if `body` takes all; nil when it may not.
+    /// - Parameter limit: the most matches that are wanted if `body` accepts every one; nil if it
+    ///   may not.
     func walk(
         _ field: FieldPath, by measure: GeoMeasure, within radiusMeters: Double,
         after key: PageKey?, atMost limit: Int?,
@@ -51,7 +52,7 @@ extension Execution {
         try checkTime()
     }
 
-    /// The filter of a walk: it lets nothing through any more when the time is over.
+    /// The filter of a walk. When the time is over it rejects everything.
     private var selection: NearestWalk.Selection? {
         guard !plan.filter.isEmpty else { return nil }
         let (filter, bounds) = (plan.filter, bounds)
@@ -63,7 +64,7 @@ extension Execution {
         }
     }
 
-    /// The place in a nearest-first walk behind the object a page key names.
+    /// The place in a nearest-first walk directly after the object that a page key names.
     private func cursor(_ key: PageKey) -> MeasuredPoint {
         var distance = Distance.zero
         if case .distance(let found)? = key.values(of: order).first { distance = found }
@@ -75,12 +76,12 @@ extension Execution {
         return MeasuredPoint(distance: distance, slot: Slot(next - 1))
     }
 
-    // MARK: Searches that measure
+    // MARK: Measured searches
     //
-    // The index has each point at hand when it finds it: where nothing but a shape decides, its
-    // distances are taken there and not from the points' places, which lie far apart.
+    // The index has each point at hand when it finds it. If a shape alone decides, distances are
+    // computed there and not from the stored points, which are scattered in memory.
 
-    /// The clause whose shape alone decides which objects match.
+    /// The clause of a query that is decided by its shape alone.
     private var lonelyClause: GeoClause? {
         guard case .geo(let clause) = plan.path, plan.filter.isEmpty,
             case .all = plan.documentFilter
@@ -88,7 +89,7 @@ extension Execution {
         return clause
     }
 
-    /// Calls `body` with every point in a clause's shape and its distance, some at a time.
+    /// Calls `body` with batches of the points in a clause's shape and their distances.
     private func forEachMeasured(
         _ clause: GeoClause, by measure: GeoMeasure,
         _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Void
@@ -103,13 +104,13 @@ extension Execution {
         try self.count(count)
     }
 
-    /// Whether the order is that of creation and about all that are found are wanted.
+    /// Whether the order is that of creation and almost all matches are wanted.
     func wantsAboutAll(_ ranking: SlotRanking, _ limit: Int) -> Bool {
         ranking.parts.isEmpty && plan.candidates < 4 * limit
     }
 
-    /// The matches in the order of creation with the only distance that is reported, if about all
-    /// that are found are wanted.
+    /// The matches in the order of creation with the only distance that is reported; nil unless
+    /// almost all matches are wanted.
     func measured(
         _ ranking: SlotRanking, from first: Int, atMost limit: Int
     ) throws(ServiceFailure) -> [Match]? {
@@ -128,7 +129,8 @@ extension Execution {
         }
     }
 
-    /// Ranks the matches by the distance at which they were found; false if that is not their order.
+    /// Ranks the matches by the distance at which they were found; returns false if that is not
+    /// their order.
     func insertMeasured(
         into best: inout BestMatches<SlotRanking>
     ) throws(ServiceFailure) -> Bool {
@@ -167,7 +169,8 @@ extension Execution {
         guard let (index, column) = bucketView.state.columns.index(field) else {
             preconditionFailure("a plan by an order that the snapshot does not have")
         }
-        // Of several keys the others decide among equal values: all of those are looked at again.
+        // If there are several sort keys, the others decide among equal values, so all equal values
+        // are visited again.
         let slot = order.count == 1 ? first : 0
         let after = key.flatMap { $0.values(of: order).first.map { (value: $0, slot: slot) } }
         var walk = OrderedWalk(index, column, descending: descending, after: after)
@@ -206,7 +209,7 @@ extension Execution {
         }
     }
 
-    /// Appends the slots that a path finds all at once.
+    /// Appends the slots of a path that finds all of them at once.
     private func collect(_ path: AccessPath, into slots: inout [Slot]) {
         switch path {
         case .nothing: break

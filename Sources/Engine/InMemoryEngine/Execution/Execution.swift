@@ -5,9 +5,10 @@ import Objects
 import PersistentStructures
 import QueryLanguage
 
-/// One query on one snapshot: candidates, filters, order. It changes nothing but its counters.
+/// Runs one query on one snapshot: candidates, filters, order. It changes only its own counters.
 ///
-/// A class because it is handed on much and holds much: copies would count many references.
+/// It is a class because it is passed around often and holds many references, which a copy would
+/// retain.
 final class Execution {
     let engine: InMemoryEngine
     let snapshot: Snapshot
@@ -15,10 +16,10 @@ final class Execution {
     let order: [OrderKey]
     let plan: Plan
     let distances: [ReportedDistance]
-    /// Whether the page is made from documents, or from ids alone.
+    /// Whether the page needs documents, or ids alone.
     private let wantsDocuments: Bool
     var bounds: ReadBounds
-    /// For documents, taken when the first is parsed.
+    /// The parser for documents, taken from the pool when the first document is parsed.
     private var takenParser: JSONParser?
 
     var visited = 0
@@ -42,15 +43,15 @@ final class Execution {
 
     deinit { if let takenParser { engine.parsers.giveBack(takenParser) } }
 
-    /// An object of a page.
+    /// A match on a page.
     struct Match {
         var slot: Slot
-        /// The distance that the page is ordered by, or the only one that is reported, where it is
+        /// The distance that orders the page, or the only distance that is reported, if it is
         /// known.
         var distance: Distance?
     }
 
-    /// The first matches behind a page key, in order, and whether there are more.
+    /// The first matches after a page key, in order, and whether more follow.
     func page(
         after key: PageKey?, objects: Int
     ) throws(ServiceFailure) -> (matches: [Match], hasMore: Bool) {
@@ -77,7 +78,7 @@ final class Execution {
         }
     }
 
-    /// The sort key of a match: what a page key remembers of it.
+    /// The sort key of a match, which a page key stores.
     func sortKey(of match: Match) throws(ServiceFailure) -> SortKey {
         guard let ranking = plan.ranking else {
             return sortKey(of: match.slot, in: try view(match.slot))
@@ -93,9 +94,9 @@ final class Execution {
         return key
     }
 
-    /// Asks for what the page will be made from, of objects of which most are wanted.
+    /// Prefetches the data that the page needs, for objects most of which are wanted.
     ///
-    /// It lies far apart in memory, and comes while they are put in order.
+    /// The data is scattered in memory and arrives while the objects are sorted.
     func prefetch(_ slots: UnsafeBufferPointer<Slot>) {
         if wantsDocuments {
             bucketView.state.prefetchRecords(of: slots)
@@ -116,7 +117,7 @@ final class Execution {
 
     // MARK: Order
 
-    /// The first matches of candidates that come in order.
+    /// The first matches of candidates that arrive in order.
     private func found(
         after key: PageKey?, atMost limit: Int
     ) throws(ServiceFailure) -> [Match] {
@@ -176,7 +177,8 @@ final class Execution {
                     return true
                 }
             }
-            // Candidates in the order of the first key: behind the worst nothing better comes.
+            // The candidates arrive in the order of the first key, so none after the worst match
+            // can be better.
             guard isInOrder, let worst = best.worst else { return true }
             return ranking.rank(last).key <= worst.key
         }
@@ -193,7 +195,7 @@ final class Execution {
         }
     }
 
-    /// The best matches by values of which some are in the documents only.
+    /// The best matches by values some of which are only in the documents.
     private func sorted(
         after key: PageKey?, atMost limit: Int
     ) throws(ServiceFailure) -> [Match] {
@@ -232,11 +234,12 @@ final class Execution {
 
     // MARK: Documents
 
-    /// Documents are read this many at a time: few at first, as few may be enough.
+    /// The batch sizes for reading documents. Batches start small, because few documents may be
+    /// enough.
     private static let (fewDocuments, manyDocuments) = (8, 64)
 
-    /// Calls `body` with each slot and its document, parsed and valid until it returns, until it
-    /// returns false.
+    /// Calls `body` with each slot and its parsed document until it returns false. The document is
+    /// valid only during the call.
     ///
     /// - Returns: what `body` returned last.
     private func forEachView(
@@ -251,7 +254,7 @@ final class Execution {
             for (slot, document) in zip(part, documents) {
                 guard try body(slot, try parsed(document)) else { return false }
             }
-            // Reading documents is what takes time.
+            // Reading documents takes most of the time.
             try checkTime()
             first += count
             count = min(2 * count, Self.manyDocuments)
@@ -259,8 +262,8 @@ final class Execution {
         return true
     }
 
-    /// Calls `body` with those of some slots whose documents satisfy what is left of the clause,
-    /// until it returns false.
+    /// Calls `body` with each slot whose document satisfies the rest of the clause, until it
+    /// returns false.
     ///
     /// - Returns: what `body` returned last.
     private func forEachAccepted(
@@ -301,16 +304,16 @@ final class Execution {
         return key
     }
 
-    /// An object's document, parsed; valid until the next one is.
+    /// An object's parsed document, valid until the next one is parsed.
     private func view(_ slot: Slot) throws(ServiceFailure) -> JSONView {
         documentsRead += 1
         let document = try document(of: slot)
-        // Reading documents is what takes time: the clock is looked at more often.
+        // Reading documents takes most of the time, so the clock is checked more often.
         if documentsRead & 31 == 0 { try checkTime() }
         return try parsed(document)
     }
 
-    /// A document, valid until the next one is parsed.
+    /// A parsed document, valid until the next one is parsed.
     func parsed(_ document: [UInt8]) throws(ServiceFailure) -> JSONView {
         if takenParser == nil { takenParser = engine.parsers.take() }
         do {

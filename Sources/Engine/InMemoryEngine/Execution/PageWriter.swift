@@ -5,14 +5,14 @@ import PersistentStructures
 import QueryLanguage
 import SpatialIndex
 
-/// Writes the objects of a page: stored bytes spliced in, distances and projections made.
+/// Writes the objects of a page. It copies stored bytes and writes distances and projections.
 ///
-/// What it needs of each object lies far apart in memory, so it is collected for all of them in
-/// short loops, in which the processor waits for many at a time.
+/// The data of each object is scattered in memory. It is therefore collected for all objects in
+/// short loops, so that the processor can wait for many memory accesses at once.
 struct PageWriter {
     private let execution: Execution
     private let slots: [Slot]
-    /// Of the objects whose documents are needed: of all, or of none.
+    /// The records of all objects if their documents are needed, and otherwise none.
     private let records: [BucketState.SlotRecord]
     private let fields: Set<[UInt8]>?
     private let reports: DistanceReports
@@ -25,24 +25,25 @@ struct PageWriter {
         records = fields?.isEmpty == true ? [] : execution.bucketView.state.records(of: slots)
     }
 
-    /// Whether so many documents are not in memory that to read them takes long.
+    /// Whether so many documents are missing from memory that reading them takes long.
     var lacksManyDocuments: Bool {
         execution.engine.cache.lacks(moreThan: Self.fewReads, of: records)
     }
 
-    /// A document of the usual size is read in ten microseconds, the largest in fifty.
+    /// The time to read a document is ten microseconds for the usual size and fifty for the
+    /// largest.
     private static let fewReads = 16
 
-    /// Appends the objects, with commas between them, until they pass a limit of bytes.
+    /// Appends the objects, with commas between them, until they exceed a limit of bytes.
     ///
-    /// - Returns: where each ends.
+    /// - Returns: the end of each object.
     func write(to writer: inout JSONWriter, limit: Int) throws(ServiceFailure) -> [Int] {
         if let fields {
             return fields.isEmpty
                 ? writeIDs(to: &writer, limit)
                 : try writeProjections(fields, to: &writer, limit)
         }
-        var own: [Int: [UInt8]] = [:]  // of places whose documents are not in the cache
+        var own: [Int: [UInt8]] = [:]  // documents that are not cached, by position
         while true {
             var ends: [Int] = []
             let missing = execution.engine.cache.withDocuments(of: records) { cached in
@@ -90,7 +91,7 @@ struct PageWriter {
         }
     }
 
-    /// `_id` and the named members.
+    /// Writes `_id` and the named members.
     private func writeProjections(
         _ fields: Set<[UInt8]>, to writer: inout JSONWriter, _ limit: Int
     ) throws(ServiceFailure) -> [Int] {
@@ -105,10 +106,10 @@ struct PageWriter {
         }
     }
 
-    /// What stands around an id.
+    /// The number of bytes around an id.
     private static let idBytes = 9
 
-    /// Begins an object with its id, which has no character that JSON would escape.
+    /// Begins an object with its id. An id has no character that JSON would escape.
     @inline(__always)
     private static func write(_ id: Bytes, to cursor: inout JSONCursor) {
         cursor.raw("{\"_id\":\"")
@@ -127,9 +128,10 @@ struct PageWriter {
         }
     }
 
-    /// Has each object written by `body`, with commas between them, until they pass a limit of bytes.
+    /// Calls `body` for each object and writes commas between them, until they exceed a limit of
+    /// bytes.
     ///
-    /// - Returns: where each ends.
+    /// - Returns: the end of each object.
     @inline(__always)
     private func writeEach<Failure: Error>(
         to writer: inout JSONWriter, _ limit: Int,

@@ -1,20 +1,20 @@
 import PersistentStructures
 import QueryLanguage
 
-/// Tests that all have to be true, in the order in which they cost least.
+/// Tests that all have to be true, in the cheapest order.
 struct SlotFilter: Sendable {
     private let tests: [SlotPredicate]
-    /// The share of all objects that pass, by estimate.
+    /// The estimated share of all objects that pass.
     let share: Double
-    /// Nanoseconds a candidate, by estimate.
+    /// The estimated cost of a candidate in nanoseconds.
     let cost: Double
 
-    /// Slots looked at to guess how many of all pass.
+    /// The number of slots that are sampled to estimate how many pass.
     private static let sample = 128
 
-    /// - Parameter tests: each with the share of objects that pass it.
+    /// - Parameter tests: the tests, each with the share of objects that pass it.
     init(_ tests: [(test: SlotPredicate, share: Double)]) {
-        // A test is worth its cost by what it takes away: least cost a removed slot first.
+        // Orders the tests by their cost per slot that they remove, cheapest first.
         let ordered =
             tests.count < 2
             ? tests
@@ -33,13 +33,13 @@ struct SlotFilter: Sendable {
 
     var isEmpty: Bool { tests.isEmpty }
 
-    /// How many slots of the bucket pass, where a column counts them.
+    /// The exact number of slots that pass, if a column counts them.
     var exactCount: Int? {
         guard tests.count == 1, case .cell = tests[0] else { return nil }
         return tests[0].knownCount
     }
 
-    /// Keeps, in their order, the slots that pass; returns how many they are.
+    /// Moves the slots that pass to the front, in their order, and returns their number.
     func select(_ slots: Slots) -> Int {
         var count = slots.count
         for test in tests where count > 0 {
@@ -48,21 +48,21 @@ struct SlotFilter: Sendable {
         return count
     }
 
-    /// The share of a bucket's slots, below `slotCount`, that pass a test, by a sample.
+    /// The share of a bucket's slots below `slotCount` that pass a test, estimated from a sample.
     static func sampledShare(of test: SlotPredicate, _ slotCount: Int) -> Double {
         let count = min(sample, slotCount)
         guard count > 0 else { return 1 }
         return withUnsafeTemporaryAllocation(of: Slot.self, capacity: count) { slots in
             for position in 0..<count { slots[position] = Slot(position * slotCount / count) }
             let passed = test.select(slots)
-            // Between none of the sample and one is still something.
+            // If no slot of the sample passes, the share is still greater than 0.
             return max(Double(passed), 0.25) / Double(count)
         }
     }
 }
 
 extension SlotPredicate {
-    /// How many slots pass, where a column counts them or an index estimates them.
+    /// The number of slots that pass, if a column counts them or an index estimates it.
     var knownCount: Int? {
         switch self {
         case .geo(let clause, let index): index.estimate(in: clause.shape)

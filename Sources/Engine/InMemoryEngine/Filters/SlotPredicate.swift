@@ -5,23 +5,23 @@ import PersistentStructures
 import QueryLanguage
 import SpatialIndex
 
-/// A clause over columns and points: decides for a slot without looking at its document.
+/// A clause over columns and points. It decides a slot without reading its document.
 indirect enum SlotPredicate: Sendable {
     case constant(Truth)
     case cell(CellPredicate, Column)
     case geo(GeoClause, PointIndex)
-    /// Whether an object has not expired by a time.
+    /// Whether an object has not expired at a time.
     case unexpired(by: Int64, Expiries)
     case and([SlotPredicate])
     case or([SlotPredicate])
     case not(SlotPredicate)
 
-    /// How many slots are decided in one go, at most.
+    /// The maximum number of slots that are decided in one batch.
     static let batch = 512
 
-    /// The test of a clause on a bucket; nil where it has to look at documents.
+    /// The test of a clause on a bucket; nil if it needs documents.
     ///
-    /// - Parameter missing: gets every field path that a column would have to have.
+    /// - Parameter missing: receives every field path whose column is missing.
     init?(_ clause: Clause, on bucket: BucketView, missing: inout Set<FieldPath>) {
         switch clause {
         case .all: self = .constant(.yes)
@@ -49,7 +49,7 @@ indirect enum SlotPredicate: Sendable {
         }
     }
 
-    /// All or none; every clause is asked, so that every missing column becomes known.
+    /// Returns all tests or nil. It examines every clause, so that it finds every missing column.
     private static func tests(
         _ clauses: [Clause], on bucket: BucketView, _ missing: inout Set<FieldPath>
     ) -> [SlotPredicate]? {
@@ -57,7 +57,7 @@ indirect enum SlotPredicate: Sendable {
         return tests.contains { $0 == nil } ? nil : tests.map { $0! }
     }
 
-    /// Nanoseconds a slot, by rough measure: which of several tests to run first.
+    /// The approximate cost of a slot in nanoseconds, which determines the order of several tests.
     var cost: Double {
         switch self {
         case .constant: 0.1
@@ -71,9 +71,9 @@ indirect enum SlotPredicate: Sendable {
 
     // MARK: Deciding
 
-    /// Keeps, in their order, the slots for which the test is true.
+    /// Moves the slots for which the test is true to the front, in their order.
     ///
-    /// - Returns: how many they are; they stand first.
+    /// - Returns: the number of these slots.
     func select(_ slots: Slots) -> Int {
         var kept = 0
         var first = 0
@@ -85,7 +85,7 @@ indirect enum SlotPredicate: Sendable {
         return kept
     }
 
-    /// Writes the slots of one batch that pass to `target`, which lies at or before them.
+    /// Writes the slots of one batch that pass to `target`, which must not lie after the batch.
     private func keep(_ slots: Slots, at target: UnsafeMutablePointer<Slot>) -> Int {
         var kept = 0
         if case .cell(let test, let column) = self, let range = test.interval {
@@ -144,7 +144,7 @@ indirect enum SlotPredicate: Sendable {
 }
 
 extension PointIndex {
-    /// The truth of each slot by its point; unknown where it has none.
+    /// The truth of each slot, decided by its point; unknown if the slot has no point.
     fileprivate func decide(
         _ contains: (Coordinate) -> Bool, _ slots: Slots,
         _ truths: UnsafeMutablePointer<Truth>

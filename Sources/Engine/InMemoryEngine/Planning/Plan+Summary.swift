@@ -2,7 +2,7 @@ import Objects
 import QueryLanguage
 
 extension Plan {
-    /// The plan in sentences, for people.
+    /// The plan in sentences for people to read.
     func summary(passedOver others: some Sequence<Plan>) -> [String] {
         var lines = ["\(path.sentence), about \(candidates) candidates"]
         if !filterClauses.isEmpty {
@@ -51,7 +51,7 @@ extension AccessPath {
 }
 
 extension Plan {
-    /// The plan in one line without the values that were asked for: `nearest location, filters
+    /// The plan in one line without the values that the query looks for: `nearest location, filters
     /// category, rating; in order as found`.
     var outline: String {
         var text = path.name
@@ -63,10 +63,11 @@ extension Plan {
         return text + "; in order \(ordering.name)"
     }
 
-    /// Fields that an outline names: a query may have hundreds, and an outline stands on a line.
+    /// The number of fields that an outline names. A query may have hundreds, and an outline is one
+    /// line.
     private static let outlineFields = 10
 
-    /// The fields, each once, and how many more there are.
+    /// The distinct fields, and how many more there are.
     private static func list(_ fields: some Sequence<FieldPath>) -> String {
         let names = Set(fields.map(\.text)).sorted()
         let more = names.count - outlineFields

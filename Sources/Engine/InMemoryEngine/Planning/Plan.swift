@@ -4,32 +4,32 @@ import Objects
 import PersistentStructures
 import QueryLanguage
 
-/// One way to run a query and what it is thought to cost.
+/// One way to run a query, with its estimated cost.
 struct Plan {
     var path: AccessPath
-    /// Tested on points and columns, in batches, no document needed.
+    /// The tests on points and columns, which run in batches and need no documents.
     var filter: SlotFilter
-    /// What `filter` tests, for people to read.
+    /// The clauses that `filter` tests, for people to read.
     var filterClauses: [Clause]
-    /// What is left to be tested on the documents; `.all` when nothing is.
+    /// The clause that remains to be tested on the documents; `.all` if none remains.
     var documentFilter: Clause
     var ordering: Ordering
-    /// The order asked for by values in memory; nil where some are in the documents only.
+    /// The order by values in memory; nil if the documents are needed for some of them.
     var ranking: SlotRanking?
-    /// How many candidates will be looked at, by estimate.
+    /// The estimated number of candidates that will be visited.
     var candidates: Int
-    /// How many documents will be read to decide on candidates, by estimate.
+    /// The estimated number of documents that will be read to decide on candidates.
     var documents: Int
-    /// Microseconds, by estimate.
+    /// The estimated cost in microseconds.
     var cost: Double
 
-    /// How the page's order comes about.
+    /// How the matches of a page are put in order.
     enum Ordering {
-        /// Candidates come in the order asked for: a page stops when it is full.
+        /// The candidates arrive in the requested order, so the search stops when the page is full.
         case found
-        /// By the ranking; the best so many are kept.
+        /// The ranking orders the matches. Only the best ones that fit the page are kept.
         case ranked
-        /// By values of which some are in the documents only.
+        /// The matches are ordered by values some of which are only in the documents.
         case documents
 
         var name: String {
@@ -41,7 +41,7 @@ struct Plan {
         }
     }
 
-    /// How many objects match, where one column counts exactly that.
+    /// The exact number of matches if one column can count them.
     var countedMatches: Int? {
         guard case .scan = path, documentFilter == .all else { return nil }
         return filter.exactCount
@@ -55,20 +55,20 @@ struct Plan {
 
 /// How the candidates of a query are found.
 enum AccessPath {
-    /// A clause that has to be true can be true for no object: there are no candidates.
+    /// No candidates: a clause that has to be true is true for no object.
     case nothing
-    /// The objects of some ids.
+    /// The objects with the given ids.
     case ids([Slot])
     /// The points in a shape.
     case geo(GeoClause)
-    /// The same points, nearest first, as far as the page needs: the shape is what lies within so
-    /// many metres by the measure.
+    /// The points in a shape, nearest first, as many as the page needs. The shape is the area
+    /// within a number of metres by the measure.
     case nearest(GeoClause, by: GeoMeasure, within: Double)
-    /// A range of the values of a column that has an order; equal values come by creation.
+    /// A range of values of a column that has an order. Equal values are in the order of creation.
     case lookup(FieldPath, ColumnRange, isOneValue: Bool)
-    /// Every object, in the order of a column, as far as the page needs.
+    /// Every object in the order of a column, as many as the page needs.
     case ordered(FieldPath, descending: Bool)
-    /// What any of several paths finds.
+    /// The union of the candidates of several paths.
     indirect case union([AccessPath])
     /// Every object, in the order of creation.
     case scan
@@ -96,7 +96,7 @@ enum AccessPath {
         }
     }
 
-    /// Whether to count what lies within, node by node, may take long too.
+    /// Whether counting the points in the shape, node by node, may take long too.
     var isCostlyToCount: Bool {
         switch self {
         case .geo(let clause), .nearest(let clause, _, _): clause.shape.isCostlyToCount
@@ -104,7 +104,7 @@ enum AccessPath {
         }
     }
 
-    /// Whether candidates come by creation.
+    /// Whether candidates arrive in the order of creation.
     var isByCreation: Bool {
         switch self {
         case .nothing, .ids, .scan, .union: true

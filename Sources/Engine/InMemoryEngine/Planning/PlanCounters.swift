@@ -1,7 +1,7 @@
 import CoreMetrics
 import Geodesy
 
-/// How many queries and counts took each access path.
+/// Counts the queries and counts that used each access path.
 struct PlanCounters: Sendable {
     private let counters = Dictionary(
         uniqueKeysWithValues: AccessPath.Kind.allCases.map {
@@ -12,7 +12,7 @@ struct PlanCounters: Sendable {
 }
 
 extension AccessPath {
-    /// A path without what it looks for.
+    /// The kind of a path, without its arguments.
     enum Kind: Hashable, Sendable {
         case nothing, ids, nearest, lookup, ordered, union, scan
         case geo(GeoShape.Kind)
@@ -21,7 +21,7 @@ extension AccessPath {
             [.nothing, .ids, .nearest, .lookup, .ordered, .union, .scan]
             + GeoShape.Kind.allCases.map { .geo($0) }
 
-        /// As plans and metrics show it.
+        /// The name in plans and metrics.
         var name: String {
             if case .geo(let kind) = self { kind.rawValue } else { "\(self)" }
         }

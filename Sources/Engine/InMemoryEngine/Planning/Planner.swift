@@ -5,32 +5,35 @@ import Objects
 import PersistentStructures
 import QueryLanguage
 
-/// From a clause, an order and cheap statistics to the ways a query can run, cheapest first.
+/// Derives the possible plans of a query, cheapest first, from its clause, its order and cheap
+/// statistics.
 ///
-/// Costs are microseconds of rough estimate: they have to rank the paths, and to tell a query that
-/// a connection's own thread can take from one that it cannot.
+/// Costs are rough estimates in microseconds. They have to rank the paths, and to separate the
+/// queries that a connection's own thread can run from those that it cannot.
 struct Planner {
     let bucketView: BucketView
     let order: [OrderKey]
-    /// Objects that the page will hold; nil when every match is wanted.
+    /// The number of objects on the page; nil if every match is wanted.
     let pageObjects: Int?
     private let conjuncts: [Conjunct]
     private let ranking: SlotRanking?
-    /// What passes over the objects that have expired and are not removed yet, and how many it leaves.
+    /// Excludes expired objects that have not been removed yet; `share` is the share of objects
+    /// that remains.
     private let visibility: (test: SlotPredicate, share: Double)?
-    /// The distances that the objects of a page report.
+    /// The distances that the page reports for its objects.
     private let reported: [ReportedDistance]
-    /// Field paths that a column would have helped with.
+    /// The field paths for which a column would have helped.
     private(set) var missing: Set<FieldPath> = []
 
-    /// A clause that has to be true, and what is known of it.
+    /// A clause that has to be true, with its estimates.
     struct Conjunct {
         let clause: Clause
-        /// How it is decided in memory; nil: on documents.
+        /// The test in memory; nil if the clause needs the documents.
         let test: SlotPredicate?
-        /// About how many objects it is true for, where something in memory has told.
+        /// The approximate number of objects that satisfy it, if an index or a column provides one.
         let known: Int?
-        /// The share of objects for which it is true: counted, sampled or guessed.
+        /// The selectivity of the clause: the share of objects that satisfy it, counted, sampled or
+        /// guessed.
         let share: Double
 
         init(_ clause: Clause, _ test: SlotPredicate?, on bucket: BucketView) {
@@ -48,16 +51,17 @@ struct Planner {
     }
 
     enum Cost {
-        /// A candidate out of a shape, beside what the shape adds, or out of a column's order.
+        /// A candidate from a shape, without the cost of the shape itself, or from a column's
+        /// order.
         static let candidate = 0.006
         static let scanned = 0.002
         static let walked = 0.03
-        /// A place in the order found: a distance, a comparison or two.
+        /// Placing a match in the result order: a distance and one or two comparisons.
         static let ranked = 0.08
-        /// A document fetched and parsed, and a clause tested on it.
+        /// Fetching and parsing a document; `test` is the cost of testing a clause on it.
         static let document = 1.5
         static let test = 0.1
-        /// What any query costs.
+        /// The fixed cost of any query.
         static let base = 3.0
     }
 
@@ -76,12 +80,12 @@ struct Planner {
         visibility = bucketView.expiredBy.map { time in
             let test = SlotPredicate.unexpired(by: time, bucketView.state.expiries)
             let share = SlotFilter.sampledShare(of: test, bucketView.state.slotCount)
-            // Where the sample has none, a walk may have to pass over all of them.
+            // If the sample contains no match, a walk may have to skip all objects.
             return (test, share < 0.005 ? 1e-9 : share)
         }
     }
 
-    /// All plans, cheapest first; there is always one.
+    /// All plans, cheapest first. There is always at least one.
     func plans() -> [Plan] {
         options().map(plan).enumerated().sorted {
             ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
@@ -89,7 +93,8 @@ struct Planner {
         .map(\.element)
     }
 
-    /// The first of `plans()`: most others are seen to cost more without being made.
+    /// The first of `plans()`. Most other plans are excluded by a lower bound of their cost,
+    /// without being built.
     func cheapest() -> Plan {
         let options = options()
         let costs = options.map(leastCost)
@@ -102,11 +107,11 @@ struct Planner {
         return best
     }
 
-    /// A path, and what it costs is still to be said.
+    /// A path before its cost is estimated.
     private struct Option {
         let path: AccessPath
         let candidates: Int
-        /// The conjunct that the path itself makes true.
+        /// The index of the conjunct that the path itself satisfies.
         let driver: Int?
     }
 
@@ -119,7 +124,8 @@ struct Planner {
         }
         for (index, conjunct) in conjuncts.enumerated() {
             for (path, candidates) in paths(for: conjunct.clause, known: conjunct.known) {
-                // A union finds more than its clause accepts: which is tested then.
+                // A union finds more objects than its clause accepts, so the clause has to be
+                // tested.
                 let driver: Int? = if case .union = path { nil } else { index }
                 options.append(Option(path: path, candidates: candidates, driver: driver))
             }
@@ -127,7 +133,7 @@ struct Planner {
         return options
     }
 
-    /// What an option's candidates alone cost.
+    /// The cost of an option's candidates alone, which is a lower bound of the plan's cost.
     private func leastCost(of option: Option) -> Double {
         Cost.base + candidates(of: option, share: share(without: option.driver))
             * perCandidate(option.path)
@@ -143,9 +149,10 @@ struct Planner {
 
     // MARK: Paths
 
-    /// The paths that find every object for which a clause is true, with the candidates of each.
+    /// The paths that find every object that satisfies a clause, with the number of candidates of
+    /// each.
     ///
-    /// - Parameter known: about how many those are, if that is known already.
+    /// - Parameter known: the approximate number of these objects, if it is already known.
     private func paths(for conjunct: Clause, known: Int? = nil) -> [(AccessPath, Int)] {
         switch conjunct {
         case .geo(let clause):
@@ -180,7 +187,7 @@ struct Planner {
         return (.lookup(field, range, isOneValue: isOneValue), candidates)
     }
 
-    /// The order of the first key's column, where that has one.
+    /// The path along the order of the first sort key's column, if that column has an order.
     private func orderedPath() -> AccessPath? {
         guard pageObjects != nil, ranking != nil, let first = order.first,
             case .field(let field) = first.source, bucketView.state.columns.index(field) != nil
@@ -188,7 +195,7 @@ struct Planner {
         return .ordered(field, descending: first.descending)
     }
 
-    /// The cheapest path of each branch together, if every branch has one.
+    /// The union of the cheapest path of each branch, if every branch has a path.
     private func union(of branches: [Clause]) -> (AccessPath, Int)? {
         var paths: [AccessPath] = []
         var candidates = 0
@@ -213,11 +220,12 @@ struct Planner {
         return (.ids(slots), slots.count)
     }
 
-    // MARK: Wishes
+    // MARK: Requests for orders
 
-    /// Field paths whose columns would make a query much cheaper than a plan if they had an order.
+    /// Field paths whose columns, if they had an order, would make the query much cheaper than a
+    /// plan.
     ///
-    /// - Parameter gain: how many times cheaper.
+    /// - Parameter gain: the factor by which the query has to become cheaper.
     func wantedOrders(beyond plan: Plan, gain: Double) -> Set<FieldPath> {
         var wanted: Set<FieldPath> = []
         func consider(_ field: FieldPath, _ candidates: Double) {
@@ -272,7 +280,8 @@ struct Planner {
         }
     }
 
-    /// A path in order stops when the page is full; how soon depends on what the filters pass.
+    /// A path in order stops when the page is full. How soon that is depends on the selectivity of
+    /// the filters.
     private func candidates(of option: Option, share: Double) -> Double {
         let all = Double(option.candidates)
         guard stopsEarly(option.path), let pageObjects else { return all }
@@ -289,7 +298,7 @@ struct Planner {
         }
     }
 
-    /// What the distances take that an object of the page reports.
+    /// The cost of the distances that the page reports for one object.
     private var perReport: Double {
         reported.reduce(0) { $0 + $1.measure.nanoseconds / 1_000 }
     }
@@ -324,7 +333,7 @@ extension FieldPath {
 }
 
 extension Clause {
-    /// How many clauses the tree has.
+    /// The number of clauses in the tree.
     fileprivate var nodes: Int {
         switch self {
         case .and(let clauses), .or(let clauses): clauses.reduce(1) { $0 + $1.nodes }
@@ -334,7 +343,8 @@ extension Clause {
         }
     }
 
-    /// The share of objects thought to satisfy the clause, where nothing in memory tells.
+    /// The guessed share of objects that satisfy the clause, used when nothing in memory provides
+    /// one.
     fileprivate var guessedShare: Double {
         switch self {
         case .all, .geo: 1

@@ -5,37 +5,37 @@ import PersistentStructures
 import QueryLanguage
 import SpatialIndex
 
-/// A slot and 64 bits that rank it: less is earlier, equal needs a closer look.
+/// A slot with a 64-bit rank. A smaller rank is earlier; equal ranks need a closer comparison.
 struct Ranked: BitwiseCopyable, Sendable {
     var key: UInt64
     var slot: Slot
 }
 
 extension Ranked {
-    /// A point by its distance.
+    /// Ranks a point by its distance.
     init(_ point: MeasuredPoint) {
         self.init(key: UInt64(point.distance.micrometers), slot: point.slot)
     }
 }
 
-/// An order over slots whose values are all in memory: columns and points.
+/// An order of slots whose values are all in memory, in columns and points.
 ///
 /// Without parts it is the order of creation.
 struct SlotRanking: MatchOrder, Sendable {
     let parts: [Part]
-    /// Whether equal keys always are equal values, of an order with one part or none.
+    /// Whether equal keys always mean equal values. This needs an order with at most one part.
     private let keyIsExact: Bool
 
     enum Part: Sendable {
         case column(Column, descending: Bool)
-        /// Nil: no object has the field.
+        /// The index is nil if no object has the field.
         case distance(GeoMeasure, PointIndex?, descending: Bool)
     }
 
-    /// A place in the order that a page key names.
+    /// The place in the order that a page key names.
     struct Bound: Sendable {
         let values: [SortValue]
-        /// Slots from here on come behind, where all values are equal.
+        /// Among slots with equal values, those from here on come after the bound.
         let slot: Int
     }
 
@@ -48,7 +48,7 @@ struct SlotRanking: MatchOrder, Sendable {
             }
     }
 
-    /// Whether the keys are a distance in micrometres.
+    /// Whether the keys are distances in micrometres.
     var isByDistance: Bool {
         if case .distance(_, _, descending: false) = parts.first { true } else { false }
     }
@@ -63,7 +63,7 @@ struct SlotRanking: MatchOrder, Sendable {
         }
     }
 
-    /// Calls `body` with the rank of each slot, in their order.
+    /// Calls `body` with the rank of each slot, in the order of the slots.
     func forEachRanked(_ slots: Slots, _ body: (Ranked) -> Void) {
         guard case .distance(let measure, let index?, let descending)? = parts.first else {
             for slot in slots { body(rank(slot)) }
@@ -100,7 +100,7 @@ struct SlotRanking: MatchOrder, Sendable {
         }
     }
 
-    /// Whether a slot comes behind a place in the order.
+    /// Whether a slot comes after a place in the order.
     func isAfter(_ ranked: Ranked, _ bound: Bound) -> Bool {
         for (part, value) in zip(parts, bound.values) {
             let order = Self.order(part, ranked.slot, value)
@@ -109,7 +109,7 @@ struct SlotRanking: MatchOrder, Sendable {
         return Int(ranked.slot) >= bound.slot
     }
 
-    /// What a page key remembers of a slot.
+    /// The sort values that a page key stores for a slot.
     func values(of slot: Slot) -> [SortValue] {
         parts.map { part in
             switch part {
@@ -128,7 +128,7 @@ struct SlotRanking: MatchOrder, Sendable {
         index?.position(of: slot).map { measure.distance(to: $0) }
     }
 
-    /// Missing values are last in both directions.
+    /// Missing values come last in both directions.
     private static func key(_ leading: UInt64, _ descending: Bool) -> UInt64 {
         descending && leading != Cell.missing.bits ? ~leading : leading
     }
@@ -169,9 +169,9 @@ struct SlotRanking: MatchOrder, Sendable {
 }
 
 extension SlotRanking {
-    /// The ranking of an order; nil where a field of it has no column.
+    /// The ranking of an order; nil if one of its fields has no column.
     ///
-    /// - Parameter missing: gets the fields that would have to have one.
+    /// - Parameter missing: receives the fields whose columns are missing.
     init?(
         _ order: [OrderKey], of clause: Clause, on bucket: BucketView,
         missing: inout Set<FieldPath>

@@ -3,7 +3,7 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// The objects of a page, found but not fetched.
+/// The objects of a page, found but not yet fetched.
 struct FoundPage {
     let execution: Execution
     private let matches: [Execution.Match]
@@ -19,16 +19,17 @@ struct FoundPage {
         pages = PageWriter(execution, planned.query, matches)
     }
 
-    /// Whether more documents have to be read than a thread can on which others wait.
+    /// Whether so many documents have to be read that a thread which other requests wait for should
+    /// not do it.
     var lacksManyDocuments: Bool { pages.lacksManyDocuments }
 
-    /// Writes as many of the matches as fit, at least one, and says how it goes on.
+    /// Writes as many of the matches as fit, at least one, and returns how the listing continues.
     func write(
         of query: Query, in bucket: BucketName, maximumBytes: Int, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> ReadEnd {
         let start = writer.count
         let ends = try pages.write(to: &writer, limit: maximumBytes)
-        // Back to the last object behind which the next page's key, if there is one, still fits.
+        // Returns to the last object after which the next page's key, if there is one, still fits.
         for count in stride(from: ends.count, to: 0, by: -1) {
             let isLast = count == matches.count && !hasMore
             let key =

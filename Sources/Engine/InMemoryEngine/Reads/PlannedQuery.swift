@@ -14,12 +14,13 @@ struct PlannedQuery {
     /// It has turned out to take much longer than estimated.
     var isUnderestimated = false
 
-    /// A plan that costs less may run on a thread that others wait for; microseconds.
+    /// The highest cost of a plan, in microseconds, that may run on a thread which other requests
+    /// wait for.
     private static let lightCost = 250.0
 
     /// - Parameters:
-    ///   - pageObjects: nil to find all that satisfies the clause.
-    ///   - principal: who asks, if that is known.
+    ///   - pageObjects: nil to find every object that satisfies the clause.
+    ///   - principal: the principal that sent the query, if it is known.
     init(
         _ query: Query, in bucket: BucketName, pageObjects: Int? = nil,
         by principal: String? = nil, on engine: InMemoryEngine
@@ -35,7 +36,7 @@ struct PlannedQuery {
 
     var state: BucketState { planner.bucketView.state }
 
-    /// Whether it may run on a thread that others wait for, by estimate.
+    /// Whether the query may run on a thread which other requests wait for, by estimate.
     var isLight: Bool { plan.cost <= Self.lightCost }
 
     var outline: (bucket: BucketName, plan: String)? { (bucket, plan.outline) }
@@ -47,7 +48,7 @@ struct PlannedQuery {
             bounds: bounds)
     }
 
-    /// Has made, for queries to come, what would have made this one cheaper.
+    /// Requests the columns and orders that would have made this query cheaper, for later queries.
     func requestColumns() {
         let tuning = engine.tuning
         guard state.count >= tuning.smallestBucket else { return }
@@ -61,13 +62,14 @@ struct PlannedQuery {
         }
     }
 
-    /// Waits for missing columns if the query would read very many documents one by one without them:
-    /// they are made out of the table as it lies, which is many times faster.
+    /// Waits for missing columns if the query would otherwise read very many documents one by one.
+    /// Building the columns scans the table in storage order, which is many times faster.
     ///
-    /// - Returns: the query, planned on the state that has them.
+    /// - Returns: the query, planned on a state that has the columns.
     func awaitingColumns(within bounds: ReadBounds) -> PlannedQuery {
         let changes = engine.columnRequests.changes
-        // What cannot be made leaves time for the documents, which tell why.
+        // If the columns cannot be built, enough time must remain to read documents, which report
+        // the reason.
         let end = bounds.deadline - .milliseconds(engine.limits.queryMilliseconds / 10)
         guard waitsForColumns else { return self }
         bounds.stop?.whenStopped { changes.signal() }

@@ -3,7 +3,7 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// How many objects satisfy a clause.
+/// Counts the objects that satisfy a clause.
 final class PreparedCount: PreparedRead {
     private let planned: PlannedQuery
     private let counted: Int?
@@ -13,11 +13,11 @@ final class PreparedCount: PreparedRead {
         _ clause: Clause, in bucket: BucketName, by principal: String?, on engine: InMemoryEngine
     ) {
         var planned = PlannedQuery(Query(clause: clause), in: bucket, by: principal, on: engine)
-        // What is estimated is to visit every candidate; to count them by nodes costs less.
+        // The estimate assumes that every candidate is visited; counting by nodes costs less.
         let isQuick = planned.isLight || !planned.plan.path.isCostlyToCount
         var counted = isQuick ? planned.countWithoutVisiting : nil
         if counted == nil, planned.isLight {
-            // Any failure is met again by the run that tells it.
+            // The run on a worker thread meets any failure again, and reports it.
             counted = try? planned.countVisiting(within: engine.briefBounds)
             if counted == nil { planned.isUnderestimated = true } else { planned.requestColumns() }
         }
@@ -41,6 +41,7 @@ final class PreparedCount: PreparedRead {
 }
 
 extension PlannedQuery {
+    /// The number of matches, by visiting every candidate.
     fileprivate func countVisiting(within bounds: ReadBounds) throws(ServiceFailure) -> Int {
         var count = 0
         try execution(within: bounds).forEachMatch { _ in count += 1 }
@@ -48,7 +49,7 @@ extension PlannedQuery {
         return count
     }
 
-    /// How many objects match, where no candidate has to be looked at.
+    /// The number of matches, if no candidate has to be visited.
     fileprivate var countWithoutVisiting: Int? {
         guard plan.filter.isEmpty, case .all = plan.documentFilter else {
             return plan.countedMatches

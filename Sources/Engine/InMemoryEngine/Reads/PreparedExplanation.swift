@@ -3,18 +3,18 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// How a query would run: the chosen path, what it filters and how it orders, the paths passed over;
-/// with `analyze` also what running it took.
+/// Describes how a query would run: the chosen path, its filters, its order and the rejected paths.
+/// With `analyze` it also reports the cost of running the query.
 final class PreparedExplanation: PreparedRead {
     private let engine: InMemoryEngine
     private let query: Query
     private let key: PageKey?
     private let snapshot: Snapshot
     private let planner: Planner
-    /// Cheapest first.
+    /// The plans, cheapest first.
     private let plans: [Plan]
     private let planning: Duration
-    /// It is run if that is asked for.
+    /// Whether the query is run.
     let isCostly: Bool
 
     init(

@@ -2,7 +2,7 @@ import Backend
 import JSONText
 import Objects
 
-/// Buckets by name: how many objects each has, and at which paths they hold GeoPoints.
+/// Lists buckets by name, with the number of their objects and the paths that hold GeoPoints.
 final class PreparedListing: PreparedRead {
     private let snapshot: Snapshot
     private let now: Int64
@@ -11,7 +11,7 @@ final class PreparedListing: PreparedRead {
     private let isListed: @Sendable (BucketName) -> Bool
     let isCostly: Bool
 
-    /// So many buckets may be looked through on a thread that others wait for.
+    /// The number of buckets that may be visited on a thread which other requests wait for.
     private static let lightBuckets = 1_000
 
     init(
@@ -21,7 +21,7 @@ final class PreparedListing: PreparedRead {
         (self.scope, self.last, self.isListed) = (scope, last, isListed)
         let (snapshot, now) = (engine.snapshot, engine.now())
         (self.snapshot, self.now) = (snapshot, now)
-        // What has expired is counted one by one.
+        // Expired objects are counted one by one.
         isCostly =
             snapshot.buckets.count > Self.lightBuckets
             || snapshot.buckets.values.contains { $0.state.expiries.next <= now }

@@ -3,10 +3,10 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// A page of objects. Where its plan is light it is found when it is prepared, and only the
-/// documents are left to be fetched.
+/// A page of objects. If its plan is light, the objects are found when the page is prepared, and
+/// only the documents remain to be fetched.
 ///
-/// `@unchecked Sendable`: whoever runs it has its execution alone, as the contract says.
+/// `@unchecked Sendable`: by contract, only one thread at a time runs it and uses its execution.
 final class PreparedPage: PreparedRead, @unchecked Sendable {
     private let planned: PlannedQuery
     private let key: PageKey?

@@ -1,13 +1,13 @@
 import Backend
 
-/// How long a query may take.
+/// The limits of a query's run.
 struct ReadBounds {
     let deadline: ContinuousClock.Instant
-    /// What tells that nobody wants its answer any more.
+    /// Signals that the answer is no longer wanted.
     let stop: StopSignal?
 
     var isStopped: Bool { stop?.isStopped == true }
 
-    /// Whether it has to end, with a failure.
+    /// Whether the query has to end with a failure.
     var areOver: Bool { isStopped || ContinuousClock.now > deadline }
 }
