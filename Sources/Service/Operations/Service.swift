@@ -36,7 +36,7 @@ public final class Service: Sendable {
         admission = AdmissionControl(access: access, limits: limits, clock: clock)
     }
 
-    // MARK: Who asks
+    // MARK: Admission
 
     /// Whether callers have to log in.
     public var requiresLogin: Bool { admission.access != nil }
@@ -67,7 +67,7 @@ public final class Service: Sendable {
         }
     }
 
-    // MARK: What is told of it
+    // MARK: Statistics
 
     var uptimeSeconds: Int64 { (ContinuousClock.now - started).components.seconds }
 

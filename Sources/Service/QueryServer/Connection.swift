@@ -93,7 +93,7 @@ struct Connection {
         arrival = isSecured ? .secured : .unsecured
     }
 
-    // MARK: How it stands
+    // MARK: State
 
     /// Bytes of memory in use; unsent answers count as of the last check.
     var bufferedBytes: Int {
@@ -276,7 +276,7 @@ struct Connection {
         return .read
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     /// Stops accepting input.
     private mutating func endInput() {
@@ -324,7 +324,7 @@ struct Connection {
         return true
     }
 
-    // MARK: Bounds
+    // MARK: Limits
 
     /// The length of a turn, in nanoseconds. It is short because many connections may have work in
     /// one iteration of the event loop.

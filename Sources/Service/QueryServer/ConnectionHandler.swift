@@ -98,7 +98,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         context.close(promise: nil)
     }
 
-    // MARK: Events of others
+    // MARK: Other events
 
     func handle(_ event: Connection.Event) {
         connection.receive(event)
@@ -244,7 +244,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         return writer.bytes
     }
 
-    // MARK: What would hold up the event loop, on threads of its own
+    // MARK: Worker threads
 
     /// Parses a long text on a worker thread.
     private func examine(_ text: LongText, _ eventLoop: any EventLoop) {

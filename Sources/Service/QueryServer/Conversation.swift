@@ -81,7 +81,7 @@ struct Conversation {
         framer = LineFramer(limit: limits.lineBytes)
     }
 
-    // MARK: How it stands
+    // MARK: State
 
     /// Whether every request has been answered.
     var isDone: Bool { lines.isEmpty }

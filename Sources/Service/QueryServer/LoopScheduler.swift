@@ -136,7 +136,7 @@ final class LoopScheduler {
         isSending = false
     }
 
-    // MARK: Looking after the connections
+    // MARK: Periodic check
 
     /// Checks every connection periodically until the event loop ends.
     func beginRounds() {
@@ -170,7 +170,7 @@ final class LoopScheduler {
         }
     }
 
-    // MARK: Writes under way
+    // MARK: Writes in progress
 
     /// Whether another write may start; a write that has to wait blocks its connection.
     var takesWrites: Bool { room.isOpen }

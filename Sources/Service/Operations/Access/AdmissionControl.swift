@@ -85,7 +85,7 @@ final class AdmissionControl: Sendable {
         }
     }
 
-    // MARK: Writes that wait
+    // MARK: Write queue
 
     private func checkQueue() throws(ServiceFailure) {
         guard queuedWrites.load(ordering: .relaxed) >= limits.queuedWrites else { return }

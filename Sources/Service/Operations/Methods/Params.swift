@@ -52,7 +52,7 @@ struct Params {
         try members.optionalBool(name) ?? false
     }
 
-    // MARK: What several methods have
+    // MARK: Shared params
 
     mutating func bucket() throws(ServiceFailure) -> BucketName {
         try BucketName(try members.string("bucket"))
