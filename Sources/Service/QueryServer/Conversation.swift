@@ -113,10 +113,10 @@ struct Conversation {
     /// Takes bytes that came from the client.
     mutating func append(_ bytes: UnsafeRawBufferPointer) { framer.append(bytes) }
 
-    /// The next thing to do; each action has to be carried out. Nil: nothing, until something is
-    /// answered, found or received.
+    /// The next action, which must be carried out; nil until something is answered, parsed or
+    /// received.
     ///
-    /// - Parameter takesWrites: whether a write may be begun.
+    /// - Parameter takesWrites: whether the write queue has room.
     mutating func next(takesWrites: Bool) -> Action? {
         guard underWay != .read else { return nil }
         switch head {
@@ -134,7 +134,7 @@ struct Conversation {
         }
     }
 
-    /// Takes in the next request of a batch, or the next line.
+    /// Takes the next request of a batch, or the next line.
     private mutating func takeNext() {
         if let element = elements.popFirst() {
             let isShort = element.count <= LongText.shortBytes
@@ -156,11 +156,11 @@ struct Conversation {
 
     private func line(_ range: Range<Int>) -> ArraySlice<UInt8> { Array(framer.buffer[range])[...] }
 
-    /// What `look` finds in the text that is next.
+    /// Parses the next text, for `Action.look`.
     ///
     /// - Parameters:
-    ///   - line: given the bytes of a line; nil when it was too long to be kept.
-    ///   - element: given the bytes of a request of a batch.
+    ///   - line: parses the bytes of a line; nil for a line over the limit.
+    ///   - element: parses the bytes of a request of a batch.
     func look(
         line: (UnsafeBufferPointer<UInt8>?) -> ParsedText,
         element: (UnsafeBufferPointer<UInt8>) -> ParsedText
@@ -176,7 +176,7 @@ struct Conversation {
         }
     }
 
-    /// Takes what was found in a text, here or elsewhere.
+    /// Takes the result of parsing a text, here or on a worker thread.
     mutating func take(_ found: ParsedText) {
         switch found {
         case .request(let request): head = .request(request)
@@ -197,7 +197,7 @@ struct Conversation {
         }
     }
 
-    /// Begins the request that waits, if it has to wait no more.
+    /// Starts the current request, unless it has to wait.
     private mutating func begin(_ request: Request, _ takesWrites: Bool) -> Action? {
         if request.isWrite {
             guard takesWrites else { return nil }
@@ -217,11 +217,11 @@ struct Conversation {
 
     // MARK: Answers
 
-    /// Appends the next answer, and what stands around it in its line; notifications get none.
+    /// Appends the next answer and the punctuation of its line; notifications get no answer.
     ///
     /// - Parameters:
     ///   - id: the request's; nil for a notification.
-    ///   - body: appends the answer to what is under way.
+    ///   - body: appends the answer itself.
     mutating func answer(
         _ id: String?, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Void
     ) {
