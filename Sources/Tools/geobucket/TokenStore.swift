@@ -29,7 +29,7 @@ struct TokenStore: Sendable {
                 "\(path).lock cannot be locked: \(String(cString: strerror(errno)))")
         }
         defer { close(lock) }
-        // The owner of the tokens file owns the lock too, so that whoever may change the file can
+        // The lock gets the owner of the tokens file, so that every user who may change the file can
         // take the lock. A failure here is reported at the next change.
         var status = stat()
         if stat(path, &status) == 0 { _ = fchown(lock, status.st_uid, status.st_gid) }

@@ -6,7 +6,7 @@ public enum LoadPlan: Sendable, Equatable {
     case rate(Double)
     /// Rates from the first up to the last, at equal steps.
     case ramp(from: Double, to: Double, step: Double)
-    /// The highest rate between two that holds an objective.
+    /// The highest rate between two that meets an objective.
     case search(from: Double, to: Double)
 
     /// The highest rate.
