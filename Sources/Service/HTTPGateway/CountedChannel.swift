@@ -3,7 +3,8 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// The library's connection, which has a place among others and ends when its client wants it to.
+/// The library's HTTP connection, counted in `HTTPConnections` and closed when its client asks for
+/// it.
 struct CountedChannel: ServerChildChannel {
     let http: HTTP1Channel
     let connections: NIOLoopBoundBox<HTTPConnections>
@@ -24,8 +25,8 @@ struct CountedChannel: ServerChildChannel {
     }
 }
 
-/// Goes on with a connection, or ends it behind an answer, as its client's requests ask for by their
-/// version of HTTP and their header `Connection` (RFC 9112, 9.3).
+/// Keeps a connection open or closes it after an answer, according to the request's HTTP version
+/// and `Connection` header (RFC 9112, 9.3).
 private final class PersistenceHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -33,7 +34,7 @@ private final class PersistenceHandler: ChannelDuplexHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let connections: HTTPConnections
-    /// The requests that have not been answered whole.
+    /// Requests without a complete answer.
     private var requests: CircularBuffer<HTTPRequestHead> = []
     /// Whether the latest request is the last one.
     private var hasLast = false
@@ -43,7 +44,7 @@ private final class PersistenceHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if case .head(let head) = unwrapInboundIn(data) {
-            // Nothing counts behind the last request.
+            // Ignore everything after the last request.
             isDropping = hasLast
             guard !hasLast else { return }
             hasLast = !head.isKeepAlive
@@ -59,7 +60,7 @@ private final class PersistenceHandler: ChannelDuplexHandler {
         switch unwrapOutboundIn(data) {
         case .head(var head):
             let goesOn = requests.first?.isKeepAlive ?? false
-            // The last of all versions to close unless it is asked not to.
+            // HTTP/1.0 closes by default, so an open connection must be confirmed.
             if !goesOn || requests.first?.version == .http1_0 {
                 head.headers.replaceOrAdd(
                     name: "Connection", value: goesOn ? "keep-alive" : "close")
@@ -77,7 +78,7 @@ private final class PersistenceHandler: ChannelDuplexHandler {
         }
     }
 
-    /// An answer has been sent.
+    /// Called when an answer has been sent.
     private func end(goesOn: Bool, _ context: ChannelHandlerContext) {
         connections.noteAnswer(
             context.channel, isLast: requests.isEmpty || !goesOn, goesOn: goesOn)

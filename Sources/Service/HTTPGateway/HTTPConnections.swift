@@ -1,12 +1,12 @@
 import NIOCore
 import Objects
 
-/// The connections of the gateway: how many there are, which gives way to a new one, and which have
-/// had their time.
+/// The gateway's connections: their number, their timeouts, and which one is closed for a new one.
 ///
-/// A new one always gets a place, so that nobody who holds connections open keeps those out that
-/// look after the service. Of the others one that waits for a request gives way before one that is
-/// being answered; among those, one of the address that has the most; of these the oldest.
+/// A new connection is always accepted, so nobody can block health checks by holding connections
+/// open. At the limit another one is closed: a connection that waits for a request before one that
+/// is being answered; among those, one of the address with the most connections; among these, the
+/// oldest.
 ///
 /// Used on the gateway's event loop only.
 final class HTTPConnections {
@@ -15,16 +15,16 @@ final class HTTPConnections {
         let address: String
         var isAnswered = false
         var isStopping = false
-        /// Since when it has waited for a request, or been answered.
+        /// When the present wait for a request, or the present answer, began.
         var since: NIODeadline
-        /// When it is closed, unless something has happened.
+        /// When the timeout expires, unless something happens first.
         var end: NIODeadline
     }
 
     private let limits: Limits
     private var entries: [ObjectIdentifier: Entry] = [:]
 
-    /// Milliseconds in which a client is to close a connection that it does not want to go on with.
+    /// Milliseconds that a client has to close a connection after its last answer.
     private static let closingMilliseconds = 2_000
 
     init(limits: Limits) { self.limits = limits }
@@ -39,7 +39,7 @@ final class HTTPConnections {
         channel.closeFuture.assumeIsolated().whenComplete { [self] _ in entries[key] = nil }
     }
 
-    /// Closes one that waits, if there is one, so that its descriptor is free.
+    /// Closes a waiting connection, if there is one, to free its descriptor.
     func makeRoom() {
         if let key = givesWay(), entries[key]?.isAnswered == false { close(key) }
     }
@@ -57,23 +57,23 @@ final class HTTPConnections {
         entries.removeValue(forKey: key)?.channel.close(promise: nil)
     }
 
-    /// A request's head has come. One behind others that are still answered gives no more time.
+    /// Restarts the timeout at a request's head, unless earlier requests are still unanswered.
     func noteRequest(_ channel: any Channel) {
         guard entries[ObjectIdentifier(channel)]?.isAnswered == false else { return }
         change(channel, limits.httpIdleMilliseconds) { $0.isAnswered = true }
     }
 
-    /// An answer has been sent.
+    /// Restarts the timeout after an answer.
     ///
     /// - Parameters:
-    ///   - isLast: whether nothing else that was asked is left to answer.
-    ///   - goesOn: whether another request may come.
+    ///   - isLast: whether all requests have been answered.
+    ///   - goesOn: whether another request may follow.
     func noteAnswer(_ channel: any Channel, isLast: Bool, goesOn: Bool) {
         let milliseconds = goesOn ? limits.httpIdleMilliseconds : Self.closingMilliseconds
         change(channel, milliseconds) { $0.isAnswered = !isLast }
     }
 
-    /// The service stops: nothing gives the connection more time.
+    /// Sets the last timeout when the service stops; nothing restarts it.
     func noteStop(_ channel: any Channel) {
         change(channel, Self.closingMilliseconds) { $0.isStopping = true }
     }
@@ -89,7 +89,7 @@ final class HTTPConnections {
         entries[key] = entry
     }
 
-    /// Closes those that have had their time.
+    /// Closes the connections whose timeouts have expired.
     func closeLate(now: NIODeadline) {
         for (key, entry) in entries where entry.end <= now { close(key) }
     }

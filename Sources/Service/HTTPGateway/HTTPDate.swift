@@ -1,6 +1,6 @@
 import Glibc
 
-/// A time as HTTP has it (RFC 9110, 5.6.7).
+/// A time in HTTP's format (RFC 9110, 5.6.7).
 ///
 ///     httpDate(784_111_777)       // "Sun, 06 Nov 1994 08:49:37 GMT"
 ///

@@ -9,13 +9,13 @@ import Operations
 import Runtime
 import ServiceLifecycle
 
-/// Health and metrics over HTTP, on a port and an event loop of their own.
+/// Health and metrics over HTTP, on a separate port and event loop.
 ///
 /// - `/healthz`: 200 as long as the process answers;
 /// - `/readyz`: 200 while requests are served, 503 while the store is opened or the service stops;
 /// - `/metrics`: Prometheus' text format.
 ///
-/// Nobody has to say who they are, and nothing is told of what is stored but counts and sizes.
+/// It requires no login, and tells nothing about the stored data except counts and sizes.
 public struct HTTPGateway: ServiceLifecycle.Service {
     private let host: String
     private let port: Int
@@ -24,14 +24,14 @@ public struct HTTPGateway: ServiceLifecycle.Service {
     private let limits: Limits
     private let listening: @Sendable (_ host: String, _ port: Int) -> Void
 
-    /// Never ended: the library's connections have things done there after it has said that all of
-    /// them are closed.
+    /// Never shut down: the library's connections still submit tasks after it has reported them
+    /// closed.
     private static let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
 
     /// - Parameters:
     ///   - port: 0 takes a free one.
     ///   - metrics: the text of `/metrics`, made for each request.
-    ///   - listening: called once connections are accepted, with the address they are accepted at.
+    ///   - listening: called with the listening address once connections are accepted.
     public init(
         host: String, port: Int, health: Health, metrics: @escaping @Sendable () -> String,
         limits: Limits = Limits(),
@@ -45,10 +45,11 @@ public struct HTTPGateway: ServiceLifecycle.Service {
         self.listening = listening
     }
 
-    /// Ends gracefully when it is cancelled too: the library, cancelled, lets go of connections that it
-    /// has accepted and not begun to serve, which traps.
+    /// Serves until a graceful stop is requested. Cancellation causes a graceful stop too: when the
+    /// library itself is cancelled, it drops connections that it has accepted but not begun to
+    /// serve, which traps.
     ///
-    /// - Throws: why the address cannot be listened at.
+    /// - Throws: when the gateway cannot listen on the address.
     public func run() async throws {
         let silent = Logger(label: "http") { _ in SwiftLogNoOpLogHandler() }
         let group = ServiceGroup(services: [Serving(gateway: self, logger: silent)], logger: silent)
@@ -65,11 +66,10 @@ public struct HTTPGateway: ServiceLifecycle.Service {
         }
     }
 
-    /// What is served in a task of its own.
+    /// The server, as a task of its own.
     private struct Serving: ServiceLifecycle.Service {
         let gateway: HTTPGateway
-        /// What goes wrong as a whole is thrown; what the library says besides concerns its own
-        /// doings.
+        /// Silent: fatal errors are thrown, and the library's other messages concern only itself.
         let logger: Logger
 
         func run() async throws { try await gateway.serve(logger) }

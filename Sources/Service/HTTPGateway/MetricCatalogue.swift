@@ -1,4 +1,4 @@
-/// The metrics of the service: what each tells, and the bounds of those that are distributions.
+/// The service's metrics: their help texts and the bounds of the histograms.
 public enum MetricCatalogue {
     /// Every metric by its name, with its help text.
     public static let metrics: [(name: String, help: String)] = [
@@ -43,7 +43,7 @@ public enum MetricCatalogue {
 
     static func help(of name: String) -> String? { helps[name] }
 
-    /// From 50 microseconds to 10 seconds, some two and a half times apart.
+    /// From 50 microseconds to 10 seconds, in factors of 2 or 2.5.
     private static let seconds = [
         0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
         1, 2.5, 5, 10,

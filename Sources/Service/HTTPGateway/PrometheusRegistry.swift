@@ -1,19 +1,20 @@
 import CoreMetrics
 import Synchronization
 
-/// A back end of swift-metrics that keeps the present numbers, for Prometheus to read as text.
+/// A swift-metrics back end that keeps the current values and writes them in Prometheus' text
+/// format.
 ///
 ///     let registry = PrometheusRegistry()
 ///     MetricsSystem.bootstrap(registry)
 ///     Counter(label: "geobucket_commits_total").increment()
 ///     registry.text()             // # HELP geobucket_commits_total …
 ///
-/// Equal labels and dimensions are one series, whoever makes the handler. A label that the
-/// catalogue does not know is kept as well; it has no help text.
+/// Handlers with equal labels and dimensions share one series. A label that is not in the catalogue
+/// is kept as well, without a help text.
 ///
 /// - Reference: Prometheus, "Exposition formats", text format 0.0.4.
 public final class PrometheusRegistry: MetricsFactory {
-    /// The series of one name, by their labels as they are written.
+    /// The series of one name, keyed by their labels in text form.
     struct Family {
         var kind: PrometheusKind
         var series: [String: any PrometheusSeries] = [:]
@@ -24,17 +25,17 @@ public final class PrometheusRegistry: MetricsFactory {
     /// A registry without series.
     public init() {}
 
-    /// The series of a counter: whole numbers, added up.
+    /// The series of a counter, which sums whole numbers.
     public func makeCounter(
         label: String, dimensions: [(String, String)]
     ) -> any CounterHandler { series(label, dimensions, .counter) { CounterSeries() } }
 
-    /// The series of a gauge, which takes values set and values added.
+    /// The series of a gauge, which can be set and incremented.
     public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         series(label, dimensions, .gauge) { GaugeSeries() }
     }
 
-    /// A histogram of values where they are to be aggregated, else a gauge of the last one.
+    /// A histogram if the values are to be aggregated, else a gauge of the last value.
     public func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
@@ -83,7 +84,7 @@ public final class PrometheusRegistry: MetricsFactory {
         }
     }
 
-    /// All numbers in Prometheus' text format, names and labels in their order.
+    /// All series in Prometheus' text format, sorted by name and labels.
     public func text() -> String {
         let families = families.withLock { $0 }
         var text = ""

@@ -1,14 +1,14 @@
 import CoreMetrics
 import Synchronization
 
-/// What the numbers of one name are.
+/// The type of a metric.
 enum PrometheusKind: String, Sendable {
     case counter, gauge, histogram
 }
 
-/// The numbers of one name and one set of labels.
+/// The values of one name and one set of labels.
 protocol PrometheusSeries: AnyObject, Sendable {
-    /// The samples: what is appended to the name, a label of its own where there is one, the value.
+    /// The samples: the suffix of the name, the bound of a histogram's bucket, and the value.
     var samples: [(suffix: String, bound: String?, value: Double)] { get }
 }
 
@@ -41,10 +41,10 @@ final class GaugeSeries: PrometheusSeries, MeterHandler, RecorderHandler {
     }
 }
 
-/// How many values there were up to each of some bounds, and their sum.
+/// The number of values up to each bound, and their sum.
 final class HistogramSeries: PrometheusSeries, TimerHandler, RecorderHandler {
     private struct State {
-        /// One more than there are bounds: the last holds what lies beyond all.
+        /// One more than there are bounds; the last one counts values above all bounds.
         var counts: [Int]
         var sum = 0.0
     }
@@ -52,7 +52,7 @@ final class HistogramSeries: PrometheusSeries, TimerHandler, RecorderHandler {
     private let bounds: [Double]
     private let state: Mutex<State>
 
-    /// - Parameter bounds: ascending; a value belongs to the first that is not less.
+    /// - Parameter bounds: ascending; a value counts for the first bound that is not less than it.
     init(bounds: [Double]) {
         self.bounds = bounds
         state = Mutex(State(counts: [Int](repeating: 0, count: bounds.count + 1)))

@@ -2,7 +2,7 @@
 enum PrometheusText {
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// Labels as they stand between the braces: `method="bucket.query",code="STORE_FULL"`.
+    /// Labels as they are written between braces: `method="bucket.query",code="STORE_FULL"`.
     static func labels(_ dimensions: [(String, String)]) -> String {
         dimensions.map { "\($0.0)=\"\(escaped($0.1))\"" }.joined(separator: ",")
     }

@@ -1,24 +1,24 @@
 import NIOCore
 
-/// Pauses the accepting of connections when there are no descriptors or no memory for them: the
-/// listener stays ready to be read, and would be tried again and again.
+/// Pauses accepting when descriptors or memory run out. Without the pause the listener would stay
+/// readable and retry without end.
 ///
-/// Those who wait to be accepted stay in the kernel's queue meanwhile; ten times a second it is tried
-/// again. No other handler sees the fault: a library that did not expect it would end, with a trap
-/// where connections wait to be begun.
+/// Clients wait in the kernel's queue meanwhile; accepting is retried ten times a second. No other
+/// handler sees the error. A library that does not expect it would stop, and trap if connections
+/// have been accepted but not begun.
 public final class AcceptPause: ChannelInboundHandler {
-    /// A connection that has been accepted.
+    /// An accepted connection.
     public typealias InboundIn = any Channel
 
     private static let pause = TimeAmount.milliseconds(100)
 
     private let note: (any Error, _ isFirst: Bool) -> Void
     private var isPaused = false
-    /// Nobody has been accepted since a fault was noted.
+    /// Nothing has been accepted since the last noted error.
     private var isNoted = false
 
-    /// - Parameter note: called when a pause begins; the first is the first since somebody was
-    ///   accepted.
+    /// - Parameter note: called when a pause begins. `isFirst` marks the first pause since a
+    ///   connection was accepted.
     public init(note: @escaping (any Error, _ isFirst: Bool) -> Void) { self.note = note }
 
     /// Passes an accepted connection on, and notes that accepting works again.
@@ -27,7 +27,7 @@ public final class AcceptPause: ChannelInboundHandler {
         context.fireChannelRead(data)
     }
 
-    /// Keeps an I/O error and begins a pause, unless one has begun; passes other errors on.
+    /// Handles an I/O error: begins a pause, unless one has begun. Passes other errors on.
     public func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard error is IOError else { return context.fireErrorCaught(error) }
         guard !isPaused else { return }
@@ -43,7 +43,7 @@ public final class AcceptPause: ChannelInboundHandler {
     }
 
     private func setAutoRead(_ value: Bool, of channel: any Channel) {
-        // It fails for a listener that is closed, which accepts no more anyway.
+        // This fails on a closed listener, which accepts nothing anyway.
         try? channel.syncOptions?.setOption(.autoRead, value: value)
     }
 }

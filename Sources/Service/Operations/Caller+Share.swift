@@ -1,5 +1,4 @@
 extension Caller {
-    /// Whose share of the service's threads its work takes: its principal's, and its address' as
-    /// long as it has not logged in.
+    /// The owner of the caller's jobs in fair queues: the principal, or the address before a login.
     public var share: String { grant.map { "principal \($0.principal)" } ?? "address \(address)" }
 }

@@ -5,7 +5,7 @@ import Objects
 import Synchronization
 import WireProtocol
 
-/// What the service has done since it started, by method.
+/// Requests and connections counted since the service started, requests by method.
 public final class Counters: Sendable {
     private final class Counted: Sendable {
         let name: String
@@ -16,7 +16,7 @@ public final class Counters: Sendable {
     }
 
     private let methods = MethodName.allCases.map { Counted(name: "\($0.text)") }
-    /// Lines and requests that name no method of ours.
+    /// Lines and requests without a known method.
     private let unknown = Counted(name: "other")
     private let open = Mutex<(count: Int, byAddress: [String: Int])>((0, [:]))
     private let accepted = Atomic<Int>(0)
@@ -31,8 +31,8 @@ public final class Counters: Sendable {
     /// Counts one answered request.
     ///
     /// - Parameters:
-    ///   - method: nil for what names no method of ours.
-    ///   - errorCode: what it was answered with, when that was no result.
+    ///   - method: nil when the request names no known method.
+    ///   - errorCode: the error it was answered with; nil for a result.
     ///   - nanoseconds: from its turn on its connection to its answer.
     public func count(method: MethodName?, errorCode: String?, nanoseconds: Int64) {
         let counter = method.map { methods[$0.rawValue] } ?? unknown
@@ -43,14 +43,14 @@ public final class Counters: Sendable {
             nanoseconds: nanoseconds)
     }
 
-    /// Counts a read that took longer than is called slow.
+    /// Counts a slow read.
     public func countSlow() { metrics.recordSlow() }
 
     var openConnections: Int { open.withLock { $0.count } }
 
-    /// Counts a new connection, unless as many as may be are open.
+    /// Counts a new connection, unless a limit on connections is reached.
     ///
-    /// - Throws: `TOO_MANY_REQUESTS`: the connection is to be refused.
+    /// - Throws: `TOO_MANY_REQUESTS`; the connection is then to be refused.
     public func admitConnection(from address: String, _ limits: Limits) throws(ServiceFailure) {
         let failure = open.withLock { open -> ServiceFailure? in
             guard open.count < limits.connections else {
@@ -77,7 +77,7 @@ public final class Counters: Sendable {
         acceptedMetric.increment()
     }
 
-    /// Takes back one that `admitConnection` has let in, when it ends; once for each.
+    /// Uncounts a connection at its end; call it once for each that `admitConnection` accepted.
     public func connectionClosed(from address: String) {
         open.withLock { open in
             open.count -= 1
@@ -106,7 +106,7 @@ public final class Counters: Sendable {
     }
 }
 
-/// Bytes of the process that are in memory, as Linux tells; 0 where it does not.
+/// Resident memory of the process in bytes; 0 where Linux does not tell it.
 func residentBytes() -> Int {
     guard let file = fopen("/proc/self/statm", "r") else { return 0 }
     defer { fclose(file) }
@@ -117,7 +117,7 @@ func residentBytes() -> Int {
     return pages * sysconf(Int32(_SC_PAGESIZE))
 }
 
-/// Microseconds of processor time that all threads of the process have taken.
+/// Microseconds of processor time used by all threads of the process.
 func processorMicroseconds() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

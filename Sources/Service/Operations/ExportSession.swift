@@ -2,8 +2,8 @@ import Backend
 import Objects
 import Synchronization
 
-/// The export or backup that one connection has under way: a state kept alive between calls, until it is
-/// read to its end, not used for long, or the connection ends.
+/// The export or backup in progress on one connection. Its snapshot is kept between calls until it
+/// has been read to the end, has been idle for too long, or the connection ends.
 public final class ExportSession: Sendable {
     enum Work: Sendable {
         case export(BucketName, any BucketExport)
@@ -18,17 +18,17 @@ public final class ExportSession: Sendable {
 
     private let state = Mutex(State.idle)
 
-    /// A session with nothing under way.
+    /// A session with nothing in progress.
     public init() {}
 
-    /// Whether an export or a backup has begun and not ended.
+    /// Whether an export or a backup is in progress.
     public var isUnderWay: Bool {
         state.withLock { if case .underWay = $0 { true } else { false } }
     }
 
-    /// Lets go of work that has not been continued for so long.
+    /// Ends work that has been idle for `idle`.
     ///
-    /// - Returns: whether some is still under way, to be looked at again.
+    /// - Returns: whether work is still in progress, so that another check is needed.
     public func expire(after idle: Duration) -> Bool {
         change { state in
             guard case .underWay(_, let last) = state else { return false }
@@ -38,7 +38,7 @@ public final class ExportSession: Sendable {
         }
     }
 
-    /// The connection has ended: nothing is kept for it any more, nor what a worker may begin late.
+    /// Ends the session with its connection. Work that a worker thread begins later is dropped.
     public func close() { change { $0 = .closed } }
 
     func begin(_ work: Work) {
@@ -48,7 +48,7 @@ public final class ExportSession: Sendable {
         }
     }
 
-    /// What is under way; asking for it is using it.
+    /// The work in progress; the call counts as a use.
     func current() -> Work? {
         change { state in
             guard case .underWay(let work, _) = state else { return nil }
@@ -63,7 +63,7 @@ public final class ExportSession: Sendable {
         }
     }
 
-    /// What a change lets go of is freed outside of the lock.
+    /// Changes the state. The former one is freed outside the lock.
     private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         let (result, former) = state.withLock { state in
             let former = state

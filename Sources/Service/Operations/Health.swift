@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Whether the service can be asked, for those who watch over it.
+/// The service's state for health checks.
 public final class Health: Sendable {
-    /// How far the service is between its start and its end; the raw value is what watchers read.
+    /// The stages of the service's life; health checks read the raw value.
     public enum State: String, Sendable, CustomStringConvertible {
-        /// The store is being opened, the index built.
+        /// The store is being opened and the index built.
         case starting
         /// Requests are answered.
         case ready
-        /// No connection is taken any more; what was read is still answered.
+        /// No new connections are accepted; requests that were read are still answered.
         case draining
 
         public var description: String { rawValue }

@@ -1,7 +1,7 @@
 import CoreMetrics
 import Objects
 
-/// What is measured of requests, by method.
+/// The metrics of requests, by method.
 struct RequestMetrics: Sendable {
     private let methods: [Method]
     private let slow = Counter(label: "geobucket_slow_queries_total")
@@ -23,8 +23,8 @@ struct RequestMetrics: Sendable {
     init(methodNames: [String]) { methods = methodNames.map(Method.init) }
 
     /// - Parameters:
-    ///   - method: its place in the list of names.
-    ///   - errorCode: what it was answered with, when that was no result.
+    ///   - method: its index in the list of names.
+    ///   - errorCode: the error it was answered with; nil for a result.
     func record(method: Int, errorCode: String?, nanoseconds: Int64) {
         let method = methods[method]
         method.requests.increment()

@@ -4,28 +4,28 @@ import Runtime
 import Synchronization
 import WireProtocol
 
-/// The service that requests are made to, whatever wire they come by: it lets them through or not,
-/// takes the writes, and is what the reads run on. What each method does stands in `Method`.
+/// The service, independent of the protocol: it admits requests, submits writes, and gives reads
+/// their context. `Method` defines what each method does.
 public final class Service: Sendable {
-    /// The version of this software, as `server.info` tells it.
+    /// The version of this software, as `server.info` reports it.
     public static let version = "0.1.0"
-    /// The version of the protocol, as `server.info` tells it.
+    /// The version of the protocol, as `server.info` reports it.
     public static let protocolVersion = 1
 
-    /// The bounds within which requests are answered.
+    /// The limits for requests.
     public let limits: Limits
-    /// What has been counted since the service was made.
+    /// What has been counted since the service was created.
     public let counters = Counters()
     let backend: any Backend
     let admission: AdmissionControl
     private let isChecking = Atomic(false)
     private let started = ContinuousClock.now
     private let gauges = ServiceGauges()
-    /// Told to those who watch over the service.
+    /// The state for health checks.
     public let health: Health
 
     /// - Parameters:
-    ///   - access: who may log in; nil lets everybody do everything.
+    ///   - access: who may log in; nil permits everything without a login.
     public init(
         backend: any Backend, limits: Limits, access: AccessControl? = nil,
         health: Health = Health(), clock: ServiceClock = ServiceClock()
@@ -36,12 +36,12 @@ public final class Service: Sendable {
         admission = AdmissionControl(access: access, limits: limits, clock: clock)
     }
 
-    // MARK: Who asks
+    // MARK: Admission
 
     /// Whether callers have to log in.
     public var requiresLogin: Bool { admission.access != nil }
 
-    /// Lets a request through or says why not; to be asked once for each request, in its turn.
+    /// Decides on admission; call it once for each request, in order.
     ///
     /// - Throws: `TOO_MANY_REQUESTS`, `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.
     public func admit(_ operation: Operation, from caller: Caller) throws(ServiceFailure) {
@@ -50,8 +50,8 @@ public final class Service: Sendable {
 
     // MARK: Writes
 
-    /// Queues a write that has been let through; what it creates belongs to the caller's principal.
-    /// The completion is called on a thread of the backend's choice.
+    /// Queues an admitted write; what it creates belongs to the caller's principal. The backend
+    /// calls the completion on a thread of its choice.
     public func submit(
         _ write: Write, key: RequestKey?, by caller: Caller,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
@@ -67,18 +67,18 @@ public final class Service: Sendable {
         }
     }
 
-    // MARK: What is told of it
+    // MARK: Statistics
 
     var uptimeSeconds: Int64 { (ContinuousClock.now - started).components.seconds }
 
-    /// Sets the gauges of what can be told at any moment to what it is now.
+    /// Sets the gauges to the present values.
     public func setGauges() {
         gauges.set(
             backend.statistics(), openConnections: counters.openConnections,
             uptimeSeconds: uptimeSeconds)
     }
 
-    /// What `body` finds, unless another check of the store is under way.
+    /// Runs `body`, unless another check of the store is in progress.
     func checkingAlone<Report>(
         _ body: () throws(ServiceFailure) -> Report
     ) throws(ServiceFailure) -> Report {

@@ -1,7 +1,7 @@
 import Backend
 import CoreMetrics
 
-/// What can be told of the service at any moment, as gauges that are set when somebody asks.
+/// The service's gauges, which are set on demand.
 struct ServiceGauges: Sendable {
     private let connections = Meter(label: "geobucket_connections")
     private let buckets = Meter(label: "geobucket_buckets")

@@ -1,8 +1,8 @@
 import NIOCore
 
 extension SocketAddress {
-    /// What one client is, as far as limits by address go: an IPv4 address, or the network of 64
-    /// bits of an IPv6 address, all of which one household has.
+    /// The client as limits by address see it: an IPv4 address, or the 64-bit network of an IPv6
+    /// address, because one household has the whole network.
     var clientAddress: String {
         guard case .v6(let address) = self else { return ipAddress ?? "local" }
         let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }

@@ -1,93 +1,94 @@
 extension Connection {
-    /// What may happen to a connection.
+    /// An event of a connection.
     enum Event {
         case activated
-        /// TLS has been agreed on.
+        /// The TLS handshake is complete.
         case secured
-        /// Bytes have come. More may follow, until `readCompleted`.
+        /// Bytes have arrived. More may follow, until `readCompleted`.
         case received(UnsafeRawBufferPointer)
         case readCompleted
-        /// A text was looked at.
+        /// A text has been parsed.
         case found(ParsedText)
-        /// Another thread has done what it was given.
+        /// Another thread has finished a job.
         case answered(FinishedAnswer)
-        /// There is something to tell that nobody asked for.
+        /// A notice waits to be sent.
         case noticed
-        /// Whether more can be handed out, or the client has to read first.
+        /// Whether the channel takes more output; if not, the client has to read first.
         case writability(Bool)
-        /// There is room for writes again.
+        /// The write queue has room again.
         case room
-        /// All others have been served.
+        /// All other connections have had their turn.
         case turn
-        /// The client sends no more.
+        /// The client has closed its sending side.
         case inputClosed
-        /// No more is to be taken in.
+        /// The server stops: accept no more input.
         case drained
-        /// Time has passed.
+        /// The periodic check.
         case looked(Look)
-        /// It holds more than all others, and all together hold too much.
+        /// This connection uses the most memory, and all together use too much.
         case evict
-        /// All that was handed out has been sent, the last words too.
+        /// All output has been sent, the final message included.
         case sent
         case ended
     }
 
-    /// What a look at a connection shows, from time to time.
+    /// What the periodic check observes.
     struct Look {
-        /// Nanoseconds of a clock that does not go back.
+        /// Nanoseconds of the monotonic clock.
         let now: Int64
         /// Bytes of answers that the client's side has not taken yet.
         var unsentBytes = 0
-        /// Whether nobody has to log in, or the client has.
+        /// Whether the client has logged in, or needs no login.
         var isWelcome = true
     }
 
-    /// What there is to do for a connection.
+    /// What a connection wants done.
     enum Action {
-        /// Look at the text that is next, and at once receive what was `found`.
+        /// Parse the next text and pass the result to `found` at once.
         case look
-        /// Look at a text elsewhere.
+        /// Parse a text on a worker thread.
         case examine(LongText)
-        /// Run a read, here or elsewhere, or tell that the request has failed, and `answer`.
+        /// Run a read, here or on a worker thread, or report that the request has failed; then
+        /// `answer`.
         case run(Request)
         case submit(Request)
-        /// Put an answer into the output.
+        /// Append an answer to the output.
         case answer(FinishedAnswer)
-        /// Put one notice into the output; where there are more, `noticed` follows.
+        /// Append one notice to the output; if more are waiting, `noticed` follows.
         case notice
-        /// Hand out what is in the output.
+        /// Write the output to the channel.
         case flush
-        /// Send `turn` when all others have been served.
+        /// Send `turn` after all other connections have had theirs.
         case awaitTurn
-        /// Send `room` when there is room for writes.
+        /// Send `room` when the write queue has room.
         case awaitRoom
-        /// Read, until `readCompleted`.
+        /// Read from the channel, until `readCompleted`.
         case read
-        /// Hand out a last thing, and send `sent` when all has left.
+        /// Write a final message, and send `sent` when all output has been sent.
         case finish(FinalMessage)
-        /// Close the side that sends.
+        /// Close the sending side.
         case endOutput
         case close
 
-        /// Whether it is only the beginning of something.
+        /// Whether the action only parses, which precedes the work itself.
         var isLook: Bool { if case .look = self { true } else { false } }
     }
 
-    /// What is said at the end.
+    /// The last line before the end.
     enum FinalMessage {
         case nothing
         /// A line took too long to end.
         case lineTooSlow
-        /// It held more than all others.
+        /// The connection used the most memory.
         case memoryExceeded
-        /// The client speaks TLS, the service does not.
+        /// The client speaks TLS, the server does not.
         case refusalOfTLS
     }
 }
 
-/// What another thread has done.
+/// The result of another thread's job.
 enum FinishedAnswer: Sendable {
     case write(FinishedWrite)
-    /// A read's answer is ready but for what stands around it in its line.
+    /// A read's answer without the punctuation of its line.
     case read(id: String?, answer: [UInt8])
 }

@@ -8,47 +8,48 @@ import Objects
 ///     connection.receive(.readCompleted)
 ///     while let action = connection.next(now: nanoseconds, outputBytes: …, takesWrites: …) { … }
 ///
-/// Reading is on demand: no more is read while requests wait, while too many are unanswered, or
-/// while the client does not read its answers, so a connection's memory is bounded. What nobody
-/// asked for, notices, stands between the lines of answers, and waits for room as they do.
+/// The connection reads on demand. It does not read while requests wait, while too many are
+/// unanswered, or while the client does not read its answers. This back-pressure bounds its memory.
+/// Notices are sent between the lines of answers, and wait for room as answers do.
 ///
-/// It works in turns: after a quarter of a millisecond others have theirs first.
+/// It works in turns: after a quarter of a millisecond it yields to other connections.
 ///
-/// - Note: Nothing is allocated for an event or an action.
+/// - Note: Events and actions allocate nothing.
 struct Connection {
-    /// How far it has come.
+    /// The stages of a connection's life.
     private enum Phase {
-        /// It has not come about.
+        /// The channel is not active yet.
         case opening
-        /// Nothing has been received: it may yet turn out to speak TLS.
+        /// Nothing has been received; the client may yet turn out to speak TLS.
         case silent
         case open
-        /// No more is taken in, what was is answered: the client has ended its side, the service
-        /// stops, or it was idle for long.
+        /// The connection accepts no more input but answers what it has read: the client has closed
+        /// its side, the service stops, or the connection was idle for too long.
         case ending
         case closing(Closing)
         case closed
     }
 
-    /// The way from the last answer to the end. What the client goes on to send is read and dropped:
-    /// to close on unread bytes would take the answers on their way with it.
+    /// The steps from the last answer to the end. Further input is read and dropped: closing with
+    /// unread bytes would discard the answers in transit.
     private enum Closing {
         case saying(FinalMessage)
-        /// Until everything has left.
+        /// Until all output has been sent.
         case sending
         case sent
-        /// The own side has been closed: until the client closes its own, or not for long.
+        /// The sending side is closed. The connection waits, for a short time, until the client
+        /// closes its own.
         case lingering(since: Int64)
         case atOnce
     }
 
-    /// Whether it may do what there is to do.
+    /// Whether the connection may work now.
     private enum Turn {
-        /// There is nothing to do; the last time took long, or did not.
+        /// There is nothing to do. `wasLong` tells whether the last turn used up its time.
         case resting(wasLong: Bool)
-        /// Something has happened.
+        /// There is work to do.
         case due(wasLong: Bool)
-        /// Others come first.
+        /// Other connections come first.
         case waiting
         case given
         case working(since: Int64, hasBegun: Bool)
@@ -56,11 +57,11 @@ struct Connection {
 
     private enum Input {
         case paused, reading
-        /// The client sends no more.
+        /// The client has closed its sending side.
         case ended
     }
 
-    /// What it has to do before it counts as having arrived.
+    /// The progress of TLS handshake and login, which the handshake timeout limits.
     private enum Arrival: Equatable {
         case unsecured, secured, arrived
     }
@@ -71,21 +72,20 @@ struct Connection {
     private var phase = Phase.opening
     private var turn = Turn.resting(wasLong: false)
     private var arrival: Arrival
-    /// Answers from other threads that have not been put into the output.
+    /// Results of other threads that are not in the output yet.
     private var answers: Deque<FinishedAnswer> = []
-    /// Bytes that had not been sent when it was last looked; nil when nothing has been handed out
-    /// since all of them were.
+    /// Unsent bytes at the last check; nil when all output has been sent.
     private var unsentBytes: Int?
     private var input = Input.paused
-    /// The client takes what is handed out.
+    /// Whether the channel takes more output.
     private var isWritable = true
-    /// A write waits until it is told that there is room.
+    /// A write waits until the queue has room.
     private var isPaused = false
     private var hasNotices = false
 
     /// - Parameters:
-    ///   - isSecured: whether nothing has to be agreed on before the first line.
-    ///   - now: nanoseconds of a clock that does not go back.
+    ///   - isSecured: whether no TLS handshake has to precede the first line.
+    ///   - now: nanoseconds of the monotonic clock.
     init(limits: Limits, isSecured: Bool, now: Int64) {
         self.limits = limits
         conversation = Conversation(limits: limits)
@@ -93,9 +93,9 @@ struct Connection {
         arrival = isSecured ? .secured : .unsecured
     }
 
-    // MARK: How it stands
+    // MARK: State
 
-    /// Bytes it holds, as of the last look as far as answers go that have not been sent.
+    /// Bytes of memory in use; unsent answers count as of the last check.
     var bufferedBytes: Int {
         switch phase {
         case .closing(.atOnce), .closed: 0
@@ -103,7 +103,7 @@ struct Connection {
         }
     }
 
-    /// Whether something has been handed out that may not have been sent.
+    /// Whether some output may not have been sent.
     var mayHaveUnsent: Bool { unsentBytes != nil }
 
     private var isClosing: Bool {
@@ -115,7 +115,7 @@ struct Connection {
 
     // MARK: Events
 
-    /// Takes what has happened; what is to be done then, `next` says.
+    /// Records an event; `next` then returns what to do.
     mutating func receive(_ event: Event) {
         switch event {
         case .activated: if case .opening = phase { phase = .silent }
@@ -153,7 +153,7 @@ struct Connection {
         conversation.append(bytes)
     }
 
-    /// What `Action.look` finds in the text that is next.
+    /// Parses the next text, for `Action.look`.
     func look(
         line: (UnsafeBufferPointer<UInt8>?) -> ParsedText,
         element: (UnsafeBufferPointer<UInt8>) -> ParsedText
@@ -161,7 +161,7 @@ struct Connection {
         conversation.look(line: line, element: element)
     }
 
-    /// Appends the answer to what is under way, as `Conversation` does.
+    /// Appends the answer to the current request, as `Conversation` does.
     mutating func answer(
         _ id: String?, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Void
     ) {
@@ -170,12 +170,12 @@ struct Connection {
 
     // MARK: Actions
 
-    /// The next thing to do, which is to be done before the next is asked for. Nil: nothing, until
-    /// something happens.
+    /// The next action, which must be carried out before the next call; nil until another event
+    /// arrives.
     ///
     /// - Parameters:
-    ///   - outputBytes: bytes of answers that have not been handed out.
-    ///   - takesWrites: whether there is room for a write.
+    ///   - outputBytes: bytes of answers that have not been written to the channel.
+    ///   - takesWrites: whether the write queue has room.
     mutating func next(now: Int64, outputBytes: Int, takesWrites: Bool) -> Action? {
         switch phase {
         case .closed: return nil
@@ -220,7 +220,7 @@ struct Connection {
 
     private mutating func nextAnswer() -> FinishedAnswer? {
         guard let answer = answers.popFirst() else { return nil }
-        // Of many answers the memory is not kept.
+        // Frees the memory of a long queue.
         if answers.isEmpty { answers = [] }
         return answer
     }
@@ -230,7 +230,7 @@ struct Connection {
         return .flush
     }
 
-    /// Begins something; nil when there is nothing that can be begun.
+    /// Starts the next piece of work; nil when nothing can start now.
     private mutating func begin(_ takesWrites: Bool) -> Action? {
         guard isWritable, !isClosing else { return nil }
         if hasNotices, conversation.isBetweenLines {
@@ -249,14 +249,14 @@ struct Connection {
         }
     }
 
-    /// Reads on, or goes on with the end, when nothing else is left to do.
+    /// Reads more, or continues to close, when nothing else is left to do.
     private mutating func settle(_ now: Int64) -> Action? {
         switch phase {
         case .opening, .closing(.atOnce), .closed: return nil
         case .silent, .open: return isWritable && conversation.takesLines ? read() : nil
         case .ending:
             guard isWritable, conversation.isDone else { return nil }
-            // Behind what has been written: the client gets all its answers.
+            // The final message follows all answers, so the client gets every one of them.
             close(saying: .nothing)
             return settle(now)
         case .closing(.saying(let words)):
@@ -276,9 +276,9 @@ struct Connection {
         return .read
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// Takes no more in.
+    /// Stops accepting input.
     private mutating func endInput() {
         switch phase {
         case .opening, .silent, .open: phase = .ending
@@ -286,7 +286,8 @@ struct Connection {
         }
     }
 
-    /// Ends, and says why where nothing else is on its way that it would stand in.
+    /// Ends the connection, with a reason if no other output is pending that the reason would
+    /// interrupt.
     private mutating func end(saying words: FinalMessage) {
         guard !isClosing, conversation.isDone, unsentBytes ?? 0 == 0 else { return closeAtOnce() }
         close(saying: words)
@@ -302,7 +303,7 @@ struct Connection {
         phase = .closing(.atOnce)
     }
 
-    /// - Returns: whether it has been as it is for too long.
+    /// - Returns: whether a timeout ends the connection.
     private mutating func end(after look: Look) -> Bool {
         unsentBytes = look.unsentBytes > 0 ? look.unsentBytes : nil
         if arrival == .secured, look.isWelcome { arrival = .arrived }
@@ -323,15 +324,15 @@ struct Connection {
         return true
     }
 
-    // MARK: Bounds
+    // MARK: Limits
 
-    /// Works for this long without letting others have their turn; nanoseconds. Many may have
-    /// something to do in one round of the event loop, so it is little.
+    /// The length of a turn, in nanoseconds. It is short because many connections may have work in
+    /// one iteration of the event loop.
     static let turnTime: Int64 = 250_000
 
-    /// Bytes that are not taken in but in turn.
+    /// Larger input than this, in bytes, is processed in turns.
     static let longInput = 128 * 1_024
 
-    /// How long it waits for a client to close after its last answer; nanoseconds.
+    /// How long the connection waits for the client to close after the last answer; nanoseconds.
     static let linger: Int64 = 500_000_000
 }

@@ -8,10 +8,10 @@ import Operations
 import Runtime
 import WireProtocol
 
-/// A channel's connection: hands it what happens, and carries its actions out.
+/// Connects a channel to its `Connection`: passes events in and carries actions out.
 ///
-/// `@unchecked Sendable`: every member is touched on the channel's event loop only; other threads
-/// get a reference merely to hand it back to that loop.
+/// `@unchecked Sendable`: every member is used on the channel's event loop only. Other threads get
+/// a reference merely to pass it back to that loop.
 final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -22,17 +22,17 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     private let scheduler: LoopScheduler
     private var connection: Connection
     private var context: ChannelHandlerContext?
-    /// Actions are being carried out; what happens meanwhile is seen by them.
+    /// Actions are being carried out: `work`, called again meanwhile, leaves new ones to that loop.
     private var isAtWork = false
-    /// The read for which a worker thread is wanted.
+    /// The read that waits for a worker thread or runs on one.
     private var waiting: WaitingRead?
     private var isWatchingExport = false
-    /// What nobody asked for and has not been put into the output.
+    /// Notices that are not in the output yet.
     private var notices: Deque<[UInt8]> = []
     private var noticeBytes = 0
     var isUnsent = false
 
-    /// - Parameter isSecured: whether nothing has to be agreed on before the first line.
+    /// - Parameter isSecured: whether no TLS handshake has to precede the first line.
     init(
         dispatcher: Dispatcher, workers: Workers, scheduler: LoopScheduler, caller: Caller,
         isSecured: Bool
@@ -92,27 +92,27 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Lines say themselves where they end: it does not matter how TLS does.
+        // Each line marks its own end, so it does not matter how TLS ends.
         if TLSContext.isUncleanEnd(error) { return }
         dispatcher.logger.debug("a connection ended", metadata: ["reason": "\(error)"])
         context.close(promise: nil)
     }
 
-    // MARK: Events of others
+    // MARK: Other events
 
     func handle(_ event: Connection.Event) {
         connection.receive(event)
         work()
     }
 
-    /// Reads no more, answers what was read, closes.
+    /// Stops reading, answers the requests read so far, and closes.
     func drain() { handle(.drained) }
 
-    /// Sends a line that nobody asked for, without its line break, between two answers, when the
-    /// client has read enough.
+    /// Sends a notice between two answers, as soon as the client has read enough.
     ///
-    /// - Returns: false when so much waits already that this would pass `outputBytes`; it is not
-    ///   sent then.
+    /// - Parameter line: the notice without its line break.
+    /// - Returns: false when the waiting notices would exceed `outputBytes`; this one is then
+    ///   dropped.
     func notify(_ line: [UInt8]) -> Bool {
         guard noticeBytes + line.count <= limits.outputBytes else { return false }
         notices.append(line)
@@ -123,7 +123,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     // MARK: Actions
 
-    /// Does all that can be done now.
+    /// Does everything that can be done now.
     private func work() {
         guard !isAtWork else { return }
         isAtWork = true
@@ -184,7 +184,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         }
     }
 
-    /// Puts the answer to what another thread has done into the output.
+    /// Appends the answer from another thread's result to the output.
     private func put(_ answer: FinishedAnswer) {
         switch answer {
         case .write(let finished):
@@ -204,7 +204,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         if !notices.isEmpty { connection.receive(.noticed) }
     }
 
-    /// Hands the answers to the channel, which sends them when the scheduler says so.
+    /// Writes the answers to the channel; the scheduler decides when they are flushed.
     private func flush(_ context: ChannelHandlerContext) {
         let isLong = scheduler.output.count > Self.longOutput
         var buffer = context.channel.allocator.buffer(capacity: scheduler.output.count)
@@ -214,11 +214,11 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         scheduler.send(self, inTurn: isLong)
     }
 
-    /// Bytes of answers that are not sent but in turn: the kernel copies a megabyte in half a
+    /// Output of more bytes than this is sent in turns: the kernel copies a megabyte in half a
     /// millisecond.
     private static let longOutput = 128 * 1_024
 
-    /// Bytes of the buffer for answers that are kept when it is empty.
+    /// Capacity in bytes that the output buffer keeps when it is empty.
     private static let keptOutput = 1 << 20
 
     private func finish(_ words: Connection.FinalMessage, _ context: ChannelHandlerContext) {
@@ -244,9 +244,9 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         return writer.bytes
     }
 
-    // MARK: What would hold up the event loop, on threads of its own
+    // MARK: Worker threads
 
-    /// Looks at a long text on a worker thread.
+    /// Parses a long text on a worker thread.
     private func examine(_ text: LongText, _ eventLoop: any EventLoop) {
         workers.parsing.submit(for: caller.share) { [self] in
             let found = dispatcher.examine(text, from: caller)
@@ -256,7 +256,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     /// Runs a read on a worker thread.
     ///
-    /// - Parameter prepared: nil: it is prepared there too.
+    /// - Parameter prepared: nil makes the worker thread prepare the read too.
     private func offload(
         _ request: Request, _ prepared: ReadyRead?, since begin: Int64,
         _ eventLoop: any EventLoop
@@ -269,7 +269,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
                 ?? dispatcher.prepare(request, from: caller, since: begin)
             var writer = JSONWriter()
             dispatcher.answer(read, from: caller, until: waiting.stop, into: &writer)
-            // A large request is freed here: the loop gets its id alone.
+            // A large request is freed here, on the worker thread: the loop gets only its id.
             let (id, answer) = (request.id, writer.bytes)
             eventLoop.execute { self.finishRead(id, answer, eventLoop) }
         }
@@ -289,7 +289,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         handle(.answered(.read(id: id, answer: answer)))
     }
 
-    /// Looks after every idle time whether the export is still used, as long as there is one.
+    /// Checks after each idle period whether the export is still in use, as long as there is one.
     private func watchExport(_ eventLoop: any EventLoop) {
         isWatchingExport = true
         let idle = limits.exportIdleMilliseconds
@@ -303,7 +303,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 }
 
-/// What the scheduler asks of a connection.
+/// What the scheduler calls on a connection.
 extension ConnectionHandler: ScheduledConnection {
     var bufferedBytes: Int { connection.bufferedBytes }
 
@@ -316,7 +316,7 @@ extension ConnectionHandler: ScheduledConnection {
         context?.flush()
     }
 
-    /// The answer is put into the output when the connection works next.
+    /// The answer is appended to the output when the connection works next.
     func take(_ finished: FinishedWrite) {
         scheduler.end(finished.write)
         connection.receive(.answered(.write(finished)))
@@ -348,7 +348,8 @@ extension RPCFailure {
                 .tooManyRequests, "the service holds too much for all its connections"))
     }
 
-    /// So long has a costly read waited, and would have gone on to.
+    /// The refusal of a costly read that waited this long for a thread and would have waited
+    /// longer.
     fileprivate static func overloaded(milliseconds: Int) -> RPCFailure {
         RPCFailure(
             ServiceFailure(

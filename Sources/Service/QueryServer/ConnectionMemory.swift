@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What the connections of all event loops hold, as each loop has last reported.
+/// Memory use of the connections of all event loops, as each loop has last reported it.
 final class ConnectionMemory: Sendable {
-    /// Bytes of all connections of an event loop, and of the one that holds the most.
+    /// Bytes of all connections of an event loop, and of its largest connection.
     struct Share {
         let total: Int
         let largest: Int
@@ -13,10 +13,10 @@ final class ConnectionMemory: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Takes a loop's report.
+    /// Records a loop's report.
     ///
-    /// - Returns: whether all loops together hold too much and this one has the connection that
-    ///   holds the most; it is to be closed, and the rest reported.
+    /// - Returns: whether all loops together exceed the limit and this loop has the largest
+    ///   connection. The caller closes that connection and reports again.
     func report(_ share: Share, of scheduler: LoopScheduler) -> Bool {
         shares.withLock { shares in
             shares[ObjectIdentifier(scheduler)] = share

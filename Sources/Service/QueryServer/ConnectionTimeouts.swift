@@ -1,20 +1,21 @@
 import Objects
 
-/// For how long one connection may be as it is: without a handshake, within a line, with its answers
-/// unread, idle. Looked at from time to time; pure.
+/// The timeouts of one connection: for the handshake, for a line, for unread answers, and for
+/// idleness. Checked periodically; pure.
 ///
 ///     if let end = timeouts.end(of: look, now: nanoseconds, limits) { … }
 struct ConnectionTimeouts {
-    /// What a connection is like now.
+    /// The connection's present state.
     struct Look {
-        /// TLS is agreed on, and who has to log in has.
+        /// The TLS handshake is complete and the client has logged in, as far as either is
+        /// required.
         var hasArrived = true
-        /// Lines that have come, all in all.
+        /// Lines received in total.
         var lines = 0
         var isWithinLine = false
-        /// Requests are unanswered.
+        /// Some requests are unanswered.
         var isAtWork = false
-        /// Answers the client's side has not taken yet.
+        /// Answers in bytes that the client's side has not taken yet.
         var unsentBytes = 0
     }
 
@@ -30,9 +31,9 @@ struct ConnectionTimeouts {
 
     init(now: Int64) { (begin, idleSince, lineSince, unreadSince) = (now, now, now, now) }
 
-    /// Why the connection has to end, if it has.
+    /// The timeout that ends the connection; nil when none has expired.
     ///
-    /// - Parameter now: nanoseconds of a clock that does not go back.
+    /// - Parameter now: nanoseconds of the monotonic clock.
     mutating func end(of look: Look, now: Int64, _ limits: Limits) -> End? {
         let hasAsked = look.lines != last.lines || look.isAtWork
         if hasAsked || !look.isWithinLine { lineSince = now }

@@ -3,49 +3,50 @@ import JSONText
 import Objects
 import WireProtocol
 
-/// The requests of one connection in their order, and the lines their answers make; pure.
+/// The requests of one connection in order, and the lines of their answers; pure.
 ///
 ///     conversation.append(bytes)
 ///     switch conversation.next(takesWrites: true) { case .read(let request): … }
 ///     conversation.answer(request.id, into: &output) { writer in … }
 ///
-/// Reads run one after the other and after every write before them. Writes are queued one behind
-/// the other without waiting, so a client that pipelines gets them committed together. What is
-/// under way is therefore one read, or writes, which a backend answers in the order in which they
-/// were submitted: answers come in the order of the requests, and each goes straight to the output.
+/// A read runs after every earlier request. Writes are submitted without waiting for each other, so
+/// pipelined writes are committed together. Therefore either one read or several writes are in
+/// progress. A backend answers writes in the order of their submission, so answers come in the
+/// order of the requests and go straight to the output.
 ///
-/// A request is looked at when every read before it has been answered: first who asks what, then,
-/// if that is permitted, its params. One whose look would hold others up is looked at elsewhere.
+/// A request is parsed after every earlier read has been answered. Admission comes first, by
+/// caller, method and bucket; the params are read only if it succeeds. A request that would block
+/// other connections is parsed on a worker thread.
 struct Conversation {
-    /// What whoever holds the conversation has to do next.
+    /// What the owner of the conversation has to do next.
     enum Action {
-        /// Look at the text that is next and, before anything else, `take` what was found.
+        /// Parse the next text and `take` the result before anything else.
         case look
-        /// Look at a text elsewhere, and `take` what was found.
+        /// Parse a text on a worker thread, and `take` the result.
         case examine(LongText)
-        /// Run a read, or tell that the request has failed, and `answer`.
+        /// Run a read, or report that the request has failed, and `answer`.
         case read(Request)
-        /// Submit a write and `answer` when it is done.
+        /// Submit a write, and `answer` when it is done.
         case write(Request)
     }
 
-    /// A text that is looked at where it arrived.
+    /// A text that is parsed on the event loop.
     private enum Text {
         /// Bytes of the framer's buffer.
         case line(Range<Int>)
         case element(ArraySlice<UInt8>)
-        /// A line that is not kept.
+        /// A line over the limit, whose bytes were dropped.
         case tooLong
     }
 
-    /// The request whose turn it is: everything behind it waits.
+    /// The current request; everything after it waits.
     private enum Head {
         case none
         case looking(Text)
-        /// To be examined elsewhere, and not yet handed out.
+        /// To be parsed on a worker thread, and not yet submitted.
         case long(LongText)
         case examining
-        /// Waits for what is under way, or a write for room.
+        /// Waits for the requests in progress, or, if it is a write, for room in the queue.
         case request(Request)
     }
 
@@ -54,7 +55,7 @@ struct Conversation {
         case writes(Int)
     }
 
-    /// What is left to do for one line.
+    /// The remaining work for one line.
     private struct Line {
         var isBatch = false
         /// Bytes of the line itself.
@@ -67,12 +68,12 @@ struct Conversation {
     private var framer: LineFramer
     private var head = Head.none
     private var underWay = UnderWay.nothing
-    /// Requests of a batch that have not been looked at.
+    /// Requests of a batch that have not been parsed.
     private var elements: Deque<ArraySlice<UInt8>> = []
     /// Lines that have not been answered yet; answers belong to the first.
     private var lines: Deque<Line> = []
     private var unansweredBytes = 0
-    /// Lines that have been taken in, all in all.
+    /// Lines accepted in total.
     private(set) var linesTaken = 0
 
     init(limits: Limits) {
@@ -80,28 +81,28 @@ struct Conversation {
         framer = LineFramer(limit: limits.lineBytes)
     }
 
-    // MARK: How it stands
+    // MARK: State
 
     /// Whether every request has been answered.
     var isDone: Bool { lines.isEmpty }
 
-    /// Whether another line may be begun.
+    /// Whether the conversation accepts another line.
     var takesLines: Bool {
         guard case .none = head else { return false }
         return elements.isEmpty && underWay != .read && lines.count < limits.pipelinedRequests
             && unansweredBytes < limits.pipelinedBytes
     }
 
-    /// Whether the next that happens is a write for which there has to be room.
+    /// Whether the next request to start is a write, which needs room in the queue.
     var hasWaitingWrite: Bool {
         guard underWay != .read, case .request(let request) = head else { return false }
         return request.isWrite
     }
 
-    /// Whether no answer has been begun that others of its line follow.
+    /// Whether the output ends between two lines, not inside the answers to a batch.
     var isBetweenLines: Bool { lines.first?.hasOutput != true }
 
-    /// Bytes that came and have not become answers: of the line under way and of those unanswered.
+    /// Bytes received but not answered: of the incomplete line and of unanswered lines.
     var bufferedBytes: Int { framer.pendingBytes + unansweredBytes }
 
     /// Whether a line has begun that has not ended yet.
@@ -112,10 +113,10 @@ struct Conversation {
     /// Takes bytes that came from the client.
     mutating func append(_ bytes: UnsafeRawBufferPointer) { framer.append(bytes) }
 
-    /// The next thing to do; each action has to be carried out. Nil: nothing, until something is
-    /// answered, found or received.
+    /// The next action, which must be carried out; nil until something is answered, parsed or
+    /// received.
     ///
-    /// - Parameter takesWrites: whether a write may be begun.
+    /// - Parameter takesWrites: whether the write queue has room.
     mutating func next(takesWrites: Bool) -> Action? {
         guard underWay != .read else { return nil }
         switch head {
@@ -133,7 +134,7 @@ struct Conversation {
         }
     }
 
-    /// Takes in the next request of a batch, or the next line.
+    /// Takes the next request of a batch, or the next line.
     private mutating func takeNext() {
         if let element = elements.popFirst() {
             let isShort = element.count <= LongText.shortBytes
@@ -155,11 +156,11 @@ struct Conversation {
 
     private func line(_ range: Range<Int>) -> ArraySlice<UInt8> { Array(framer.buffer[range])[...] }
 
-    /// What `look` finds in the text that is next.
+    /// Parses the next text, for `Action.look`.
     ///
     /// - Parameters:
-    ///   - line: given the bytes of a line; nil when it was too long to be kept.
-    ///   - element: given the bytes of a request of a batch.
+    ///   - line: parses the bytes of a line; nil for a line over the limit.
+    ///   - element: parses the bytes of a request of a batch.
     func look(
         line: (UnsafeBufferPointer<UInt8>?) -> ParsedText,
         element: (UnsafeBufferPointer<UInt8>) -> ParsedText
@@ -175,7 +176,7 @@ struct Conversation {
         }
     }
 
-    /// Takes what was found in a text, here or elsewhere.
+    /// Takes the result of parsing a text, here or on a worker thread.
     mutating func take(_ found: ParsedText) {
         switch found {
         case .request(let request): head = .request(request)
@@ -196,7 +197,7 @@ struct Conversation {
         }
     }
 
-    /// Begins the request that waits, if it has to wait no more.
+    /// Starts the current request, unless it has to wait.
     private mutating func begin(_ request: Request, _ takesWrites: Bool) -> Action? {
         if request.isWrite {
             guard takesWrites else { return nil }
@@ -216,11 +217,11 @@ struct Conversation {
 
     // MARK: Answers
 
-    /// Appends the next answer, and what stands around it in its line; notifications get none.
+    /// Appends the next answer and the punctuation of its line; notifications get no answer.
     ///
     /// - Parameters:
     ///   - id: the request's; nil for a notification.
-    ///   - body: appends the answer to what is under way.
+    ///   - body: appends the answer itself.
     mutating func answer(
         _ id: String?, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Void
     ) {

@@ -1,11 +1,11 @@
 import Operations
 import WireProtocol
 
-/// What a text asks for, whether that is permitted, and if it is, with which params.
+/// Parsing: the method comes first, then admission, and the params only for admitted requests.
 extension Dispatcher {
-    /// Looks at a line on a thread that others wait for.
+    /// Parses a line on the event loop.
     ///
-    /// - Parameter bytes: nil of a line that was too long to be kept.
+    /// - Parameter bytes: nil for a line that was longer than the limit.
     func look(
         atLine bytes: UnsafeBufferPointer<UInt8>?, _ parser: RequestParser, from caller: Caller
     ) -> ParsedText {
@@ -19,7 +19,7 @@ extension Dispatcher {
         }
     }
 
-    /// Looks at a request out of a batch on a thread that others wait for.
+    /// Parses a request of a batch on the event loop.
     func look(
         atElement bytes: UnsafeBufferPointer<UInt8>, _ parser: RequestParser, from caller: Caller
     ) -> ParsedText {
@@ -34,7 +34,7 @@ extension Dispatcher {
         return .request(Request(reading: unread, service.limits))
     }
 
-    /// Looks at a text on a thread of which it may take all it needs.
+    /// Parses a text on a worker thread, where it may take its time.
     func examine(_ text: LongText, from caller: Caller) -> ParsedText {
         let parser = RequestParser(limits: service.limits)
         return text.bytes.withUnsafeBufferPointer { bytes in
@@ -53,7 +53,7 @@ extension Dispatcher {
         }
     }
 
-    /// A batch's requests, which share one copy of their line.
+    /// Splits a batch into its requests, which share one copy of the line.
     private static func batch(
         _ ranges: [Range<Int>], of line: UnsafeBufferPointer<UInt8>
     ) -> ParsedText {

@@ -6,12 +6,13 @@ import Operations
 import Runtime
 import WireProtocol
 
-/// From a call of the wire to the operation that does it.
+/// Maps a call to the operation that carries it out.
 struct Dispatcher: Sendable {
     let service: Service
     let logger: Logger
 
-    /// Why a request is not to be done now; nil when it is. To be asked once, in its turn.
+    /// Decides on admission: why the request is refused, or nil. Call it once for each request, in
+    /// order.
     func refusal(of request: UnreadRequest, from caller: Caller) -> RPCFailure? {
         do throws(ServiceFailure) {
             try service.admit(Self.operation(of: request), from: caller)
@@ -21,16 +22,17 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// What a request is about to do, as far as its method and the bucket it names tell.
+    /// The operation of a request, as far as its method and bucket tell.
     private static func operation(of request: UnreadRequest) -> Operation {
         switch request.method {
-        // What is no request is told so to everybody; what methods there are, to nobody in particular.
+        // An invalid request gets its error even without a login. An unknown method does not, so
+        // that methods cannot be probed without one.
         case .failure(let failure): failure.errorCode == "METHOD_NOT_FOUND" ? .invalid : .open
         case .success(let name): Method[name].operation(of: request)
         }
     }
 
-    /// Checks and plans a read; a request that has failed already is left as it is.
+    /// Checks and plans a read. A request that has failed already stays unchanged.
     ///
     /// - Parameter begin: when its turn came, by the monotonic clock.
     func prepare(_ request: Request, from caller: Caller, since begin: Int64) -> ReadyRead {
@@ -54,7 +56,7 @@ struct Dispatcher: Sendable {
 
     /// Appends the answer to a read, or to a request that has failed already.
     ///
-    /// - Parameter stop: what ends the read soon.
+    /// - Parameter stop: cancels the read.
     func answer(
         _ ready: ReadyRead, from caller: Caller, until stop: StopSignal? = nil,
         into writer: inout JSONWriter
@@ -87,7 +89,7 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Appends the answer to a write that is done.
+    /// Appends the answer to a finished write.
     func answer(_ finished: FinishedWrite, into writer: inout JSONWriter) {
         let request = finished.request
         switch finished.result {
@@ -103,13 +105,14 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Logs a login that has failed. Those that have to wait are not logged: they could fill the log.
+    /// Logs a failed login. Logins refused by the rate limit are not logged: they could fill the
+    /// log.
     private func noteLogin(_ failure: ServiceFailure, from caller: Caller) {
         guard failure.reason == .wrongToken else { return }
         logger.notice("a login failed", metadata: ["address": "\(caller.address)"])
     }
 
-    /// A fault of our own is told by a request id, under which the log has the reason.
+    /// An internal error is answered with a request id; the log has the reason under that id.
     private func failure(_ failure: ServiceFailure) -> RPCFailure {
         guard failure.reason == .undefined else { return RPCFailure(failure) }
         let requestID = Self.requestID()
@@ -123,9 +126,9 @@ struct Dispatcher: Sendable {
         count(ready.request, failure, since: ready.begin, outline: ready.preparation.outline)
     }
 
-    /// Counts a request that has been answered.
+    /// Counts an answered request.
     ///
-    /// - Parameter outline: of a query or count, how it was planned.
+    /// - Parameter outline: the plan of a query or count.
     private func count(
         _ request: Request, _ failure: RPCFailure? = nil, since begin: Int64,
         outline: @autoclosure () -> (bucket: BucketName, plan: String)? = nil
@@ -140,7 +143,7 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Logs a slow query or count and how it runs: the fields it asks for, not their values.
+    /// Logs a slow query or count and its plan: the fields in it, not their values.
     private func noteSlow(
         _ request: Request, _ outline: (bucket: BucketName, plan: String), _ failure: RPCFailure?,
         milliseconds: Int64

@@ -2,13 +2,13 @@ import NIOPosix
 import Runtime
 import Synchronization
 
-/// Threads for what would hold up an event loop, dealt out fairly: those who wait have their turns
-/// one after the other, and nobody has all the threads.
+/// Worker threads for tasks that would block an event loop, shared fairly: owners with waiting jobs
+/// take turns, and no owner can occupy all threads.
 ///
 ///     workers.submit(for: caller.share) { … }
 ///
-/// Where there is more than one thread, one owner's jobs never take the last that is free: somebody
-/// else's job begins at once, however long those of the first take.
+/// With more than one thread, the jobs of one owner never take the last free thread: another
+/// owner's job starts at once, however long the first owner's jobs run.
 final class FairWorkers: Sendable {
     private typealias Job = @Sendable () -> Void
 
@@ -19,9 +19,9 @@ final class FairWorkers: Sendable {
 
         init(free: Int) { self.free = free }
 
-        /// The job that is to begin now, counted as running; nil when there is no thread for any.
+        /// The job to start now, counted as running; nil when no thread is free for any.
         mutating func takeNext(mostOfOne: Int) -> (owner: String, job: Job)? {
-            // Few are passed over: each of those has as many threads as one may.
+            // Skips few owners: each one skipped already has as many threads as one owner may have.
             let running = running
             guard free > 0,
                 let (owner, job) = waiting.popFirst(where: { running[$0, default: 0] < mostOfOne })
@@ -49,13 +49,14 @@ final class FairWorkers: Sendable {
         pool.start()
     }
 
-    /// Has a job done on some thread when its owner's turn comes; dropped when the threads end before.
+    /// Runs a job on some thread when its owner's turn comes. The job is dropped if the threads end
+    /// first.
     func submit(for owner: String, _ job: @escaping @Sendable () -> Void) {
         state.withLock { $0.waiting.append(job, of: owner) }
         beginNext()
     }
 
-    /// Ends the threads when what runs on them has ended.
+    /// Ends the threads after their present jobs.
     func shutdownGracefully() async throws { try await pool.shutdownGracefully() }
 
     private func beginNext() {

@@ -11,7 +11,7 @@ import WireProtocol
 /// The service on a TCP port: JSON-RPC 2.0, one message a line.
 ///
 ///     let server = LineServer(service: service, host: "127.0.0.1", port: 4362, …)
-///     try await server.run()       // until the task is cancelled or a graceful stop is asked for
+///     try await server.run()       // until the task is cancelled or a graceful stop is requested
 ///
 /// Each connection belongs to one of several event loops; costly queries run on worker threads.
 public struct LineServer: ServiceLifecycle.Service {
@@ -25,9 +25,9 @@ public struct LineServer: ServiceLifecycle.Service {
 
     /// - Parameters:
     ///   - port: 0 takes a free one.
-    ///   - drainTime: how long a graceful stop waits for answers under way.
-    ///   - tls: nil for connections without it.
-    ///   - ready: called once connections are accepted, with the address they are accepted at.
+    ///   - drainTime: how long a graceful stop waits for pending answers.
+    ///   - tls: nil for connections without TLS.
+    ///   - ready: called with the listening address once connections are accepted.
     public init(
         service: Operations.Service, host: String, port: Int, drainTime: Duration,
         tls: TLSIdentity? = nil, logger: Logger,
@@ -42,10 +42,10 @@ public struct LineServer: ServiceLifecycle.Service {
         self.ready = ready
     }
 
-    /// Serves until a graceful stop is asked for and the answers under way have gone out, or
+    /// Serves until a graceful stop is requested and the pending answers have been sent, or
     /// `drainTime` is over.
     ///
-    /// - Throws: when the address cannot be listened on.
+    /// - Throws: when the server cannot listen on the address.
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup(
             numberOfThreads: service.limits.connectionThreads)
@@ -138,7 +138,7 @@ public struct LineServer: ServiceLifecycle.Service {
         return schedulers
     }
 
-    /// Puts the handlers of a new connection in place, in its event loop.
+    /// Adds the handlers of a new connection, on its event loop.
     private func add(
         _ channel: any Channel, _ dispatcher: Dispatcher, _ scheduler: LoopScheduler,
         _ workers: Workers, _ connections: OpenConnections
@@ -168,7 +168,7 @@ public struct LineServer: ServiceLifecycle.Service {
 private final class OpenConnections: Sendable {
     private struct State {
         var open: [ObjectIdentifier: (handler: ConnectionHandler, channel: any Channel)] = [:]
-        /// Called once, when the last of them is closed.
+        /// Called once, when the last connection is closed.
         var whenEmpty: (@Sendable () -> Void)?
 
         mutating func takeWhenEmpty() -> (@Sendable () -> Void)? {
@@ -181,10 +181,10 @@ private final class OpenConnections: Sendable {
     private let state = Mutex(State())
     private let refusals = Atomic(0)
 
-    /// So many refused connections at once are told why; more are closed without a word.
+    /// At most this many refused connections at once get a reason; any more are closed without one.
     private static let answeredRefusals = 1_000
 
-    /// Whether a refused connection can be told so.
+    /// Whether a refused connection can be given a reason.
     func admitRefusal(_ channel: any Channel) -> Bool {
         guard refusals.add(1, ordering: .relaxed).newValue <= Self.answeredRefusals else {
             refusals.subtract(1, ordering: .relaxed)
@@ -208,8 +208,8 @@ private final class OpenConnections: Sendable {
         }
     }
 
-    /// Lets every connection answer what it has read, and the writes of those that have ended come to an end;
-    /// what takes too long is closed.
+    /// Lets every connection answer what it has read, and waits for all writes in progress, those
+    /// of closed connections included. Connections that are still open after `time` are closed.
     func drain(
         for time: Duration, _ room: WriteRoom, timedBy loop: any EventLoop
     ) -> EventLoopFuture<Void> {

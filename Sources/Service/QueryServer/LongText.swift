@@ -1,15 +1,15 @@
 import Objects
 
-/// The text of a line or of a request of a batch that is too much to be looked at on a thread that
-/// others wait for: it is parsed, and its params are read, somewhere else.
+/// A line, or a request of a batch, that is too long to parse on the event loop. A worker thread
+/// parses it and reads its params.
 struct LongText: Sendable {
-    /// Texts of so many bytes are looked at where they arrive: some tens of microseconds.
+    /// Texts of up to this many bytes are parsed on the event loop: some tens of microseconds.
     static let shortBytes = 32 * 1_024
 
     let bytes: ArraySlice<UInt8>
-    /// Whether it is out of a batch already, in which there is no other.
+    /// Whether the text is a request of a batch; batches do not nest.
     let isElement: Bool
-    /// Whether its request has been let through.
+    /// Whether its request has been admitted.
     let isAdmitted: Bool
 
     init(_ bytes: ArraySlice<UInt8>, isElement: Bool = false, isAdmitted: Bool = false) {

@@ -1,13 +1,13 @@
 import NIOCore
 import Synchronization
 
-/// The way from other threads to the event loops, which is closed before they end: what comes later,
-/// such as the answer to a write that a stop did not wait for, is for nobody.
+/// Runs code of other threads on the event loops. It is closed before the loops end; whatever
+/// arrives later is dropped, such as the answer to a write that a stop did not wait for.
 final class LoopExecutor: Sendable {
     private let isOpen = Mutex(true)
 
     func execute(on eventLoop: any EventLoop, _ body: @escaping @Sendable () -> Void) {
-        // Under the lock, so that nothing is on its way when this has been closed.
+        // Under the lock, so that nothing is in transit after `close`.
         isOpen.withLock { if $0 { eventLoop.execute(body) } }
     }
 

@@ -9,37 +9,37 @@ import WireProtocol
 
 /// A connection, as its event loop's scheduler sees it.
 protocol ScheduledConnection: AnyObject, Sendable {
-    /// Bytes it holds, as of the last look as far as unsent answers go.
+    /// Bytes of memory in use; unsent answers count as of the last check.
     var bufferedBytes: Int { get }
-    /// Waits at the scheduler for its answers to be sent.
+    /// Whether its answers are queued for sending.
     var isUnsent: Bool { get set }
-    /// Goes on with what was put off.
+    /// Continues work that was postponed.
     func takeTurn()
-    /// Goes on with a write that waited for room.
+    /// Continues with a write that waited for room.
     func takeRoom()
-    /// Sends what has been handed out.
+    /// Flushes the output.
     func sendOutput()
     /// Takes the answer to a write; `goOn` follows.
     func take(_ finished: FinishedWrite)
     func goOn()
-    /// Ends when it has been as it is for too long.
+    /// Ends the connection if one of its timeouts has expired.
     func look(now: Int64)
-    /// Ends, for it holds more than all others while all together hold too much.
+    /// Ends the connection because it uses the most memory and all together use too much.
     func evict()
 }
 
-/// What the connections of one event loop share, one after the other: their parser, the buffer in
-/// which their answers are made, the answers to their writes, the order of their turns, and the
-/// look at each of them from time to time. What the loops share in turn, it is given.
+/// What the connections of one event loop share: the parser, the output buffer, the answers to
+/// their writes, the queue of turns, and the periodic check. What all loops share is passed to
+/// `init`.
 ///
 /// Used on its event loop only.
 final class LoopScheduler {
     let parser: RequestParser
     let writeAnswers: WriteAnswers
-    /// Empty whenever no connection is at work.
+    /// Empty unless a connection is working.
     var output = JSONWriter()
     private let room: WriteRoom
-    /// Connections that have found no room for a write.
+    /// Connections with a write that waits for room.
     private var paused: [any ScheduledConnection] = []
 
     private let limits: Limits
@@ -72,17 +72,17 @@ final class LoopScheduler {
 
     // MARK: Turns
 
-    /// What a connection does when its turn comes.
+    /// What a connection does in its turn.
     private enum Turn {
         case work(any ScheduledConnection)
         case send(any ScheduledConnection)
     }
 
-    /// Between two turns the event loop serves everybody who has no need of one.
+    /// Between two turns the event loop serves all connections that need none.
     private static let pause = TimeAmount.microseconds(20)
 
-    /// Has a connection that has much to do go on when all others have been served: one such at a
-    /// time, so that nobody waits for more than one turn.
+    /// Lets a connection with much work continue after all others have been served. Turns run one
+    /// at a time, so nobody waits for more than one.
     func queue(_ user: any ScheduledConnection) { queue(.work(user)) }
 
     private func queue(_ turn: Turn) {
@@ -104,13 +104,15 @@ final class LoopScheduler {
 
     // MARK: Sending
 
-    /// Answers wait for others to leave with them for this long at most; nanoseconds.
+    /// The longest time, in nanoseconds, that answers wait to be sent together with others.
     private static let gathering: Int64 = 500_000
 
-    /// Has a connection's answers sent when everybody who had asked has been answered, or soon: to wake
-    /// clients is dear, and who gets several answers at once is woken once.
+    /// Sends a connection's answers when all pending requests have been answered, or after
+    /// `gathering` at the latest. Waking a client is costly, and a client that gets several answers
+    /// at once wakes only once.
     ///
-    /// - Parameter inTurn: they are long, and are sent when all others have been served.
+    /// - Parameter inTurn: whether the answers are long and are sent after all others have been
+    ///   served.
     func send(_ user: any ScheduledConnection, inTurn: Bool) {
         guard !user.isUnsent else { return }
         user.isUnsent = true
@@ -126,7 +128,7 @@ final class LoopScheduler {
     }
 
     private func sendAll() {
-        // Who can be sent more goes on with its requests at once, and sends again.
+        // A connection whose channel takes more output continues at once, and calls `send` again.
         isSending = true
         let users = unsent
         unsent.removeAll()
@@ -134,9 +136,9 @@ final class LoopScheduler {
         isSending = false
     }
 
-    // MARK: Looking after the connections
+    // MARK: Periodic check
 
-    /// Looks at every connection, again and again, until the event loop ends.
+    /// Checks every connection periodically until the event loop ends.
     func beginRounds() {
         let shortest = min(
             limits.handshakeMilliseconds, limits.lineMilliseconds, limits.unreadMilliseconds,
@@ -168,16 +170,16 @@ final class LoopScheduler {
         }
     }
 
-    // MARK: Writes under way
+    // MARK: Writes in progress
 
-    /// Whether another write may be begun; one that waits for it holds its connection up.
+    /// Whether another write may start; a write that has to wait blocks its connection.
     var takesWrites: Bool { room.isOpen }
 
     func begin(_ write: Write) { room.take(write.memoryBytes) }
 
     func end(_ write: Write) { room.giveBack(write.memoryBytes) }
 
-    /// Tells a connection when there is room for writes.
+    /// Queues a connection until the write queue has room.
     func hold(_ user: any ScheduledConnection) {
         paused.append(user)
         guard paused.count == 1 else { return }

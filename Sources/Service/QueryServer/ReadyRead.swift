@@ -1,6 +1,6 @@
 import Operations
 
-/// A read whose turn has come, checked and planned; or a request that has failed.
+/// A read that has been checked and planned, or a request that has failed.
 struct ReadyRead: Sendable {
     let request: Request
     /// When its turn came, by the monotonic clock.

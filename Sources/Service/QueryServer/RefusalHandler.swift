@@ -3,11 +3,10 @@ import NIOCore
 import Objects
 import WireProtocol
 
-/// A connection that is not wanted: its first request is answered so, then it is closed.
+/// Refuses a connection: answers its first request with the failure and closes.
 ///
-/// Nothing is sent before something was asked, nobody is waited for longer than a moment, and what
-/// the client goes on to send is read and dropped: closing on unread bytes would take the answer
-/// with it.
+/// It sends nothing before the client asks, and closes after two seconds at the latest. Further
+/// input is read and dropped: closing with unread bytes would discard the answer.
 final class RefusalHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -53,7 +52,7 @@ final class RefusalHandler: ChannelInboundHandler {
     }
 }
 
-/// Stands in front of TLS: a client that speaks without it is told so, in words it can read.
+/// Precedes TLS in the pipeline: a client that does not speak TLS gets an error in plain text.
 final class PlainTextHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
@@ -75,15 +74,15 @@ final class PlainTextHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// The little of TLS that can be told from its bytes.
+/// The part of the TLS record layer that is recognised here.
 enum TLSRecord {
     static let handshake: UInt8 = 0x16
 
-    /// Whether this is how a client of TLS begins; no JSON does.
+    /// Whether a TLS client hello begins with these bytes; no JSON text does.
     static func beginsHandshake(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.count >= 2 && bytes[0] == handshake && bytes[1] == 0x03
     }
 
-    /// A fatal alert, "handshake failure", by which a client of TLS ends with a clear error.
+    /// A fatal alert, "handshake failure", with which TLS clients report a clear error.
     static let refusal: [UInt8] = [0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x28]
 }

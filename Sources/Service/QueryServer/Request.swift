@@ -3,16 +3,16 @@ import Objects
 import Operations
 import WireProtocol
 
-/// One request of a line, its params read.
+/// One request with its params read.
 ///
-/// A class because it is handed on much and holds much: copies would count many references.
+/// A class because it is passed on often and has many references: each copy would retain them all.
 final class Request: Sendable {
     /// The id's JSON as it came; nil for a notification, which is not answered.
     let id: String?
-    /// The method, where there is one to count it under.
+    /// The method to count the request under; nil when it is unknown.
     let method: MethodName?
     let call: Result<Call, RPCFailure>
-    /// Whether to plan it is more than a thread should do for which others wait.
+    /// Whether planning takes too long for an event loop.
     let isLarge: Bool
 
     var isWrite: Bool { if case .success(.write) = call { true } else { false } }
@@ -22,7 +22,7 @@ final class Request: Sendable {
         return (write, key)
     }
 
-    /// Reads the params of a request that has been let through.
+    /// Reads the params of an admitted request.
     init(reading unread: UnreadRequest, _ limits: Limits) {
         id = unread.id
         switch unread.method {
@@ -44,7 +44,7 @@ final class Request: Sendable {
         (call, isLarge) = (.failure(failure), false)
     }
 
-    /// The same request, which has failed before it was begun.
+    /// The same request, failed before it starts.
     func refused(_ failure: RPCFailure) -> Request {
         Request(id: id, method: method, call: .failure(failure))
     }

@@ -1,11 +1,11 @@
 import NIOCore
 
-// What of the server's TLS rests on swift-nio-ssl, which the package's trait TLS asks for.
+// The part of the server's TLS that uses swift-nio-ssl, which the package trait TLS adds.
 
 #if TLS
     import NIOSSL
 
-    /// Certificates and keys as they were read, for the connections that begin with them.
+    /// Parsed certificates and keys, for new connections.
     struct TLSContext: Sendable {
         static let isAvailable = true
 
@@ -39,13 +39,13 @@ import NIOCore
         /// A handler for one new connection.
         func handler() -> any ChannelHandler { NIOSSLServerHandler(context: context) }
 
-        /// Whether TLS has only ended without saying so.
+        /// Whether the only fault is that TLS ended without a closing message.
         static func isUncleanEnd(_ error: any Error) -> Bool {
             error as? NIOSSLError == .uncleanShutdown
         }
     }
 #else
-    /// There is none in a build without the trait.
+    /// A build without the trait has no TLS.
     enum TLSContext: Sendable {
         static let isAvailable = false
 

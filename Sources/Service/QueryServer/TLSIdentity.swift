@@ -3,20 +3,21 @@ import Objects
 import Operations
 import Synchronization
 
-/// The service's certificate and key, and whose certificates it demands of clients: TLS 1.2 or later.
+/// The service's certificate and key, and the authorities for client certificates: TLS 1.2 or
+/// later.
 ///
 ///     let identity = try TLSIdentity(.init(certificate: "cert.pem", key: "key.pem"))
-///     try identity.reload()       // new connections get what the files hold now
+///     try identity.reload()       // new connections use the present contents of the files
 public final class TLSIdentity: Sendable {
     /// Paths of PEM files.
     public struct Files: Sendable {
-        /// The service's certificate, behind it those that lead to its root.
+        /// The service's certificate, followed by those that lead to its root.
         public var certificate: String
         /// The certificate's private key.
         public var key: String
-        /// The roots of the certificates that clients have to show; nil when they need none.
+        /// The roots of the client certificates; nil when clients need no certificate.
         public var clientCA: String?
-        /// Bytes of each.
+        /// The size limit of each file, in bytes.
         public var maximumBytes: Int
 
         /// Stores its arguments; no file is read yet.
@@ -30,7 +31,7 @@ public final class TLSIdentity: Sendable {
             self.maximumBytes = maximumBytes
         }
 
-        /// What is made of one of them.
+        /// Parses one of the files.
         func make<Value>(
             _ what: String, _ path: String, _ body: ([UInt8]) throws -> Value
         ) throws -> Value {
@@ -50,20 +51,20 @@ public final class TLSIdentity: Sendable {
         public let description: String
     }
 
-    /// Whether this build has TLS: the package's trait of that name.
+    /// Whether this build has TLS: the package trait of that name.
     public static var isAvailable: Bool { TLSContext.isAvailable }
 
     private let files: Files
     private let current: Mutex<TLSContext>
 
-    /// - Throws: a `Fault` when a file cannot be read, when certificate and key do not belong together,
-    ///   and in a build without TLS.
+    /// - Throws: a `Fault` when a file cannot be read, when certificate and key do not match, and
+    ///   in a build without TLS.
     public init(_ files: Files) throws {
         self.files = files
         current = Mutex(try TLSContext(files))
     }
 
-    /// Reads the files anew; when that fails, all stays as it was.
+    /// Reads the files again; if that fails, the present identity stays in use.
     public func reload() throws {
         let next: TLSContext = try .init(files)
         current.withLock { $0 = next }

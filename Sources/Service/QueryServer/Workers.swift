@@ -1,10 +1,10 @@
 import Objects
 
-/// Threads for what would hold up an event loop.
+/// Worker threads for tasks that would block an event loop.
 struct Workers: Sendable {
-    /// Costly reads, of seconds perhaps.
+    /// Costly reads, which may take seconds.
     let reads: FairWorkers
-    /// Long requests to be read: milliseconds each, which do not wait for costly reads.
+    /// Parsing of long requests: milliseconds each, so they do not wait for costly reads.
     let parsing: FairWorkers
 
     init(limits: Limits) {
@@ -12,7 +12,7 @@ struct Workers: Sendable {
         parsing = FairWorkers(threads: max(2, limits.connectionThreads))
     }
 
-    /// Ends all threads when what runs on them has ended.
+    /// Ends all threads after their present jobs.
     func shutdownGracefully() async throws {
         try await parsing.shutdownGracefully()
         try await reads.shutdownGracefully()

@@ -12,8 +12,8 @@ struct FinishedWrite: Sendable {
     let begin: Int64
 }
 
-/// Answers to writes on their way from the backend's thread to an event loop: those that wait
-/// together cross together.
+/// Passes answers to writes from the backend's thread to an event loop: all that are waiting go in
+/// one task.
 final class WriteAnswers: Sendable {
     private let eventLoop: any EventLoop
     private let executor: LoopExecutor

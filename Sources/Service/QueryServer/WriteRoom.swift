@@ -1,9 +1,10 @@
 import Synchronization
 
-/// The bytes of writes under way, of all connections: while they fill the room no more are begun.
+/// The bytes of all connections' writes in progress: no further write starts while they reach the
+/// limit.
 ///
-/// What is begun on several event loops at the same moment is let in, so the room may be passed by
-/// one write for each of them.
+/// Event loops check at the same moment without a lock, so the total may exceed the limit by one
+/// write for each loop.
 final class WriteRoom: Sendable {
     private let limit: Int
     private let used = Atomic(0)
@@ -22,13 +23,13 @@ final class WriteRoom: Sendable {
         if left == 0 { Self.wake(waitingForEmpty) }
     }
 
-    /// Calls `body` once, when there is room: on some thread, or at once.
+    /// Calls `body` once there is room: on some thread, or at once.
     func whenOpen(_ body: @escaping @Sendable () -> Void) {
         waiting.withLock { $0.append(body) }
-        if isOpen { Self.wake(waiting) }  // it may have opened before anybody was seen to wait
+        if isOpen { Self.wake(waiting) }  // it may have opened before `body` was queued
     }
 
-    /// Calls `body` once, when no write is under way, not of a connection that has ended either: on some
+    /// Calls `body` once no write is in progress, those of closed connections included: on some
     /// thread, or at once.
     func whenEmpty(_ body: @escaping @Sendable () -> Void) {
         waitingForEmpty.withLock { $0.append(body) }

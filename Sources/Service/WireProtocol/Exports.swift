@@ -1,2 +1,2 @@
-// What clients know of the wire too.
+// The part of the protocol that clients share.
 @_exported import Wire

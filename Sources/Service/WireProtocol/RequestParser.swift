@@ -1,30 +1,30 @@
 import JSONText
 import Objects
 
-/// What a line holds.
+/// The content of a line.
 public enum Message {
     case single(UnreadRequest)
-    /// A batch: where each of its requests stands in the line, at least one.
+    /// A batch of at least one request: the range of each in the line.
     case batch([Range<Int>])
 }
 
-/// Lines to requests, their params unread. A line that holds none becomes a request that has failed
-/// already.
+/// Parses lines into requests and leaves their params unread. A line without a valid request
+/// becomes a failed request.
 ///
 ///     switch parser.parse(line) {
 ///     case .single(let unread): …
 ///     case .batch(let ranges): … parser.parse(element: line[ranges[0]])
 ///     }
 ///
-/// One thread at a time. A class because it is handed on for every line.
+/// Use it on one thread at a time. A class because it is passed on for every line.
 public final class RequestParser {
     private let parser = JSONParser()
     private let limits: Limits
 
-    /// A parser that takes batches of up to the limits' `batchRequests`.
+    /// A parser that accepts batches of up to the limits' `batchRequests`.
     public init(limits: Limits) { self.limits = limits }
 
-    /// A line's requests.
+    /// Parses a line.
     public func parse(_ line: UnsafeBufferPointer<UInt8>) -> Message {
         let view: JSONView
         do {
@@ -42,7 +42,7 @@ public final class RequestParser {
         return .batch(view.elements.map(\.range))
     }
 
-    /// A request out of a batch.
+    /// Parses a request of a batch.
     public func parse(element: UnsafeBufferPointer<UInt8>) -> UnreadRequest {
         do {
             return Self.request(try parser.parse(element))
@@ -75,7 +75,7 @@ public final class RequestParser {
                 failed: .invalidRequest("\"params\" has to be an object"), id: idText)
         }
         guard let method = MethodName(utf8: name) else {
-            // The name is told shortened.
+            // The message quotes at most 1,000 bytes of the name.
             let name = String(decoding: name.prefix(1_000), as: UTF8.self)
             return UnreadRequest(id: idText, method: .failure(.methodNotFound(name)))
         }

@@ -1,15 +1,16 @@
 import JSONText
 import Objects
 
-/// A request whose params have not been read: enough to decide who may, and what it will cost.
+/// A request whose params have not been read: enough to decide on admission and to estimate its
+/// cost.
 ///
 /// Borrowed: valid until its parser parses again.
 public struct UnreadRequest {
     /// The id's JSON as it came; nil for a notification, which is not answered.
     public let id: String?
-    /// The method, or why this is no request of ours.
+    /// The method, or why the request is invalid.
     public let method: Result<MethodName, RPCFailure>
-    /// What came as params, if it is an object or an array.
+    /// The params, if they are an object or an array.
     private let params: JSONView?
 
     init(id: String?, method: Result<MethodName, RPCFailure>, params: JSONView? = nil) {
@@ -18,7 +19,7 @@ public struct UnreadRequest {
         self.params = params
     }
 
-    /// What could not be read as a request: answered under a null id, or the one that was found.
+    /// An invalid request, answered under its id if one was found, else under a null id.
     public init(failed failure: RPCFailure, id: String? = nil) {
         self.init(id: id ?? "null", method: .failure(failure))
     }
@@ -26,7 +27,7 @@ public struct UnreadRequest {
     /// Whether there are no params at all.
     public var hasNoParams: Bool { (params?.count ?? 0) == 0 }
 
-    /// The params as a JSON object; nil stands for the empty one.
+    /// The params as a JSON object; nil stands for an empty one.
     ///
     /// - Throws: for params by position.
     public var namedParams: JSONView? {
@@ -40,21 +41,20 @@ public struct UnreadRequest {
         }
     }
 
-    /// The bucket that the params name; nil where that is none.
+    /// The bucket that the params name; nil if the name is missing or invalid.
     public var bucket: BucketName? {
         guard let text = text("bucket") else { return nil }
         return try? BucketName(text)
     }
 
-    /// The scope that the params name, the application's own where they name none; nil where they
-    /// name what is none.
+    /// The scope in the params; the application's scope without one, nil for an invalid one.
     public var scope: BucketScope? {
         guard let value = params?["scope"] else { return .application }
         guard value.utf8 != nil, let text = text("scope") else { return nil }
         return try? BucketScope(text, at: "scope")
     }
 
-    /// No name of a bucket or a scope is longer; a longer one is not looked at.
+    /// No name of a bucket or a scope is longer; a longer one is not read.
     private static let nameBytes = 256
 
     private func text(_ name: StaticString) -> String? {
@@ -62,15 +62,15 @@ public struct UnreadRequest {
         return String(decoding: utf8, as: UTF8.self)
     }
 
-    /// Whether the params are so many values that a clause of them is more than a thread should
-    /// read, or plan, for which others wait.
+    /// Whether the params have so many values that reading or planning a clause would block an
+    /// event loop for too long.
     public var hasManyValues: Bool {
         guard let params else { return false }
         return params.nodeCount > Self.fewNodes || params.range.count > Self.fewBytes
     }
 
-    /// A clause, seven nodes or more, costs some microseconds; a position of a polygon, three of
-    /// them, less than one.
+    /// Limits on JSON nodes. A clause has seven nodes or more and costs some microseconds; a
+    /// position of a polygon has three and costs less than one.
     private static let fewNodes = 512
     private static let fewBytes = 16 * 1_024
 }

@@ -2,9 +2,9 @@ import JSONText
 
 /// Decodes one value of an archive, following its references.
 ///
-/// Each archived object is decoded once and its value kept, so a shared object costs nothing again.
-/// The size of a value with all its references resolved is counted and limited. An object that
-/// contains itself is refused.
+/// Each archived object is decoded once and cached, so a shared object costs nothing again. The
+/// size of a value with all its references resolved is counted and limited. An object that contains
+/// itself is refused.
 struct ArchiveDecoder {
     /// A value, how many values it consists of when written out, and the levels of its containers.
     struct Sized {
@@ -23,19 +23,22 @@ struct ArchiveDecoder {
     private var reader: ArchiveReader
     private var decoded: [Int: Sized] = [:]
     private var classes: [Int: [String]] = [:]
-    /// The objects between the top and here, and how much of `path` led to each.
+    /// The objects on the path from the top to the current one, each with the length of `path` at
+    /// it.
     private var underWay: [Int: Int] = [:]
     private var path: [String]
-    /// Whether a fault of an element of the outermost list leaves the other elements as they are.
+    /// Whether a fault in an element of the outermost list leaves the other elements readable.
     private let keepsOtherElements: Bool
-    /// The faults of elements of the outermost list, by index; null stands for each such element.
+    /// The faults of elements of the outermost list, by index; each such element becomes null.
     private(set) var elementFailures: [Int: ArchiveFailure] = [:]
-    /// Values under way, references included. `path` does not tell of keys, nor of the parts of a
-    /// string or the like, and a file may make those out of containers that hold themselves.
+    /// The number of nested values being decoded, references included. `path` does not include keys
+    /// or the parts of strings and the like, and a file may build those from containers that
+    /// contain themselves.
     private var steps = 0
     private var mostSteps: Int { 2 * (options.limits.depth + Self.stepsWithinValue) }
 
-    /// A container is a reference and a value; what stands for a string has a few more of each.
+    /// A container is a reference and a value; a value that becomes a string has a few more of
+    /// each.
     private static let stepsWithinValue = 4
 
     init(
@@ -58,14 +61,14 @@ struct ArchiveDecoder {
         try sized(at: index)?.value
     }
 
-    /// What was encoded under a key of the top.
+    /// The value encoded under a top-level key.
     mutating func value(at index: Int, key: String) throws(ArchiveFailure) -> JSONValue {
         guard let value = try value(at: index) else { throw ArchiveFailure("is nil", at: key) }
         return value
     }
 
-    /// - Parameter isObject: whether the place is an element of `$objects`, where a dictionary is an
-    ///   instance of a class.
+    /// - Parameter isObject: whether the index is an element of `$objects`, where a dictionary is
+    ///   an instance of a class.
     mutating func sized(
         at index: Int, isObject: Bool = false
     ) throws(ArchiveFailure) -> Sized? {
@@ -137,7 +140,7 @@ struct ArchiveDecoder {
         }
     }
 
-    /// A list of what `read` makes of each element.
+    /// Makes a list by calling `read` for each element.
     mutating func list<Element>(
         _ elements: [Element],
         _ read: (Element, inout ArchiveDecoder) throws(ArchiveFailure) -> Sized?
@@ -158,7 +161,8 @@ struct ArchiveDecoder {
         return Sized(value: .array(values), count: count, depth: depth + 1)
     }
 
-    /// An element of a list; null, with the failure noted, where the others are kept.
+    /// Reads an element of a list. If other elements are to stay readable, a failure is recorded
+    /// and the element becomes null.
     private mutating func keepingOthers(
         _ index: Int, _ read: (inout ArchiveDecoder) throws(ArchiveFailure) -> Sized?
     ) throws(ArchiveFailure) -> Sized {
@@ -167,7 +171,7 @@ struct ArchiveDecoder {
             guard let element = try read(&self) else { throw failure("is nil") }
             return element
         } catch {
-            // Where nothing more may be read, no other element can be.
+            // If the budget is used up, no other element can be read either.
             guard keepsOtherElements, level == 2, reader.budget >= 0 else { throw error }
             path.removeLast(path.count - level)
             underWay = underWay.filter { $0.value < level }
@@ -176,9 +180,9 @@ struct ArchiveDecoder {
         }
     }
 
-    /// An element of a counted set: what it is, and how often it is there.
+    /// An element of a counted set, with its number of occurrences.
     ///
-    /// - Parameter times: the place of that number; nil is once.
+    /// - Parameter times: the index of that number; nil means 1.
     mutating func counted(_ element: Int, times: Int?) throws(ArchiveFailure) -> Sized {
         try check(levels: 1)
         var number = JSONNumber.integer(1)
@@ -198,7 +202,7 @@ struct ArchiveDecoder {
             depth: value.depth + 1)
     }
 
-    /// Members in the order of the archive; those that are nil are left out.
+    /// Members in the order of the archive; nil members are left out.
     mutating func members(
         _ members: some Sequence<(key: String, value: Int)>
     ) throws(ArchiveFailure) -> Sized {
@@ -220,8 +224,8 @@ struct ArchiveDecoder {
         return Sized(value: .object(result), count: count, depth: depth + 1)
     }
 
-    /// The elements of the outermost list are objects of their own, each with its own bound; all
-    /// together have that of the values that are read.
+    /// Adds to a count within its limit. Elements of the outermost list are separate objects, each
+    /// with its own limit; all together have the limit on values read.
     private func add(_ count: Int, to sum: inout Int) throws(ArchiveFailure) {
         let limit = path.count <= 2 ? options.limits.values : options.limits.objectValues
         let (total, overflows) = sum.addingReportingOverflow(count)
@@ -231,7 +235,7 @@ struct ArchiveDecoder {
         sum = total
     }
 
-    /// A string made of others, which costs as much as one that is read.
+    /// A string built from other values, which costs as much as one that is read.
     mutating func made(_ text: String) throws(ArchiveFailure) -> Sized {
         let result = Sized.text(text)
         reader.budget -= result.count
@@ -260,7 +264,8 @@ struct ArchiveDecoder {
             throw failure("has no class: every object of an archive names its own in $class")
         }
         for name in classNames {
-            // A class that encodes its own keys instead of its ancestor's is like any other.
+            // A class that encodes its own keys instead of its ancestor's is treated like any
+            // other.
             guard let known = FoundationClass(name), known.isEncoded(as: fields) else { continue }
             return try known.decode(fields, &self)
         }
@@ -276,12 +281,12 @@ struct ArchiveDecoder {
         return result
     }
 
-    /// Keys of the app's own that begin with `$` have one more in the archive.
+    /// The archiver prefixes an app's own keys that begin with `$` with another `$`.
     private static func unescaped(_ key: String) -> String {
         key.utf8.starts(with: "$$".utf8) ? String(key.unicodeScalars.dropFirst()) : key
     }
 
-    /// A class's own name and those of its ancestors.
+    /// The class's own name and those of its ancestors.
     private mutating func classNames(_ index: Int) throws(ArchiveFailure) -> [String] {
         guard case .uid(let uid) = try read(index), objects.indices.contains(uid) else {
             throw failure("$class refers to nowhere")

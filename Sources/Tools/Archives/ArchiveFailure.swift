@@ -1,6 +1,6 @@
 /// Why a file is not an archive, or why a value in it cannot be read: a message and a path.
 public struct ArchiveFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, in words for people, without the path.
+    /// What is wrong, for people to read, without the path.
     public let message: String
     /// From the top of the archive, such as `root[3].location`; nil for the file as a whole.
     public let path: String?
@@ -15,19 +15,19 @@ public struct ArchiveFailure: Error, Sendable, Equatable, CustomStringConvertibl
     public var description: String { path.map { "\($0): \(message)" } ?? message }
 }
 
-/// Limits on what an archive may cost; a file can refer to the same value billions of times. A
-/// string counts as one value and one more for each 64 bytes.
+/// Limits on the cost of an archive, because a file can refer to the same value billions of times.
+/// A string counts as one value, plus one for each 64 bytes.
 public struct ArchiveLimits: Sendable {
     /// Bytes of the file.
     public var fileBytes = 256 * 1_048_576
     /// Levels of nested containers.
     public var depth = 200
-    /// Values read, each counted as often as it is read from the file; and values of all objects
-    /// together with their references resolved.
+    /// Values read, each counted as often as it is read from the file; also the limit for the
+    /// values of all objects together with their references resolved.
     public var values = 10_000_000
-    /// Values of one object, shared ones counted wherever they appear.
+    /// Values of one object; shared values count wherever they appear.
     public var objectValues = 100_000
 
-    /// The limits that the properties begin with.
+    /// The default limits.
     public init() {}
 }

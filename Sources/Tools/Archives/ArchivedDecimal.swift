@@ -2,7 +2,7 @@ import JSONText
 
 /// NSDecimalNumber: up to eight 16-bit words of mantissa, a power of ten, a sign.
 enum ArchivedDecimal {
-    /// Nil when what makes a number is missing or out of range.
+    /// Nil when a part of the number is missing or out of range.
     static func value(
         _ fields: FoundationClass.Fields, _ decoder: inout ArchiveDecoder
     ) throws(ArchiveFailure) -> ArchiveDecoder.Sized? {
@@ -33,7 +33,7 @@ enum ArchivedDecimal {
         return .init(value: value)
     }
 
-    /// A whole number of 64 bits as it is, anything else as what its spelling means.
+    /// A whole number of 64 bits stays exact; any other number is parsed from its decimal spelling.
     private static func value(
         _ mantissa: UInt128, _ exponent: Int, _ isNegative: Bool
     ) -> JSONValue? {
@@ -60,7 +60,7 @@ enum ArchivedDecimal {
         return value
     }
 
-    /// With a point where that takes few zeros, else with a power of ten.
+    /// With a decimal point if that takes few zeros, else with a power of ten.
     private static func spelled(_ digits: UInt128, _ power: Int) -> String {
         let text = String(digits)
         guard (-40..<0).contains(power) else { return power == 0 ? text : "\(text)e\(power)" }

@@ -4,7 +4,7 @@ import JSONText
 public struct ArchivedRecords: Sendable {
     /// Which values of the archive become objects, and how.
     public struct Options: Sendable {
-        /// Top-level keys to read; empty means the root, or the only key.
+        /// Top-level keys to read; if empty, the root or the only key is read.
         public var keys: [String] = []
         /// Pairs of fields that become GeoPoints, in the order in which they are replaced.
         public var geoPoints: [PointMapping] = []
@@ -18,7 +18,7 @@ public struct ArchivedRecords: Sendable {
         /// How instances of classes become JSON, and what reading may cost.
         public var archive = KeyedArchive.Options()
 
-        /// Reads the root's objects, with their fields as they are archived.
+        /// Reads the root's objects and leaves their fields as archived.
         public init() {}
     }
 
@@ -42,7 +42,7 @@ public struct ArchivedRecords: Sendable {
     private let values: [(path: String, value: Result<JSONValue, ArchiveFailure>)]
     private let options: Options
 
-    /// Reads an archive: arrays and sets at the top become many objects, anything else one.
+    /// Reads an archive: a top-level array or set becomes many objects, any other value one.
     ///
     /// - Throws: `ArchiveFailure` for the archive as a whole.
     public init(_ bytes: [UInt8], options: Options = Options()) throws(ArchiveFailure) {
@@ -69,7 +69,7 @@ public struct ArchivedRecords: Sendable {
         return archive.keys
     }
 
-    /// How many objects there are, those that cannot be read included.
+    /// The number of objects, including those that cannot be read.
     public var count: Int { values.count }
 
     /// One object as a document to write.
@@ -127,7 +127,7 @@ enum ArchivedPoint {
 }
 
 extension ArchivedRecords.PointMapping {
-    /// Replaces the two fields by the point; an object with neither stays as it is.
+    /// Replaces the two fields by the point; an object with neither stays unchanged.
     ///
     /// - Throws: `ArchiveFailure` with the path inside the object.
     func apply(to document: inout JSONValue) throws(ArchiveFailure) {
@@ -171,7 +171,7 @@ extension JSONValue {
         change(Self.parts(path)[...]) { _ in value }
     }
 
-    /// Replaces the member at a path by what `body` makes of it; nil removes it.
+    /// Replaces the member at a path with the result of `body`; nil removes it.
     private mutating func change(
         _ parts: ArraySlice<Substring>, _ body: (JSONValue?) -> JSONValue?
     ) {

@@ -1,4 +1,4 @@
-/// RFC 4648, section 4: how property lists in XML, and this service's objects, spell bytes.
+/// RFC 4648, section 4: the encoding of bytes in XML property lists and in this service's objects.
 enum Base64 {
     private static let digits = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -19,7 +19,7 @@ enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// White space is passed over; nil for anything else that is no digit, or a wrong length.
+    /// Ignores white space; nil for any other character that is no digit, or for a wrong length.
     static func decoded(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

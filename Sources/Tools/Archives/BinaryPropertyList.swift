@@ -1,6 +1,6 @@
 import JSONText
 
-/// The binary form, `bplist00`: values found through a table of offsets, read when asked for.
+/// The binary form, `bplist00`. A table of offsets locates the values, which are read on demand.
 ///
 /// No number in the file is trusted: sizes, counts and offsets are checked against the available
 /// bytes before anything is allocated.
@@ -105,7 +105,8 @@ struct BinaryPropertyList: Sendable {
         }
     }
 
-    /// 1, 2 and 4 bytes are unsigned, 8 signed, 16 hold what is beyond `Int64.max`.
+    /// Integers of 1, 2 and 4 bytes are unsigned, those of 8 signed; 16 bytes hold values beyond
+    /// `Int64.max`.
     private func integer(
         _ at: Int, _ size: Int, _ index: Int
     ) throws(ArchiveFailure) -> JSONNumber {
@@ -135,9 +136,9 @@ struct BinaryPropertyList: Sendable {
         bytes[at..<at + size].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// An unsigned number that is to be an offset, a count or a place.
+    /// An unsigned number used as an offset, a count or an index.
     private static func index(_ bytes: [UInt8], _ at: Int, _ size: Int) -> Int? {
-        // More than 8 bytes: references of 9 to 16.
+        // References of 9 to 16 bytes must begin with zeros.
         guard bytes[at..<at + max(0, size - 8)].allSatisfy({ $0 == 0 }) else { return nil }
         return Int(exactly: unsigned(bytes, at + max(0, size - 8), min(size, 8)))
     }

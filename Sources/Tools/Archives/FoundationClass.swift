@@ -24,7 +24,7 @@ enum FoundationClass {
 
     typealias Fields = [(key: String, value: Int)]
 
-    /// Whether keys of the class's own are there: a subclass may encode others instead. An empty
+    /// Whether the class's own keys are present: a subclass may encode others instead. An empty
     /// collection may have none.
     func isEncoded(as fields: Fields) -> Bool {
         let names =
@@ -109,8 +109,9 @@ enum FoundationClass {
         return elements
     }
 
-    /// An element and how often it is in the set, for each. Foundation has `NS.count`, then
-    /// `NS.object0` and `NS.count0` and so on; written as a plain set, each element counts once.
+    /// The elements of a counted set, each with its number of occurrences. Foundation writes
+    /// `NS.count`, then `NS.object0`, `NS.count0` and so on. If written as a plain set, each
+    /// element counts once.
     private static func countedSet(
         _ fields: Fields, _ decoder: inout ArchiveDecoder
     ) throws(ArchiveFailure) -> ArchiveDecoder.Sized {
@@ -164,7 +165,7 @@ enum FoundationClass {
     }
 
     /// - Reference: RFC 3986, section 5.3, as far as stored URLs need it: a relative part with a
-    ///   scheme stands alone, one with a leading `/` keeps the base's host, any other its folder.
+    ///   scheme is used alone, one with a leading `/` keeps the base's host, any other its folder.
     private static func url(_ relative: String, base: String?) -> String {
         guard let base, !relative.contains("://") else { return relative }
         let host = base.firstRange(of: "://").map { scheme in

@@ -27,9 +27,9 @@ import JSONText
 public struct KeyedArchive: Sendable {
     /// How instances become JSON.
     public struct Options: Sendable {
-        /// Archived class names whose instances get a member that holds the class's name.
+        /// Archived class names whose instances get a member with the class's name.
         public var typeFields: [String: String] = [:]
-        /// What reading the file may cost.
+        /// The limits on the cost of reading.
         public var limits = ArchiveLimits()
 
         /// No class names, and the limits of `ArchiveLimits()`.
@@ -37,9 +37,9 @@ public struct KeyedArchive: Sendable {
     }
 
     let list: PropertyList
-    /// Places of `$objects` in the list.
+    /// The indices of the elements of `$objects` in the list.
     let objects: [Int]
-    /// The members of `$top`, each the place of its value in the list.
+    /// The members of `$top`, each with the index of its value in the list.
     private let top: [(key: String, value: Int)]
     private let options: Options
 
@@ -72,19 +72,20 @@ public struct KeyedArchive: Sendable {
         top = try reader.members(of: try member("$top"), what: "$top")
     }
 
-    /// The top-level keys, sorted; a single root object has `root`.
+    /// The top-level keys, sorted; the key of a single root object is `root`.
     public var keys: [String] { top.map(\.key).sorted() }
 
     /// The value of a top-level key.
     ///
-    /// - Throws: `ArchiveFailure` with the path: cycles, references to nowhere, values that JSON
-    ///   cannot hold, more work than the limits allow.
+    /// - Throws: `ArchiveFailure` with the path, for cycles, dangling references, values that JSON
+    ///   cannot represent, and work beyond the limits.
     public func value(forKey key: String) throws(ArchiveFailure) -> JSONValue {
         var decoder = ArchiveDecoder(self, options: options, path: key)
         return try decoder.value(at: try position(of: key), key: key)
     }
 
-    /// The same, but each element of an array or set at the top separately; anything else is one.
+    /// The same, but an array or set at the top is split into its elements; any other value is one
+    /// element.
     ///
     /// - Throws: `ArchiveFailure` if no element can be read.
     func elements(

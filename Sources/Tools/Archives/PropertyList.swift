@@ -3,7 +3,7 @@ import JSONText
 /// A property list as a table of values that refer to each other by index; nothing is expanded.
 ///
 /// Foundation reads property lists too, but on Linux it hides the references of a keyed archive,
-/// and it recurses over any nesting of a file.
+/// and it recurses as deeply as the file nests.
 struct PropertyList: Sendable {
     enum Value: Sendable {
         case null
@@ -27,7 +27,7 @@ struct PropertyList: Sendable {
     let root: Int
     private let source: Source
 
-    /// Reads a binary property list, or one in XML.
+    /// Reads a property list in binary or XML form.
     init(_ bytes: [UInt8]) throws(ArchiveFailure) {
         if bytes.starts(with: BinaryPropertyList.magic) {
             let list = try BinaryPropertyList(bytes)
@@ -38,8 +38,8 @@ struct PropertyList: Sendable {
         }
     }
 
-    /// - Parameter budget: values that may still be read; containers cost their elements, strings and
-    ///   data their length besides.
+    /// - Parameter budget: values that may still be read. Containers also cost their elements,
+    ///   strings and data their length.
     func value(at index: Int, budget: inout Int) throws(ArchiveFailure) -> Value {
         let value: Value
         switch source {
@@ -57,7 +57,7 @@ struct PropertyList: Sendable {
         return value
     }
 
-    /// What so many bytes cost besides the value they are of: as much as a value for each 64.
+    /// The cost of so many bytes besides the value itself: one more value for each 64.
     static func extra(_ bytes: Int) -> Int { bytes / 64 }
 
     static let overBudget = ArchiveFailure("reading it takes more values than are allowed")

@@ -1,8 +1,8 @@
 import JSONText
 
-/// Moments as property lists have them: seconds since 2001-01-01T00:00:00Z, or `<date>` text.
+/// Times in property lists: seconds since 2001-01-01T00:00:00Z, or `<date>` text.
 enum PropertyListDate {
-    /// From 1970 to 2001.
+    /// Seconds from 1970 to 2001.
     private static let epochSeconds = 978_307_200
 
     /// Milliseconds since 1970-01-01T00:00:00Z; nil beyond 64 bits.

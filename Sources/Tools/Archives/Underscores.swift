@@ -1,12 +1,13 @@
 import JSONText
 
-// Names as classes encode their instance variables: with an underscore, which the service keeps for itself.
+// Classes encode their instance variables with a leading underscore, which the service reserves.
 
 extension JSONValue {
-    /// The value with names that do not begin with `_`, at any depth; GeoPoints stay as they are.
+    /// The value with leading underscores removed from names, at any depth; GeoPoints stay
+    /// unchanged.
     ///
-    /// - Throws: `ArchiveFailure` with the path inside the value, for a name that is then there
-    ///   twice or empty.
+    /// - Throws: `ArchiveFailure` with the path inside the value, when a name becomes empty or
+    ///   occurs twice.
     func withoutUnderscores() throws(ArchiveFailure) -> JSONValue {
         switch self {
         case .array(let elements):
@@ -48,7 +49,7 @@ extension JSONValue {
         return result
     }
 
-    /// Runs `body`; its failures get the place that they are inside of.
+    /// Runs `body` and prefixes the paths of its failures with `position`.
     private static func inside(
         _ position: String, _ body: () throws(ArchiveFailure) -> JSONValue
     ) throws(ArchiveFailure) -> JSONValue {

@@ -1,7 +1,7 @@
 import JSONText
 
 /// The XML form, read in one pass without recursion: only the XML that property lists use. A
-/// document type with definitions of its own is refused, so there are no entities to expand.
+/// document type with its own definitions is refused, so there are no entities to expand.
 struct XMLPropertyList {
     private var scanner: XMLScanner
     private var values: [PropertyList.Value] = []

@@ -18,7 +18,7 @@ struct XMLScanner {
         return ArchiveFailure("line \(line) of the XML property list: \(message)")
     }
 
-    /// The next tag, or nil at the end; only white space may stand before it.
+    /// The next tag, or nil at the end; only white space may precede it.
     mutating func tag() throws(ArchiveFailure) -> Tag? {
         while true {
             while at < bytes.count, Self.isSpace(bytes[at]) { at += 1 }
@@ -56,7 +56,7 @@ struct XMLScanner {
         String(decoding: inside.prefix { !isSpace($0) }, as: UTF8.self)
     }
 
-    /// Character data up to the next tag, entities and CDATA resolved.
+    /// Character data up to the next tag, with entities and CDATA resolved.
     mutating func text() throws(ArchiveFailure) -> String {
         var text: [UInt8] = []
         while at < bytes.count {
@@ -103,7 +103,7 @@ struct XMLScanner {
             with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Moves behind the next appearance of a text.
+    /// Moves past the next occurrence of a text.
     private mutating func skip(past end: StaticString) throws(ArchiveFailure) {
         let first = end.utf8Start.pointee
         while at < bytes.count {

@@ -1,15 +1,15 @@
 import Archives
 import JSONText
 
-/// An NSKeyedArchiver file being read as records, plain or gzipped.
+/// Reads an NSKeyedArchiver file as records, plain or gzipped.
 ///
-/// - Complexity: the whole file, and its objects, in memory.
+/// - Complexity: memory for the whole file and its objects.
 public final class ArchiveFile: RecordSource {
-    /// Records are numbered by their places among the archive's objects, from 1.
+    /// Records are numbered by their positions among the archive's objects, from 1.
     public let recordName = "object"
-    /// Bytes of the file as it lies on disk; nil for a pipe.
+    /// The size of the file on disk in bytes; nil for a pipe.
     public let totalBytes: Int?
-    /// All of the file's bytes, as it has been read whole; 0 for a pipe.
+    /// The size of the file, which has been read whole; 0 for a pipe.
     public var consumedBytes: Int { totalBytes ?? 0 }
     private let records: ArchivedRecords
     private let validator: RecordValidator
@@ -18,7 +18,7 @@ public final class ArchiveFile: RecordSource {
 
     /// Reads a path, or standard input for `-`.
     ///
-    /// - Throws: what cannot be read, and why it is no archive.
+    /// - Throws: when the file cannot be read or is no archive; the message says why.
     public init(
         path: String, options: ArchivedRecords.Options,
         reading: ReadingOptions = ReadingOptions()
@@ -57,7 +57,7 @@ public final class ArchiveFile: RecordSource {
         }
     }
 
-    /// A name that the service refuses is one that the flag makes good.
+    /// Adds a hint at the flag that corrects a refused name.
     private func hinting(_ error: RecordError) -> RecordError {
         guard !stripsUnderscores, error.path?.hasPrefix("_") == true else { return error }
         return RecordError(

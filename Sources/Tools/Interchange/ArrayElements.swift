@@ -1,18 +1,18 @@
-/// The elements of one JSON array in a window, which begins behind the opening bracket.
+/// The elements of one JSON array in a window, which begins after the opening bracket.
 ///
-/// Each is found by following its brackets and strings; whether it is JSON is for others to say.
+/// It finds each element by matching brackets and strings; the caller checks whether it is JSON.
 struct ArrayElements {
     private let window: ByteWindow
     private let whole: String
     private let each: String
-    /// Elements found so far.
+    /// The number of elements found so far.
     private(set) var count: Int
     private let before: Int
 
     /// - Parameters:
-    ///   - whole: what the array is called in messages: `the FeatureCollection`.
-    ///   - each: what one of its elements is called: `feature`.
-    ///   - before: elements found in arrays before this one.
+    ///   - whole: the array's name in messages: `the FeatureCollection`.
+    ///   - each: an element's name in messages: `feature`.
+    ///   - before: the number of elements in arrays before this one.
     init(_ window: ByteWindow, of whole: String, each: String, before: Int = 0) {
         self.window = window
         self.whole = whole
@@ -21,8 +21,8 @@ struct ArrayElements {
         self.before = before
     }
 
-    /// How many bytes at the window's beginning are the next element, which the caller consumes; nil
-    /// when the closing bracket stands there.
+    /// The length in bytes of the next element, at the window's beginning, which the caller
+    /// consumes; nil at the closing bracket.
     mutating func next() throws(InterchangeError) -> Int? {
         try skipSpace()
         if window.bytes[0] == UInt8(ascii: "]") { return nil }
@@ -44,7 +44,7 @@ struct ArrayElements {
         window.consume(try extent { $0.skipSpace(from: 0) })
     }
 
-    /// What the boundary finds in the window, which is filled until it does.
+    /// Applies the boundary to the window, and fills the window until it has a result.
     func extent(
         _ find: (JSONBoundary) -> Int?
     ) throws(InterchangeError) -> Int {

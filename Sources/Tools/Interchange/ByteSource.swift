@@ -1,20 +1,21 @@
 import CZlib
 import Glibc
 
-/// The bytes of a file or of standard input, decompressed when they are gzip's.
+/// The bytes of a file or of standard input, decompressed if they are gzip.
 ///
 ///     let source = try ByteSource(path: "cities.ndjson.gz")     // "-": standard input
 ///
-/// gzip is known by its first two bytes, not by the name; members behind each other are one text.
+/// gzip is recognised by its first two bytes, not by the name; consecutive members form one text.
 public final class ByteSource {
-    /// Bytes of the file as it lies on disk; nil for a pipe or a terminal.
+    /// The size of the file on disk in bytes; nil for a pipe or a terminal.
     public let totalBytes: Int?
     private let file: gzFile
     private var deliveredBytes = 0
 
     /// Opens a path, or standard input for `-`.
     ///
-    /// - Throws: no such file, no permission, a directory; messages do not name the source.
+    /// - Throws: for a missing file, missing permission, or a directory; messages do not name the
+    ///   source.
     public init(path: String) throws(InterchangeError) {
         let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -36,16 +37,16 @@ public final class ByteSource {
 
     deinit { gzclose_r(file) }
 
-    /// Bytes consumed so far, as they lie on disk; of a pipe, the bytes delivered.
+    /// Bytes consumed so far, as stored on disk; for a pipe, the bytes delivered.
     public var consumedBytes: Int {
         let offset = gzoffset(file)
         return totalBytes == nil || offset < 0 ? deliveredBytes : Int(offset)
     }
 
-    /// Fills the buffer as far as the source has bytes; 0 is the end.
+    /// Fills the buffer with as many bytes as the source has; 0 means the end.
     ///
-    /// - Throws: corrupt or truncated gzip, and whatever the file system reports; of a stream that
-    ///   breaks off, only behind its last byte.
+    /// - Throws: for corrupt or truncated gzip, and for errors of the file system. A truncated
+    ///   stream fails only after its last byte.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(InterchangeError) -> Int {
         let room = UInt32(min(buffer.count, 1 << 30))
         let count = gzread(file, buffer.baseAddress, room)
@@ -54,9 +55,9 @@ public final class ByteSource {
         return Int(count)
     }
 
-    /// Everything up to the end.
+    /// All bytes up to the end.
     ///
-    /// - Throws: also when there are more than so many bytes.
+    /// - Throws: also when there are more than `limit` bytes.
     func all(atMost limit: Int) throws(InterchangeError) -> [UInt8] {
         let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 1)
         defer { chunk.deallocate() }
@@ -71,7 +72,7 @@ public final class ByteSource {
         }
     }
 
-    /// After a short read: whether this is the end of the file or a fault.
+    /// After a short read, distinguishes the end of the file from a fault.
     private func checkEnd() throws(InterchangeError) {
         var code: Int32 = Z_OK
         let text = gzerror(file, &code).map { String(cString: $0) } ?? ""

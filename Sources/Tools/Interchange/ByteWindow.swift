@@ -1,8 +1,8 @@
 import Glibc
 
-/// The part of a source that a reader is looking at: a buffer that slides over the bytes.
+/// The part of a source that a reader examines: a buffer that slides over the bytes.
 ///
-/// Unconsumed bytes stay together, so a record is always one contiguous run. The buffer grows
+/// Unconsumed bytes stay together, so a record is always one contiguous range. The buffer grows
 /// only for a record larger than itself.
 ///
 /// Invariant: `0 <= start <= end <= capacity`; the bytes `start..<end` are initialised.
@@ -39,9 +39,9 @@ final class ByteWindow {
 
     enum Growth {
         case grown
-        /// Nothing follows.
+        /// The source has ended.
         case ended
-        /// The unconsumed bytes are as many as a record may have.
+        /// The unconsumed bytes have reached the size limit of a record.
         case full
     }
 
@@ -70,7 +70,7 @@ final class ByteWindow {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { consume(3) }
     }
 
-    /// Position of the first such byte at or behind `from`, counted from the window's start.
+    /// The position of the first such byte at or after `from`, counted from the window's start.
     func firstIndex(of byte: UInt8, from: Int = 0) -> Int? {
         guard from < count, let found = memchr(base + start + from, Int32(byte), count - from)
         else {

@@ -1,11 +1,11 @@
 import JSONText
 import Objects
 
-/// The columns that a table of given objects needs: all their names in order of first appearance.
+/// The columns of a table for given objects: all their field names in order of first appearance.
 ///
-/// A GeoPoint `F` takes two columns, `F.lat` and `F.lon`, and leaves a column `F` empty, which is
-/// there when other objects have another value in `F`. To write a CSV without holding its objects,
-/// go through them twice: first collect the columns, then write.
+/// A GeoPoint `F` takes two columns, `F.lat` and `F.lon`. A column `F` exists as well if other
+/// objects have another value in `F`; it is empty for the GeoPoint. To write a CSV without keeping
+/// its objects in memory, go through them twice: first collect the columns, then write.
 public struct CSVColumns {
     private var columns: [Column] = []
     private var positions: [[UInt8]: Int] = [:]
@@ -14,7 +14,7 @@ public struct CSVColumns {
     /// No columns yet; `add` collects them.
     public init() {}
 
-    /// Columns of these field paths, whatever is in the objects.
+    /// Columns for these field paths, whatever the objects contain.
     init(paths: [String]) {
         columns = paths.map { Column(name: Array($0.utf8), source: .path(FieldPath($0))) }
     }
@@ -28,11 +28,11 @@ public struct CSVColumns {
         case path(FieldPath)
         /// A first-level field that is no GeoPoint.
         case field
-        /// Half of a GeoPoint, unless a field has the column's own name.
+        /// Half of a GeoPoint, unless a field has the same name as the column.
         case half(of: [UInt8], StaticString)
     }
 
-    /// The names of the columns, in their order.
+    /// The names of the columns in order.
     public var names: [String] { columns.map { String(decoding: $0.name, as: UTF8.self) } }
 
     /// Adds the columns of one more object.
@@ -59,7 +59,7 @@ public struct CSVColumns {
         if case .half = source { columns[position].source = source }
     }
 
-    /// What an object has in each column; nil is an empty cell.
+    /// The value of an object in each column; nil is an empty cell.
     func cells(of object: JSONView) -> [JSONView?] { columns.map { Self.cell(of: object, $0) } }
 
     private static func cell(of object: JSONView, _ column: Column) -> JSONView? {

@@ -1,10 +1,10 @@
 import Objects
 
-/// What each column of a table means, worked out once from its header row.
+/// The meaning of each column of a table, determined once from its header row.
 ///
-/// Two columns `F.lat` and `F.lon` are the GeoPoint `F`, as the CSV writer spells it, with a column
-/// `F` beside them for the objects that have something else there; options name the columns of one
-/// more. A column whose name is empty has it in quotes.
+/// Two columns `F.lat` and `F.lon` are the GeoPoint `F`, as the CSV writer spells it. A column `F`
+/// may be beside them for objects with another value in `F`. Options name the columns of one more
+/// point. A column with an empty name has it in quotes.
 struct CSVHeader {
     enum Role {
         /// An ordinary field.
@@ -12,33 +12,33 @@ struct CSVHeader {
         case id
         /// The first column of a point; index into `points`.
         case point(Int)
-        /// The other column of a point, told with the first.
+        /// The other column of a point, which is read with the first.
         case otherHalf
     }
 
     struct Column {
         let name: String
         var role = Role.field
-        /// `"name":` as JSON has it.
+        /// `"name":` as JSON text.
         let key: [UInt8]
-        /// A point of the same name, index into `points`: a record has one or the other.
+        /// A point of the same name, as an index into `points`: a record has one or the other.
         var rival: Int?
     }
 
     struct Point {
         let latitude: Int
         let longitude: Int
-        /// `"field":` as JSON has it.
+        /// `"field":` as JSON text.
         let key: [UInt8]
-        /// Whether its name comes from those of its columns.
+        /// Whether the point's name comes from the names of its columns.
         let isSuffixed: Bool
     }
 
     private(set) var columns: [Column]
     private(set) var points: [Point] = []
 
-    /// - Parameter names: nil where a cell is empty and not even in quotes.
-    /// - Throws: missing, duplicate or reserved names, and options that name no column.
+    /// - Parameter names: nil for an empty cell without quotes.
+    /// - Throws: for missing, duplicate or reserved names, and for options that name no column.
     init(names: [String?], options: ReadingOptions) throws(InterchangeError) {
         if let missing = names.firstIndex(where: { $0 == nil }) {
             throw InterchangeError("column \(missing + 1) of the header has no name")
@@ -105,7 +105,7 @@ struct CSVHeader {
                 isSuffixed: isSuffixed))
     }
 
-    /// Refuses what would not be a valid object: the names of all members, each once.
+    /// Checks that the members' names are valid and occur once each.
     private mutating func checkNames() throws(InterchangeError) {
         var seen: Set<[UInt8]> = []
         for column in columns {
@@ -123,7 +123,7 @@ struct CSVHeader {
         try checkPoints(besides: members)
     }
 
-    /// Predefined names go along: the service drops them, as from any written object.
+    /// Predefined names are accepted: the service drops them, as from any written object.
     private static func checkName(_ name: String) throws(InterchangeError) {
         guard
             !name.hasPrefix("_") || name == "_calculated" || PredefinedField(rawValue: name) != nil

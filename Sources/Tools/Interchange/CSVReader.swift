@@ -60,7 +60,7 @@ public struct CSVReader: RecordReader {
         }
     }
 
-    /// The next record that is no blank line, not consumed yet; nil at the end of the file.
+    /// The next record that is not blank, not consumed yet; nil at the end of the file.
     private static func scan(
         _ window: ByteWindow, _ scanner: inout CSVScanner, _ line: inout Int
     ) throws(InterchangeError) -> CSVScanner.Outcome? {
@@ -89,7 +89,7 @@ extension CSVScanner {
 }
 
 extension CSVScanner.Cell {
-    /// The cell's text, doubled quotes undone.
+    /// The cell's text with doubled quotes resolved.
     func text(in record: UnsafeBufferPointer<UInt8>) -> String {
         let bytes = record[range]
         guard hasDoubledQuotes else { return String(decoding: bytes, as: UTF8.self) }

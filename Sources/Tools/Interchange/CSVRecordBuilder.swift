@@ -1,15 +1,16 @@
 import Objects
 
-/// The cells of one record to the JSON text of an object.
+/// Converts the cells of one record to the JSON text of an object.
 ///
-/// Quotes around a cell tell nothing about its type: what is exactly a JSON number becomes one,
-/// `true` and `false` in any case booleans, an empty cell no field, everything else a string.
+/// Quotes around a cell do not determine its type. A cell that is exactly a JSON number becomes
+/// one, `true` and `false` in any case become booleans, an empty cell becomes no field, and any
+/// other cell becomes a string.
 struct CSVRecordBuilder {
     private let header: CSVHeader
     private let limits: Limits
     private var output: [UInt8] = []
     private var unescaped: [UInt8] = []
-    /// Bytes of the `_id` member with the comma before it; they do not count against the limit.
+    /// Bytes of the `_id` member with its comma; they do not count against the limit.
     private var idBytes = 0
     private var idIsFirst = false
 
@@ -18,7 +19,7 @@ struct CSVRecordBuilder {
         self.limits = limits
     }
 
-    /// - Parameter record: the bytes that the cells' ranges count in.
+    /// - Parameter record: the bytes to which the cells' ranges refer.
     mutating func object(
         _ cells: [CSVScanner.Cell], of record: UnsafeBufferPointer<UInt8>
     ) throws(RecordError) -> [UInt8] {
@@ -34,7 +35,7 @@ struct CSVRecordBuilder {
         idIsFirst = false
         for index in cells.indices { try append(index, cells, record) }
         output.append(UInt8(ascii: "}"))
-        // A first `_id` has its comma behind it, when anything follows.
+        // A leading `_id` is followed by its comma, if any member follows.
         if idIsFirst, output.count > idBytes + 2 { idBytes += 1 }
         let size = output.count - idBytes
         guard size <= limits.objectBytes else {
@@ -138,7 +139,7 @@ struct CSVRecordBuilder {
         }
     }
 
-    /// Doubled quotes to single ones.
+    /// Replaces doubled quotes by single ones.
     private mutating func unescape(_ bytes: UnsafeBufferPointer<UInt8>) {
         unescaped.removeAll(keepingCapacity: true)
         var at = 0

@@ -1,7 +1,7 @@
 /// Finds the cells of one record of comma-separated values (RFC 4180) in a run of bytes.
 ///
-/// A cell is quoted when it begins with a quote; then separators and line breaks are text and a
-/// doubled quote is one. A quote inside an unquoted cell is text. Records end at LF or CRLF.
+/// A cell that begins with a quote is quoted: separators and line breaks in it are text, and a
+/// doubled quote is one quote. A quote inside an unquoted cell is text. Records end at LF or CRLF.
 ///
 /// - Complexity: one pass; nothing is allocated once the list of cells has grown.
 struct CSVScanner {
@@ -22,9 +22,9 @@ struct CSVScanner {
     }
 
     enum Outcome: Equatable {
-        /// Of so many bytes, the line break included.
+        /// The length of the record, including its line break.
         case record(bytes: Int)
-        /// More bytes are needed to tell.
+        /// More bytes are needed to decide.
         case incomplete
         /// The bytes end inside a quoted cell, and no more will come.
         case unclosedQuote
@@ -62,7 +62,7 @@ struct CSVScanner {
         }
     }
 
-    /// Appends the cell that begins at `at`, which goes to the separator or line feed behind it.
+    /// Appends the unquoted cell that begins at `at` and ends at the next separator or line feed.
     private mutating func plainCell(_ bytes: UnsafeBufferPointer<UInt8>, _ at: inout Int) {
         let start = at
         skipToEnd(bytes, &at)

@@ -2,11 +2,11 @@ import JSONText
 
 /// Comma-separated values (RFC 4180) with a header row; lines end in CRLF.
 ///
-/// Strings are written as they are, numbers as spelled, arrays and objects as JSON text; null and
-/// missing fields are empty cells. A column that is asked for is a field path, so `location.lat` is
-/// a point's half.
+/// Strings are written unchanged, numbers as spelled, arrays and objects as JSON text; null and
+/// missing fields are empty cells. A requested column is a field path, so `location.lat` is half of
+/// a point.
 struct CSVWriter: ObjectWriter {
-    /// Whether the columns are taken from the objects, which are held until the end.
+    /// Whether the columns come from the objects, which are then kept until the end.
     private let collects: Bool
     private var columns: CSVColumns
     private let parser = ObjectParser()
@@ -40,7 +40,7 @@ struct CSVWriter: ObjectWriter {
         hasHeader = true
         for (index, name) in zip(0..., columns.names) {
             if index > 0 { output.append(UInt8(ascii: ",")) }
-            // In quotes, since a column without a name is a fault.
+            // In quotes, because a column without a name is an error.
             if name.isEmpty { output += "\"\"".utf8 }
             Array(name.utf8).withUnsafeBufferPointer { Self.appendCell($0, to: &output) }
         }
@@ -54,7 +54,7 @@ struct CSVWriter: ObjectWriter {
             guard let value, value.kind != .null else { continue }
             Self.appendCell(value.utf8 ?? value.text, to: &output)
         }
-        // A line with nothing on it would be read as no record.
+        // A blank line would not be read as a record.
         if output.count == start { output += "\"\"".utf8 }
         output += "\r\n".utf8
     }

@@ -1,10 +1,10 @@
-/// How many columns of a terminal a text takes.
+/// The number of terminal columns that a text takes.
 ///
 /// East Asian wide characters and emoji take two, combining marks and format characters none.
 /// - Reference: Unicode Standard Annex 11, "East Asian Width".
 enum DisplayWidth {
     static func of(_ text: String) -> Int {
-        // Printable ASCII, the usual case, needs no look at properties.
+        // Printable ASCII, the common case, needs no property lookup.
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
@@ -12,13 +12,13 @@ enum DisplayWidth {
     static func of(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         let widest = scalars.reduce(0) { max($0, of($1)) }
-        // The emoji selector, and a pair of regional indicators, make one wide picture.
+        // An emoji selector, or a pair of regional indicators, makes one wide picture.
         let isPicture = scalars.count > 1 && scalars.contains { $0.value == 0xFE0F }
         return isPicture ? 2 : widest
     }
 
-    /// The text's longest beginning that takes at most so many columns, with an ellipsis in the
-    /// last of them when something is cut.
+    /// The longest prefix that takes at most `columns`; if anything is cut, its last column is an
+    /// ellipsis.
     static func cut(_ text: String, to columns: Int) -> String {
         guard of(text) > columns else { return text }
         var kept = ""

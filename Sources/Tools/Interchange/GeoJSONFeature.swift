@@ -1,11 +1,11 @@
 import JSONText
 import Objects
 
-/// One GeoJSON Feature to the JSON text of an object.
+/// Converts one GeoJSON Feature to the JSON text of an object.
 ///
-/// The properties become fields, the Point the point field, a third coordinate `altitude` unless
-/// the properties have one, the feature's `id` the object's `_id`. Members that GeoJSON does not
-/// know become fields too: nothing is lost silently, except `bbox`, which a point implies.
+/// The properties become fields, and the Point becomes the point field. A third coordinate becomes
+/// `altitude`, unless the properties have one. The feature's `id` becomes `_id`. Members unknown to
+/// GeoJSON become fields too. Only `bbox` is dropped, because a point implies it.
 struct GeoJSONFeature {
     private let pointField: [UInt8]
     private let parser = JSONParser()
@@ -63,7 +63,7 @@ struct GeoJSONFeature {
         ["type", "id", "geometry", "properties", "bbox"].contains { name.elementsEqual($0.utf8) }
     }
 
-    /// Numbers keep their spelling.
+    /// Numbers keep their decimal spelling.
     private static func id(of feature: JSONView) throws(RecordError) -> String? {
         guard let value = feature["id"] else { return nil }
         let text: String
@@ -110,7 +110,7 @@ struct GeoJSONFeature {
         }
     }
 
-    /// Longitude, latitude and perhaps altitude.
+    /// Longitude, latitude and an optional altitude.
     private static func position(_ value: JSONView?) throws(RecordError) -> [JSONView] {
         let path = "geometry.coordinates"
         guard let value, value.kind == .array, (2...3).contains(value.count),
@@ -130,7 +130,7 @@ struct GeoJSONFeature {
     }
 }
 
-/// The members of an object in the making.
+/// The members of an object under construction.
 private struct Members: ~Copyable {
     var writer = JSONWriter(reserving: 512)
 

@@ -1,10 +1,10 @@
 import JSONText
 
-/// The features of GeoJSON: a FeatureCollection of any size, a Feature, Features one after the
-/// other, each on its own line or as a GeoJSON text sequence (RFC 8142).
+/// Reads the features of GeoJSON: a FeatureCollection of any size, a Feature, or several Features,
+/// each on its own line or in a GeoJSON text sequence (RFC 8142).
 ///
-/// A collection is followed feature by feature, never held as a whole. Outside of a collection,
-/// reading goes on with the next line after a text that is no feature.
+/// A collection is read feature by feature and never kept whole. Outside a collection, reading
+/// continues on the next line after a text that is no feature.
 public struct GeoJSONReader: RecordReader {
     private enum Position {
         /// Between texts.
@@ -40,7 +40,7 @@ public struct GeoJSONReader: RecordReader {
 
     // MARK: Texts
 
-    /// Goes to the next text; false at the end of the file.
+    /// Moves to the next text; false at the end of the file.
     private func skipBetweenTexts() throws(InterchangeError) -> Bool {
         let recordSeparator: UInt8 = 0x1E
         while true {
@@ -52,7 +52,7 @@ public struct GeoJSONReader: RecordReader {
         }
     }
 
-    /// One text: a feature's record, or nil when it opens a collection.
+    /// Reads one text: a feature's record, or nil when the text opens a collection.
     private mutating func text() throws(InterchangeError) -> Record? {
         guard window.bytes[0] == UInt8(ascii: "{") else {
             return try brokenLine("expected a GeoJSON object")
@@ -87,7 +87,7 @@ public struct GeoJSONReader: RecordReader {
         (try? parser.parse(UnsafeBufferPointer(rebasing: window.bytes[..<bytes]))) != nil
     }
 
-    /// Reports the text that begins here and goes behind the end of its first line.
+    /// Reports the text at this position and moves past its first line.
     private mutating func brokenLine(_ message: String) throws(InterchangeError) -> Record {
         var end = window.firstIndex(of: UInt8(ascii: "\n"))
         while end == nil {

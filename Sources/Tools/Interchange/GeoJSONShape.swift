@@ -1,12 +1,13 @@
-/// What a GeoJSON text is, told from its first-level members without reading what is inside.
+/// The kind of a GeoJSON text, determined from its first-level members without reading their
+/// values.
 enum GeoJSONShape: Equatable {
-    /// A collection whose first feature, or the array's end, follows so many bytes.
+    /// A collection; after `head` bytes comes its first feature or the array's end.
     case collection(head: Int)
-    /// Any other object, of so many bytes.
+    /// Any other object, with its length in bytes.
     case object(bytes: Int)
-    /// More bytes are needed to tell.
+    /// More bytes are needed to decide.
     case incomplete
-    /// No object that could be followed.
+    /// Text that is no object, or whose end cannot be found.
     case malformed
 
     /// - Parameter bytes: from the text's opening brace on.

@@ -11,10 +11,10 @@ public enum InputFormat: String, Sendable, Hashable, CaseIterable {
     /// The same with tabs.
     case tsv
 
-    /// The format that a file's name tells, and whether its beginning may tell another.
+    /// The format that a file's name implies, and whether its contents may imply another.
     ///
-    /// `.json` is `ndjson` unless the text begins like an array or like GeoJSON; `.gz` behind a name
-    /// is ignored.
+    /// `.json` is `ndjson` unless the text begins like an array or like GeoJSON; a `.gz` suffix is
+    /// ignored.
     public static func named(_ path: String) throws(InterchangeError) -> (
         format: Self, isGuess: Bool
     ) {
@@ -36,7 +36,7 @@ public enum InputFormat: String, Sendable, Hashable, CaseIterable {
         (".geojsonl", .geojson), (".geojsons", .geojson), (".csv", .csv), (".tsv", .tsv),
     ]
 
-    /// The format of a text that could be any JSON.
+    /// The format of a text that may be any JSON.
     ///
     /// - Parameter head: the first few thousand bytes.
     static func ofJSON(_ head: UnsafeBufferPointer<UInt8>) -> InputFormat {

@@ -1,5 +1,5 @@
-/// Why a file, or an argument of the command line, cannot be used: a message for the user. A fault
-/// in one record of a file is a `RecordError` and does not end the reading.
+/// Why a file or a command-line argument cannot be used: a message for the user. A fault in one
+/// record is a `RecordError` and does not end the reading.
 public struct InterchangeError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, for the user to read.
     public let message: String

@@ -1,6 +1,6 @@
 import JSONText
 
-/// One array of JSON objects, of any size and on any number of lines, read element by element.
+/// Reads one array of JSON objects, of any size and on any number of lines, element by element.
 public struct JSONArrayReader: RecordReader {
     private let window: ByteWindow
     private let validator: RecordValidator
@@ -31,7 +31,7 @@ public struct JSONArrayReader: RecordReader {
         return Record(number: elements.count, result: object(bytes))
     }
 
-    /// Goes behind the opening bracket; an empty file has no elements.
+    /// Moves past the opening bracket; an empty file has no elements.
     private mutating func open() throws(InterchangeError) {
         if try skipSpaceToEnd() {
             position = .behind
@@ -44,7 +44,7 @@ public struct JSONArrayReader: RecordReader {
         position = .inside
     }
 
-    /// Passes over white space; whether nothing else follows.
+    /// Skips white space; true if nothing else follows.
     private func skipSpaceToEnd() throws(InterchangeError) -> Bool {
         while true {
             let space = window.bytes.prefix { UnsafeBufferPointer.isSpace($0) }.count

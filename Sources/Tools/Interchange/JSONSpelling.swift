@@ -1,7 +1,7 @@
-/// JSON text out of raw bytes, for readers that make an object of something else.
+/// Makes JSON text from raw bytes, for readers of other formats.
 enum JSONSpelling {
-    /// Whether the bytes are exactly a JSON number that binary64 can hold: `-1.50e3` is one;
-    /// `007`, `+5`, `.5`, `1e400` and ` 1` are none.
+    /// Whether the bytes are exactly a JSON number that binary64 can represent: `-1.50e3` is one;
+    /// `007`, `+5`, `.5`, `1e400` and ` 1` are not.
     static func isNumber(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var at = 0
         if at < bytes.count, bytes[at] == UInt8(ascii: "-") { at += 1 }
@@ -24,7 +24,7 @@ enum JSONSpelling {
             guard skipDigits(bytes, &at) else { return false }
         }
         guard at == bytes.count else { return false }
-        // Without an exponent it takes more than 308 digits to leave binary64.
+        // Without an exponent, a number needs more than 308 digits to exceed binary64.
         return !hasExponent && at <= 308 || Double(bytes.text).map(\.isFinite) ?? false
     }
 
@@ -41,7 +41,7 @@ enum JSONSpelling {
         }
     }
 
-    /// Appends a JSON string with its quotes; the bytes have to be UTF-8.
+    /// Appends a JSON string with its quotes; the bytes must be UTF-8.
     static func appendString(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         var run = 0

@@ -7,7 +7,7 @@ public enum Length {
         "": 1, "m": 1, "km": 1_000, "mi": 1_609.344, "nmi": 1_852, "ft": 0.3048,
     ]
 
-    /// The length in metres, greater than 0; without a unit the number is metres already.
+    /// The length in metres, greater than 0. A number without a unit is in metres.
     public static func parse(_ text: String) throws(InterchangeError) -> Double {
         let unit = String(text.reversed().prefix { $0.isLetter }.reversed())
         let number = String(text.dropLast(unit.count)).trimmingSpaces
@@ -26,8 +26,8 @@ public enum Length {
     }
 }
 
-/// A decimal number in plain or exponent notation; nil for anything else, `nan`, `inf` and `0x1`
-/// included.
+/// A decimal number in plain or exponent notation; nil for anything else, including `nan`, `inf`
+/// and `0x1`.
 func parseDecimal(_ text: String) -> Double? {
     guard !text.isEmpty, text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
         let value = Double(text), value.isFinite

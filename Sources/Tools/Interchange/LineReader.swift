@@ -35,7 +35,7 @@ struct LineReader {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The bytes without white space as JSON knows it at both ends.
+    /// The bytes without JSON white space at both ends.
     var trimmed: UnsafeBufferPointer<UInt8> {
         var first = startIndex
         var last = endIndex

@@ -1,6 +1,6 @@
 /// Newline-delimited JSON: one object on each line, blank lines skipped.
 ///
-/// The text of an object passes on as it stands, without the white space around it.
+/// The text of an object is passed on unchanged, without surrounding white space.
 public struct NDJSONReader: RecordReader {
     private var lines: LineReader
     private let validator: RecordValidator

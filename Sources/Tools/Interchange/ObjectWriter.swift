@@ -6,7 +6,7 @@ import JSONText
 ///     for object in page { try writer.write(object, to: &bytes) }   // bytes can be drained
 ///     try writer.finish(to: &bytes)
 ///
-/// The text is complete and valid only after `finish`, also if no object was written.
+/// The text is complete and valid only after `finish`, even if no object was written.
 public protocol ObjectWriter {
     /// Appends the text of one object; a writer may delay it until `finish`.
     ///
@@ -45,13 +45,13 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
 
 /// How objects are written, if the format leaves a choice.
 public struct WritingOptions: Sendable {
-    /// Table and CSV: the columns, field paths each, in this order; nil takes them from the
-    /// objects, all of which are then held until the end.
+    /// Table and CSV: the columns as field paths, in this order. Nil takes them from the objects,
+    /// all of which are then kept until the end.
     public var columns: [String]?
-    /// GeoJSON: the field that becomes the geometry; nil takes the GeoPoint `location`, in an object
-    /// without it the first one.
+    /// GeoJSON: the field that becomes the geometry. Nil takes the GeoPoint `location`, or the
+    /// first GeoPoint of an object without it.
     public var pointField: String?
-    /// Table: columns of the terminal; nil cuts nothing.
+    /// Table: the terminal's width in columns; nil cuts nothing.
     public var width: Int?
     /// Table: whether the terminal shows bold text.
     public var isBold = false
@@ -64,7 +64,7 @@ public struct WritingOptions: Sendable {
 struct ObjectParser {
     private let parser = JSONParser()
 
-    /// The view lives until the next call.
+    /// The view is valid until the next call.
     func parse(_ object: [UInt8]) throws(InterchangeError) -> JSONView {
         guard let view = try? parser.parse(object), view.kind == .object else {
             throw InterchangeError("cannot write what is no JSON object")

@@ -1,8 +1,8 @@
-/// One object of a file, or why it is not one.
+/// One object of a file, or why it is none.
 public struct Record: Sendable {
     /// From 1: the physical line on which the record begins; in GeoJSON, the number of the feature.
     public let number: Int
-    /// The object's JSON text, valid as a written document and on one line; it may carry `_id`.
+    /// The object's JSON text, valid for writing and on one line; it may have an `_id`.
     public let result: Result<[UInt8], RecordError>
 
     /// Stores its arguments.
@@ -29,10 +29,10 @@ public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { path.map { "\($0): \(message)" } ?? message }
 }
 
-/// A stream of records; a reader keeps no more of its file than the current record needs.
+/// A stream of records; a reader keeps only as much of its file as the current record needs.
 public protocol RecordReader {
     /// The next record, or nil at the end.
     ///
-    /// - Throws: if the rest of the file cannot be read; faults of one record are in `Record`.
+    /// - Throws: if the rest of the file cannot be read; a fault of one record is in `Record`.
     mutating func next() throws(InterchangeError) -> Record?
 }

@@ -1,9 +1,9 @@
-/// A file being read as records, whatever its format.
+/// Reads a file of any format as records.
 ///
 ///     let file = try RecordFile(path: "cities.csv.gz", format: nil, options: options)
 ///     while let record = try file.next() { … }
 ///
-/// - Complexity: memory for the current record and a buffer, never for the file.
+/// - Complexity: memory for the current record and a buffer, never for the whole file.
 public final class RecordFile: RecordSource {
     /// `feature` for GeoJSON, `element` for a JSON array, `line` for the rest.
     public var recordName: String {
@@ -13,7 +13,7 @@ public final class RecordFile: RecordSource {
         case .ndjson, .csv, .tsv: "line"
         }
     }
-    /// The format that the file is read in: as given, or derived from its name and its beginning.
+    /// The format of the file: as given, or derived from its name and its beginning.
     public let format: InputFormat
     private let source: ByteSource
     private var reader: any RecordReader
@@ -35,10 +35,10 @@ public final class RecordFile: RecordSource {
 
     public func next() throws(InterchangeError) -> Record? { try reader.next() }
 
-    /// Bytes consumed so far, as they lie on disk; of a pipe, the bytes read from it.
+    /// Bytes consumed so far, as stored on disk; for a pipe, the bytes read from it.
     public var consumedBytes: Int { source.consumedBytes }
 
-    /// Bytes of the file as it lies on disk; nil for a pipe.
+    /// The size of the file on disk in bytes; nil for a pipe.
     public var totalBytes: Int? { source.totalBytes }
 
     private static func format(

@@ -1,10 +1,10 @@
-/// Where records come from, and how far the reading is.
+/// A source of records that reports its progress.
 public protocol RecordSource: AnyObject {
-    /// What a record's number counts, for messages: `line`, `feature`, `object`.
+    /// What records are called in messages: `line`, `feature`, `object`.
     var recordName: String { get }
-    /// Bytes consumed so far, as they lie on disk; of a pipe, the bytes read from it.
+    /// Bytes consumed so far, as stored on disk; for a pipe, the bytes read from it.
     var consumedBytes: Int { get }
-    /// Bytes of the file as it lies on disk; nil for a pipe.
+    /// The size of the file on disk in bytes; nil for a pipe.
     var totalBytes: Int? { get }
 
     /// The next record, or nil at the end.

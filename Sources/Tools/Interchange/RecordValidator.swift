@@ -1,14 +1,14 @@
 import JSONText
 import Objects
 
-/// Finds in an object what the service would refuse, before it is sent.
+/// Finds faults that the service would refuse, before the object is sent.
 struct RecordValidator {
     private let parser = JSONParser()
     private let limits: Limits
 
     init(limits: Limits) { self.limits = limits }
 
-    /// The view of a valid object; it lives until the next call.
+    /// The view of a valid object, valid until the next call.
     func validate(_ text: UnsafeBufferPointer<UInt8>) throws(RecordError) -> JSONView {
         let view = try parse(text)
         guard view.kind == .object else { throw RecordError("expected a JSON object") }

@@ -2,10 +2,10 @@ import Geodesy
 import JSONText
 import Objects
 
-/// What a table shows of one value.
+/// The text of one value in a table.
 struct TableCell {
     let text: String
-    /// Numbers and lengths stand at the right edge of their column.
+    /// Numbers and lengths are aligned to the right.
     let isNumber: Bool
 
     static let empty = TableCell(text: "", isNumber: false)
@@ -15,8 +15,8 @@ struct TableCell {
         self.isNumber = isNumber
     }
 
-    /// Nothing for a missing value and for null; a GeoPoint as `LAT, LON`; an array or another
-    /// object as JSON.
+    /// Empty for a missing value and for null; a GeoPoint as `LAT, LON`; an array or another object
+    /// as JSON.
     init(_ value: JSONView?) {
         guard let value, value.kind != .null else {
             self = .empty
@@ -36,7 +36,7 @@ struct TableCell {
 
     /// A length: `523.4 m`, and from one kilometre on `14.4 km`; at most 1e15 m.
     init(meters: Double) {
-        // Nothing is shown as 1000.0 m.
+        // Avoids showing 1000.0 m.
         let isShort = meters < 999.95
         text = isShort ? "\(Self.tenths(meters)) m" : "\(Self.tenths(meters / 1_000)) km"
         isNumber = true
@@ -47,7 +47,7 @@ struct TableCell {
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    /// The text on one line, with nothing in it that a terminal would obey.
+    /// The text on one line, without characters that control a terminal.
     static func printable(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -60,7 +60,7 @@ struct TableCell {
         return String(result)
     }
 
-    /// Whether the character could make the rest of a line run the other way.
+    /// Whether the character could reverse the direction of the rest of the line.
     private static func isDirectionControl(_ scalar: Unicode.Scalar) -> Bool {
         (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }

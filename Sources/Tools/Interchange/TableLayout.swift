@@ -2,16 +2,16 @@
 ///
 /// The widest columns shrink first; columns that still do not fit are dropped from the right.
 struct TableLayout {
-    /// Of the columns that are shown, in order.
+    /// The widths of the columns that are shown, in order.
     let widths: [Int]
 
     static let gap = 2
-    /// A column that has shrunk keeps at least this many columns of the terminal.
+    /// The minimum width of a column that has shrunk.
     static let narrowest = 8
 
     /// - Parameters:
-    ///   - natural: what each column needs to be shown whole.
-    ///   - width: columns of the terminal; nil shows everything whole.
+    ///   - natural: the full width of each column.
+    ///   - width: the terminal's width in columns; nil shows all columns in full.
     init(natural: [Int], width: Int?) {
         guard let width else {
             widths = natural
@@ -28,13 +28,13 @@ struct TableLayout {
         widths.reduce(0, +) + gap * max(widths.count - 1, 0)
     }
 
-    /// Widths under a common cap, the greatest with which their sum is within `room`.
+    /// Widths under a common cap: the largest cap for which their sum is at most `room`.
     private static func shrunk(_ widths: [Int], to room: Int) -> [Int] {
         guard widths.reduce(0, +) > room else { return widths }
         var cap = 1
         while widths.reduce(0, { $0 + min($1, cap + 1) }) <= room { cap += 1 }
         var result = widths.map { min($0, cap) }
-        // What the common cap leaves over goes to the first columns that can use it.
+        // The remainder goes to the first columns that can use it.
         var rest = room - result.reduce(0, +)
         for index in result.indices where rest > 0 && result[index] < widths[index] {
             result[index] += 1

@@ -6,15 +6,15 @@ import Objects
 ///     _id   name       distance
 ///     RJTT  羽田空港    14.4 km
 ///
-/// Without a list of columns all fields are shown, but of the predefined ones only `_id`. Members
+/// Without a list of columns all fields are shown, but only `_id` of the predefined ones. Members
 /// of `_calculated` have separate columns, as lengths. All objects are kept until the end, because
-/// every one can widen a column.
+/// each can widen a column.
 struct TableWriter: ObjectWriter {
     private struct Column {
         /// A field path; `_calculated.d` for a distance.
         let path: FieldPath
         var width: Int
-        /// Whether everything in the column stands at its right edge.
+        /// Whether the whole column is aligned to the right.
         var isNumeric = true
     }
 
@@ -22,7 +22,7 @@ struct TableWriter: ObjectWriter {
     private let parser = ObjectParser()
     private var columns: [Column] = []
     private var indices: [FieldPath: Int] = [:]
-    /// A row is shorter than the columns when later rows brought more.
+    /// A row is shorter than the columns if later rows added some.
     private var rows: [[TableCell]] = []
 
     init(options: WritingOptions) {
@@ -56,7 +56,7 @@ struct TableWriter: ObjectWriter {
         var order = Array(columns.indices)
         var widths = TableLayout(natural: natural, width: options.width).widths
         if widths.count < order.count {
-            // What was asked to be computed is the last to be left out.
+            // Computed columns are dropped last.
             order =
                 order.prefix(1) + order.dropFirst().filter(isCalculated)
                 + order.dropFirst().filter { !isCalculated($0) }
@@ -100,7 +100,7 @@ struct TableWriter: ObjectWriter {
         if !cell.text.isEmpty, !cell.isNumber { columns[index].isNumeric = false }
     }
 
-    /// The column of a path, made when there is none yet.
+    /// The index of a path's column, which is created if it is missing.
     private mutating func index(of path: FieldPath) -> Int {
         if let index = indices[path] { return index }
         indices[path] = columns.count
@@ -108,7 +108,7 @@ struct TableWriter: ObjectWriter {
         return columns.count - 1
     }
 
-    /// The path; of a distance its bare name, unless a field is called the same.
+    /// The path; for a distance the bare name, unless a field has the same name.
     private func title(of column: Column) -> String {
         var path = column.path
         if path.utf8.starts(with: Self.calculated) {

@@ -2,13 +2,13 @@ import JSONText
 import NIOCore
 import NIOPosix
 
-/// Sends requests to a service at fixed rates and measures how long its answers take.
+/// Sends requests to a service at fixed rates and measures the latencies of its answers.
 ///
 ///     let report = try await LoadDriver(target, settings, control).run { progress in … }
 ///     report.stages.last?.all.latency[99]      // microseconds
 ///
 /// - Note: It uses one event loop, so one processor: tens of thousands of requests a second. The
-///   report says how busy it was and how late it sent.
+///   report says how busy the loop was and how late it sent.
 public struct LoadDriver: Sendable {
     private let target: Target
     private let settings: LoadSettings
@@ -16,20 +16,20 @@ public struct LoadDriver: Sendable {
 
     /// Stores its arguments; nothing is sent before `run`.
     ///
-    /// - Parameter control: opens a connection of its own, for what is asked besides the load.
+    /// - Parameter control: opens a separate connection, for calls that are not part of the load.
     public init(_ target: Target, _ settings: LoadSettings, _ control: @escaping Control) {
         self.target = target
         self.settings = settings
         self.control = control
     }
 
-    /// Runs the whole plan. Cancelling the task ends it early, with a report so far.
+    /// Runs the whole plan. Cancelling the task ends it early, with a report of the results so far.
     ///
     /// - Parameters:
-    ///   - date: of the report.
-    ///   - progress: is told once a second.
+    ///   - date: the date of the report.
+    ///   - progress: called once a second.
     /// - Throws: `LoadFailure` for a bucket without objects, and when connections cannot be opened;
-    ///   what `control` throws.
+    ///   also whatever `control` throws.
     public func run(
         date: String, progress: @escaping @Sendable (LoadProgress) -> Void
     ) async throws -> LoadReport {
@@ -60,7 +60,7 @@ public struct LoadDriver: Sendable {
         try JSONParser.reading(info) { $0["version"]?.string ?? "unknown" }
     }
 
-    /// The numbers of `server.stats` by their paths; none where the service does not answer.
+    /// The numbers of `server.stats` by their paths; empty if the service does not answer.
     private func statistics() async -> [String: Double] {
         var numbers: [String: Double] = [:]
         try? await control { call in

@@ -1,12 +1,12 @@
 /// The progress of a load test.
 public struct LoadProgress: Sendable {
-    /// Requests a second that are due.
+    /// The target rate in requests a second.
     public var rate: Double
     /// Whether the stage is the warm-up, whose figures do not count.
     public var isWarmUp: Bool
     /// Seconds since the stage began.
     public var seconds: Double
-    /// The last interval that is complete.
+    /// The last complete interval.
     public var last: LoadReport.Interval
     /// Requests that are due and wait for a connection.
     public var backlog: Int

@@ -1,13 +1,13 @@
 import JSONText
 import SyntheticData
 
-/// A sample of a bucket's objects, which a load reads by id, moves, and searches around.
+/// A sample of a bucket's objects, which a load reads by id, moves, and searches near.
 public struct Population: Sendable {
-    /// An object of the bucket, as far as requests need it.
+    /// An object of the bucket, reduced to what requests need.
     public struct Member: Sendable, Equatable {
         /// The object's id, UTF-8.
         public var id: [UInt8]
-        /// The position that its field has, in millionths of a degree.
+        /// The position in its GeoPoint field, in millionths of a degree.
         public var position: MicroPoint
 
         /// Stores its arguments.
@@ -25,11 +25,11 @@ public struct Population: Sendable {
     /// The largest sample.
     public static let most = 10_000
 
-    /// Samples a bucket, which is read once with `bucket.export`.
+    /// Samples a bucket by reading it once with `bucket.export`.
     ///
     /// - Parameter call: must use one connection.
-    /// - Throws: `LoadFailure` when the bucket has no object with a GeoPoint in the field; what the
-    ///   call throws.
+    /// - Throws: `LoadFailure` when the bucket has no object with a GeoPoint in the field; also
+    ///   whatever the call throws.
     public static func drawn(
         from bucket: String, field: String, seed: UInt64, _ call: Call
     ) async throws -> Population {
@@ -89,11 +89,11 @@ public struct Population: Sendable {
 
     // MARK: Making objects
 
-    /// Puts a number of objects into a bucket, four in five around cities; the same for the same
-    /// seed, replacing those with the same ids.
+    /// Writes a number of objects into a bucket, four in five of them near cities. The same seed
+    /// gives the same objects, which replace those with the same ids.
     ///
     /// - Parameters:
-    ///   - progress: is told how many are stored.
+    ///   - progress: called with the number of objects stored.
     ///   - call: may be called before an earlier call has returned.
     public static func prepare(
         _ count: Int, in bucket: String, seed: UInt64, progress: @Sendable (Int) -> Void,

@@ -1,32 +1,32 @@
 import JSONText
 
-/// Objects with a position, a category, a rating and a name: the same for the same seed.
+/// Objects with a position, a category, a rating and a name; the same seed gives the same objects.
 ///
 ///     let places = Dataset.clustered(objects: 1_000_000, seed: 1)
 ///     places.document(of: 17)      // {"_id":"o00000017","name":…}, about 200 bytes
 ///
-/// - Complexity: 10 bytes an object; documents are written when they are asked for.
+/// - Complexity: 10 bytes an object; documents are written on demand.
 public struct Dataset: Sendable {
     /// The name of the set in reports.
     public let name: String
-    /// Where the objects are, by their numbers.
+    /// The positions of the objects, by number.
     public private(set) var positions: [MicroPoint] = []
-    /// Numbers of `categoryNames`.
+    /// The categories of the objects, as indices into `categoryNames`.
     public private(set) var categories: [UInt8] = []
-    /// 0 through 100.
+    /// The ratings of the objects, 0 through 100.
     public private(set) var ratings: [UInt8] = []
 
-    /// How many objects there are, numbered from 0.
+    /// The number of objects, which are numbered from 0.
     public var count: Int { positions.count }
 
-    /// The categories by their numbers, in alphabetical order.
+    /// The names of the categories in alphabetical order.
     public static let categoryNames = [
         "bakery", "bank", "bar", "bookshop", "cafe", "charger", "cinema", "clinic", "florist",
         "gallery", "gym", "hotel", "library", "market", "museum", "parking", "pharmacy", "school",
         "station", "theatre",
     ]
 
-    /// Objects at given places, with seeded attributes.
+    /// Objects at given positions, with seeded attributes.
     public init(name: String, positions: [MicroPoint], seed: UInt64) {
         self.name = name
         self.positions = positions
@@ -83,7 +83,7 @@ public struct Dataset: Sendable {
         return writer.bytes
     }
 
-    /// Appends the JSON of an object, its id in `_id`.
+    /// Appends the JSON of an object with its id in `_id`.
     public func write(_ object: Int, into writer: inout JSONWriter) {
         writer.raw("{\"_id\":")
         writer.string(Self.id(object))
@@ -92,7 +92,7 @@ public struct Dataset: Sendable {
             at: positions[object], into: &writer)
     }
 
-    /// Appends the JSON of an object without an id: what `object.create` takes.
+    /// Appends the JSON of an object without an id, as `object.create` takes it.
     public static func writeNew(
         _ object: Int, category: Int, rating: Int, at position: MicroPoint,
         into writer: inout JSONWriter
@@ -101,7 +101,7 @@ public struct Dataset: Sendable {
         writeMembers(object, category: category, rating: rating, at: position, into: &writer)
     }
 
-    /// The members besides the id, and the object's end.
+    /// Appends the members besides the id, and the closing brace.
     private static func writeMembers(
         _ object: Int, category: Int, rating: Int, at position: MicroPoint,
         into writer: inout JSONWriter

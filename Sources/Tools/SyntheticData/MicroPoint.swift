@@ -1,7 +1,7 @@
 import Geodesy
 
-/// A position in whole millionths of a degree, so that it is the same number in every peer's
-/// format.
+/// A position in whole millionths of a degree, which every benchmark peer's format represents
+/// exactly.
 public struct MicroPoint: Sendable, Hashable {
     /// Millionths of a degree, north positive.
     public var latitude: Int32

@@ -1,12 +1,12 @@
 import Glibc
 
-/// The same numbers for the same seed everywhere.
+/// A random number generator that gives the same numbers for the same seed on every platform.
 ///
 /// - Reference: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator whose numbers follow from the seed; any seed will do.
+    /// A generator for a seed; any seed is suitable.
     public init(seed: UInt64) { state = seed }
 
     public mutating func next() -> UInt64 {
@@ -17,15 +17,15 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to, not including, a limit.
+    /// A uniform random number from 0 up to, but not including, a limit.
     public mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 
-    /// A number from the range, both limits included, uniformly distributed.
+    /// A uniform random number from the range, both ends included.
     public mutating func number(_ range: ClosedRange<Double>) -> Double {
         Double.random(in: range, using: &self)
     }
 
-    /// A normally distributed number of mean 0 and standard deviation 1 (Box and Muller, 1958).
+    /// A normally distributed number with mean 0 and standard deviation 1 (Box and Muller, 1958).
     public mutating func gaussian() -> Double {
         let radius = (-2 * log(1 - Double.random(in: 0..<1, using: &self))).squareRoot()
         return radius * cos(2 * .pi * number(0...1))

@@ -4,7 +4,7 @@ import Objects
 import Operations
 import QueryServer
 
-/// The flags of `serve` that say who may connect and what they may do.
+/// The flags of `serve` for logins, tokens and TLS.
 struct AccessFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -46,7 +46,7 @@ struct AccessFlags: ParsableArguments {
             "Roots of the certificates that clients have to present.", valueName: "path"))
     var tlsClientCa: String?
 
-    /// Nil when nobody has to log in.
+    /// Nil when no login is required.
     func access(
         _ settings: Settings, _ limits: Limits, logger: Logger
     ) async throws -> WatchedAccess? {
@@ -96,7 +96,7 @@ struct AccessFlags: ParsableArguments {
         }
     }
 
-    /// Refuses to serve a whole network without logins.
+    /// Refuses to listen on a network address without logins.
     func check(_ address: Address, hasLogins: Bool, _ settings: Settings) throws {
         guard !address.isLoopback, !hasLogins else { return }
         guard try settings.bool("insecure", flag: insecure) else {

@@ -6,7 +6,7 @@ import NIOCore
 typealias Address = ServiceAddress
 
 extension ServiceAddress: ExpressibleByArgument {
-    /// From `HOST:PORT`, an IPv6 host in brackets; nil for anything else.
+    /// Parses `HOST:PORT`, an IPv6 host in brackets; nil for anything else.
     public init?(argument: String) { self.init(argument) }
 
     /// Whether only this machine can reach it.

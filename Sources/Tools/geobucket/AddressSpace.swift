@@ -2,16 +2,17 @@ import Glibc
 import Logging
 import NIOCore
 
-/// How much address space the process may have (`ulimit -v`). When it is used up, no thread starts
-/// and no allocation succeeds, and the process ends without a message.
+/// The limit on the process's address space (`ulimit -v`). When it is exhausted, threads and
+/// allocations fail, and the process ends without a message.
 enum AddressSpace {
-    /// What the C library reserves for a thread that allocates, and for how many threads at most.
+    /// The C library's reservation for each allocating thread, and the most such reservations per
+    /// processor.
     private static let arenaBytes = 64 << 20
     private static let arenasPerProcessor = 8
-    /// For everything else that a start needs.
+    /// Address space for everything else that a start needs.
     private static let otherBytes = 192 << 20
 
-    /// Refuses a limit under which that many threads would not start.
+    /// Refuses a limit that is too small to start so many threads.
     static func check(threads: Int = max(System.coreCount, 1)) throws {
         guard let limit else { return }
         let arenas = min(threads, max(System.coreCount, 1) * arenasPerProcessor)
@@ -26,7 +27,7 @@ enum AddressSpace {
         munmap(room, needed)
     }
 
-    /// Warns of a limit, which the stored data may reach later.
+    /// Warns of a limit, because the stored data may reach it later.
     static func warnOfLimit(_ logger: Logger) {
         guard let limit else { return }
         logger.warning(

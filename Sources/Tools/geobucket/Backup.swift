@@ -103,7 +103,7 @@ struct Backup: AsyncParsableCommand {
         return report
     }
 
-    /// Gives the copy its name, unless a file of that name exists by now.
+    /// Gives the copy its final name, unless a file of that name exists by then.
     private func publish(_ partial: String) throws {
         guard link(partial, destination) == 0 else { throw Self.failure(destination) }
         let slash = destination.lastIndex(of: "/")

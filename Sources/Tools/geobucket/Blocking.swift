@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Runs a blocking call on a separate thread. Swift's own threads are as few as the machine's
-/// processors, and others need them meanwhile, for example health over HTTP.
+/// Runs a blocking call on a separate thread. Swift has only as many threads as the machine has
+/// processors, and other tasks need them meanwhile, for example health checks over HTTP.
 func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
 ) async throws -> Value {

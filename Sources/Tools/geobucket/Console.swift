@@ -43,13 +43,13 @@ enum Console {
     }
 }
 
-/// Why the work failed: a sentence for a person; exit status 1.
+/// Why a command failed: a sentence for a person; exit status 1.
 struct CommandFailure: Error, CustomStringConvertible {
     let message: String
 
     init(_ message: String) { self.message = message }
 
-    /// A flag was given that a trait of the package would be needed for.
+    /// A flag that needs a package trait which this build lacks.
     init(without trait: String, _ flag: String) {
         self.init(
             "this program was built without \(trait), which \(flag) needs; "

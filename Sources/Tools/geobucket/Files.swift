@@ -3,7 +3,7 @@ import Operations
 
 /// Access to small files and to the environment.
 enum Files {
-    /// The most that a command reads of a file given by the user.
+    /// The size limit of a file given by the user, in bytes.
     private static let maximumBytes = 1 << 30
 
     /// The contents of a file, or of a pipe until its end.
@@ -72,7 +72,7 @@ enum Files {
         }
     }
 
-    /// The file that a path leads to through links; the path itself if there is no file yet.
+    /// The file that a path leads to through links; the path itself if no file exists yet.
     private static func resolved(_ path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }

@@ -15,10 +15,10 @@ final class Gateway: Sendable {
     /// Starts recording metrics. Create it once, before anything that records them.
     init() { MetricsSystem.bootstrap(registry) }
 
-    /// Also shows the gauges of a service.
+    /// Adds the gauges of a service.
     func observe(_ service: Operations.Service) { observed.withLock { $0 = service } }
 
-    /// Runs `body` while the gateway answers on an address.
+    /// Runs `body` while the gateway listens on an address.
     func serving(
         at address: Address, _ limits: Limits, _ logger: Logger, _ body: () async throws -> Void
     ) async throws {

@@ -47,7 +47,7 @@ struct GeoBucket: AsyncParsableCommand {
         }
     }
 
-    /// The words that lead to a command: `token create`.
+    /// The words that select a command: `token create`.
     private static func path(
         to command: any ParsableCommand.Type, below parent: any ParsableCommand.Type = Self.self
     ) -> [String]? {
@@ -59,7 +59,7 @@ struct GeoBucket: AsyncParsableCommand {
         return nil
     }
 
-    /// Help goes to standard output with 0; wrong usage to standard error with 2.
+    /// Prints help to standard output with status 0, usage errors to standard error with status 2.
     private static func finish(_ error: any Error, usage: () -> String) -> Never {
         switch exitCode(for: error) {
         case .success: exit(withError: error)

@@ -119,7 +119,7 @@ struct ImportArchive: AsyncParsableCommand {
 }
 
 extension ArchivedRecords.PointMapping: ExpressibleByArgument {
-    /// From `LATITUDE,LONGITUDE=FIELD`, each the path of a field; nil for anything else.
+    /// Parses `LATITUDE,LONGITUDE=FIELD`, each a field path; nil for anything else.
     public init?(argument: String) {
         guard let (pair, field) = halves(argument, at: "="),
             let (latitude, longitude) = halves(pair, at: ",")
@@ -128,7 +128,7 @@ extension ArchivedRecords.PointMapping: ExpressibleByArgument {
     }
 }
 
-/// The two sides of the only separator; nil if one is empty.
+/// The two sides of the only separator; nil if there is not exactly one, or if a side is empty.
 private func halves(_ text: String, at separator: Character) -> (String, String)? {
     let parts = text.split(separator: separator, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }

@@ -82,7 +82,7 @@ struct LoadRequestFlags: ParsableArguments {
         return meters
     }
 
-    /// The positions in the file of --centers; empty without it.
+    /// The positions in the file of --centers; empty without the flag.
     func positions() throws -> [MicroPoint] {
         guard let centers else { return [] }
         let text = try Files.contents(of: centers)

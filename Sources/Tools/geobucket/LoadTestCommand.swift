@@ -70,7 +70,7 @@ struct LoadTestCommand: AsyncParsableCommand {
 
     // MARK: Running
 
-    /// What a load test needs besides its connections.
+    /// Files that a load test needs besides its connections.
     private static let otherFiles = 64
 
     private func prepare(_ count: Int, _ requests: RequestSettings) async throws {
@@ -156,7 +156,7 @@ private struct LoadProgressLine: Sendable {
 }
 
 extension ServerOption {
-    /// The service as a load test's target: address, login and TLS of every connection.
+    /// The service as the target of a load test: address, login and TLS for every connection.
     fileprivate func loadTarget() throws -> Target {
         let address = try address()
         let tls = try clientTLS()

@@ -25,8 +25,8 @@ struct ServerLimits: Sendable {
 
 /// Sends records in groups through `object.putMany`, several groups at a time.
 ///
-/// A refused group has changed nothing. The record that the refusal names is reported, and with
-/// `skipsErrors` the rest of the group is sent again.
+/// A refused group has changed nothing. The record named in the refusal is reported. With
+/// `skipsErrors`, the rest of the group is sent again.
 struct Loader {
     private let connection: LineConnection
     private let bucket: String
@@ -74,7 +74,7 @@ struct Loader {
         var ids: Set<[UInt8]> = []
         var bytes = 0
 
-        /// From the first record's to the last one's.
+        /// The numbers from the first record to the last.
         var numbers: String { "\(records.first?.number ?? 0)-\(records.last?.number ?? 0)" }
     }
 
@@ -100,7 +100,7 @@ struct Loader {
         summary.seconds = (ContinuousClock.now - start) / .seconds(1)
     }
 
-    /// A file that cannot be read further ends the loading, whatever --on-error says.
+    /// A file that becomes unreadable ends the loading, whatever --on-error says.
     private mutating func next(of file: some RecordSource) -> Record? {
         do throws(InterchangeError) {
             return try file.next()
@@ -113,7 +113,8 @@ struct Loader {
 
     private mutating func add(_ number: Int, _ text: [UInt8]) async {
         let id = try? parser.parse(text)["_id"]?.utf8.map { Array($0) }
-        // The later of two records with one id replaces the earlier: not in the same group.
+        // Of two records with one id, the later one replaces the earlier, so they must not be in
+        // the same group.
         let isRepeated = id.map { group.ids.contains($0) } ?? false
         if isRepeated || group.records.count == Self.groupObjects
             || group.bytes + text.count + 1 > groupBytes
@@ -143,8 +144,8 @@ struct Loader {
         return connection.begin("object.putMany", params.bytes)
     }
 
-    /// Waits for the oldest group's answer. A group that failed for a reason not in a record, or
-    /// whose outcome is unknown, ends the loading, whatever --on-error says.
+    /// Waits for the answer to the oldest group. If a group fails for a reason other than a record,
+    /// or its outcome is unknown, the loading ends, whatever --on-error says.
     private mutating func settle() async {
         guard var (group, answer) = underWay.popFirst() else { return }
         while true {
@@ -180,7 +181,7 @@ struct Loader {
         }
     }
 
-    /// 17 of `objects[17].location.lat`.
+    /// The 17 of `objects[17].location.lat`.
     private static func objectIndex(in path: String?) -> Int? {
         guard let path, path.hasPrefix("objects["), let end = path.firstIndex(of: "]") else {
             return nil

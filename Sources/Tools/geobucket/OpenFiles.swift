@@ -7,7 +7,7 @@ enum OpenFiles {
     /// Descriptors needed besides connections: the store, its readers, refused connections.
     private static let others = 1_500
 
-    /// Raises the process's limit to what the limit of connections needs, as far as permitted.
+    /// Raises the process's limit to what the limit on connections requires, as far as permitted.
     static func raiseLimit(for limits: Limits, _ logger: Logger) {
         let wanted = limits.connections + limits.httpConnections + others
         let allowed = raiseLimit(to: wanted)
@@ -19,7 +19,7 @@ enum OpenFiles {
 
     /// Raises the process's limit to a number, as far as permitted.
     ///
-    /// - Returns: how many may be open from then on.
+    /// - Returns: the new limit.
     static func raiseLimit(to wanted: Int) -> Int {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -77,7 +77,7 @@ struct QueryCommand: AsyncParsableCommand {
         }
     }
 
-    /// The sentences of a plan, a line each.
+    /// The sentences of a plan, one a line.
     private static func summary(of plan: [UInt8]) throws -> [UInt8] {
         try JSONParser.reading(plan) { view in
             view["summary"]?.elements.flatMap {

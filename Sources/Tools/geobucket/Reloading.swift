@@ -29,7 +29,7 @@ struct Reloading: ServiceLifecycle.Service {
         while (try? await Task.sleep(for: Self.interval)) != nil { access.renew() }
     }
 
-    /// Without TLS too: a signal that finds nothing to do must not end the service.
+    /// Runs without TLS too, because SIGHUP must not end the service.
     private func reloadAtHangup() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) {
             guard let tls else { continue }

@@ -143,7 +143,7 @@ struct Serve: AsyncParsableCommand {
         return logger
     }
 
-    /// Those of the store, of HTTP and of the library.
+    /// The threads of the store, of HTTP and of libraries.
     private static let otherThreads = 8
 
     static let defaultStore = "./geobucket.sqlite"

@@ -4,8 +4,8 @@ import JSONText
 import Objects
 import SystemPackage
 
-/// Where `serve` takes a setting from: its flag, else the environment, else the configuration file,
-/// else the default.
+/// Reads the settings of `serve`: each from its flag, else the environment, else the configuration
+/// file, else the default.
 ///
 /// A setting has one name: `lineBytes` in the file is `--line-bytes` and `GEOBUCKET_LINE_BYTES`.
 struct Settings {
@@ -43,7 +43,7 @@ struct Settings {
         flag ?? environment.string(forKey: ConfigKey(name)) ?? file?.string(forKey: ConfigKey(name))
     }
 
-    /// A whole number; anything else is refused, with where it was set.
+    /// A whole number; any other text is refused with a message that names its source.
     func int(_ name: String, flag: Int?) throws -> Int? {
         if let flag { return flag }
         if let text = environment.string(forKey: ConfigKey(name)) {

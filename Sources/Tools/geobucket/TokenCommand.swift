@@ -4,7 +4,7 @@ import Objects
 import Operations
 import Runtime
 
-/// `geobucket token`: who may log in.
+/// `geobucket token`: manages the tokens with which clients log in.
 struct TokenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",

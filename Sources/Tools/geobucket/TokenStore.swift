@@ -1,11 +1,11 @@
 import Glibc
 import Operations
 
-/// The tokens file on disk: read and replaced as a whole, one change at a time.
+/// The tokens file on disk: read and replaced whole, one change at a time.
 struct TokenStore: Sendable {
     let path: String
 
-    /// A service may be configured to read less.
+    /// The size limit in bytes; a service may be configured with a smaller one.
     private static let maximumBytes = 1 << 30
 
     func load() throws -> TokenFile {
@@ -29,8 +29,8 @@ struct TokenStore: Sendable {
                 "\(path).lock cannot be locked: \(String(cString: strerror(errno)))")
         }
         defer { close(lock) }
-        // Whoever may change the file may take the lock; a failure here is reported at the next
-        // change.
+        // The lock gets the owner of the tokens file, so that every user who may change the file can
+        // take the lock. A failure here is reported at the next change.
         var status = stat()
         if stat(path, &status) == 0 { _ = fchown(lock, status.st_uid, status.st_gid) }
         var tokens = access(path, F_OK) == 0 ? try load() : TokenFile()

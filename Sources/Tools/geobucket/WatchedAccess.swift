@@ -3,9 +3,9 @@ import Logging
 import Operations
 import Synchronization
 
-/// Who may log in to a running service, by the present tokens file and key set.
+/// Controls the logins of a running service by its current tokens file and key set.
 struct WatchedAccess: Sendable {
-    /// Where the two files are, and how signed tokens are validated.
+    /// The paths of the two files, and the rules for signed tokens.
     struct Sources: Sendable {
         var tokens: String?
         var keys: String?
@@ -75,7 +75,7 @@ struct WatchedAccess: Sendable {
     }
 }
 
-/// Blocks until an asynchronous call is done; for a thread that has nothing else to do.
+/// Blocks until an asynchronous call has finished; only for threads that have no other work.
 private func waiting<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
 ) throws -> Value {

@@ -5,11 +5,11 @@ import Synchronization
 
 /// A file that configures a running service and may change at any time.
 ///
-/// The file is checked repeatedly, and applied if it differs from the one applied last. If that
+/// The file is checked repeatedly and applied if it differs from the version applied last. If that
 /// fails, the next check tries again. Checks never overlap, so an older file never replaces a newer
 /// one. They run on a separate thread, so a file system that does not respond blocks nothing else.
 final class WatchedFile: Sendable {
-    /// Applies the contents of the file, and returns the number of entries if they have changed.
+    /// Applies the contents of the file; returns the number of entries if they have changed.
     typealias Take = @Sendable ([UInt8]) throws -> Int?
 
     private struct State {
@@ -19,7 +19,7 @@ final class WatchedFile: Sendable {
         var begun: ContinuousClock.Instant?
         /// Why the file as it was read last was not applied.
         var fault: String?
-        /// The last logged complaint, until the file is valid again.
+        /// The last complaint in the log, until the file is valid again.
         var complaint: (reason: String, at: ContinuousClock.Instant)?
     }
 
@@ -33,7 +33,8 @@ final class WatchedFile: Sendable {
 
     /// A check that takes longer is logged.
     private static let longCheck = Duration.seconds(5)
-    /// How long an event loop waits for a check: only if a file system hangs, and once.
+    /// How long an event loop waits for a check; it waits that long only if a file system hangs,
+    /// and only once.
     private static let timeoutMilliseconds = 2_000
     /// The interval after which a complaint is repeated.
     private static let complaintInterval = Duration.seconds(60)
@@ -60,7 +61,7 @@ final class WatchedFile: Sendable {
         }
     }
 
-    /// Checks the file and waits for that, but not for a file system that does not respond.
+    /// Checks the file and waits for the result, unless the file system does not respond.
     func checkNow(_ take: @escaping Take) {
         let begun = state.withLock { $0.begun } ?? .now
         guard ContinuousClock.now - begun < .milliseconds(Self.timeoutMilliseconds) else { return }
@@ -90,7 +91,7 @@ final class WatchedFile: Sendable {
         }
     }
 
-    // MARK: What the log says
+    // MARK: Logging
 
     private func noteTaken(_ count: Int?) {
         let hadFailed = state.withLock { state in
@@ -112,7 +113,7 @@ final class WatchedFile: Sendable {
         complain("\(fault)")
     }
 
-    /// What could not be applied cannot be applied now either.
+    /// The file is unchanged, so a fault in it remains.
     private func noteSame() {
         let fault = state.withLock { state in
             if state.fault == nil { state.complaint = nil }

@@ -1,20 +1,20 @@
 import Objects
 import Synchronization
 
-/// Who may log in, and as what: by the tokens of a file and the keys that sign others, both of which
-/// may change at any time.
+/// Authenticates logins by the tokens of a file and by signed tokens. Tokens and keys may be
+/// replaced at any time.
 ///
-/// A change counts from the next request on, on connections that are logged in too.
+/// A change applies from the next request on, also to connections that have logged in.
 public final class AccessControl: Sendable {
-    /// A login that was accepted, to be looked at again when what it goes by has changed.
+    /// An accepted login, which is checked again when tokens or keys have changed.
     struct Login: Sendable {
         let grant: Grant
         let proof: Proof
-        /// The state of tokens and keys by which it was last found good.
+        /// The generation of tokens and keys against which it was last checked.
         var generation: Int
     }
 
-    /// What was shown: a token that the file lists, or one that a key has signed.
+    /// The kind of token: one of the tokens file, or one signed by a key.
     enum Proof: Sendable {
         case listed(id: String, TokenDigest)
         case signed(SigningKeys.Key)
@@ -31,9 +31,9 @@ public final class AccessControl: Sendable {
     private let refresh: @Sendable (AccessControl) -> Void
 
     /// - Parameters:
-    ///   - keys: whose signatures are accepted; nil for nobody's.
-    ///   - refresh: replaces the tokens when others are there. Asked when a token is not known,
-    ///     which may have been made a moment ago.
+    ///   - keys: the keys whose signatures are accepted; nil accepts no signed tokens.
+    ///   - refresh: replaces the tokens if the file has changed. Called for an unknown token, which
+    ///     may have been created a moment ago.
     public init(
         tokens: TokenFile, keys: SigningKeys? = nil,
         refresh: @escaping @Sendable (AccessControl) -> Void = { _ in }
@@ -42,7 +42,7 @@ public final class AccessControl: Sendable {
         self.refresh = refresh
     }
 
-    /// - Returns: whether these are other tokens than before.
+    /// - Returns: whether the tokens have changed.
     @discardableResult
     public func replace(_ tokens: TokenFile) -> Bool {
         guard state.withLock({ $0.tokens }) != tokens else { return false }
@@ -50,7 +50,7 @@ public final class AccessControl: Sendable {
         return true
     }
 
-    /// - Returns: whether these are other keys than before.
+    /// - Returns: whether the keys have changed.
     @discardableResult
     public func replace(_ keys: SigningKeys) -> Bool {
         guard state.withLock({ $0.keys }) != keys else { return false }
@@ -66,15 +66,15 @@ public final class AccessControl: Sendable {
         }
     }
 
-    /// Whom a token names as its bearer, if there is such a one: failed logins are counted by it.
-    /// Nothing is said about whether the bearer has it.
+    /// The bearer that a token names, if there is one; failed logins are counted by it. The token
+    /// itself is not verified.
     func bearer(of text: String) -> String? {
         let (tokens, keys) = state.withLock { ($0.tokens, $0.keys) }
         guard let token = Token(text) else { return keys?.bearer(of: text) }
         return tokens[id: token.id]?.id
     }
 
-    /// - Throws: `WRONG_TOKEN` when nobody has this token, or it has expired.
+    /// - Throws: `WRONG_TOKEN` when the token is unknown or has expired.
     func login(_ text: String, nowMilliseconds: Int64) throws(ServiceFailure) -> Login {
         guard let token = Token(text) else { return try signed(text, nowMilliseconds) }
         if let login = listed(token, nowMilliseconds) { return login }
@@ -92,7 +92,7 @@ public final class AccessControl: Sendable {
 
     private func listed(_ token: Token, _ now: Int64) -> Login? {
         let (entry, generation) = state.withLock { ($0.tokens[id: token.id], $0.generation) }
-        // Who guesses ids learns nothing from the time it takes.
+        // Compare in any case, so that the duration does not reveal which ids exist.
         let digest = entry?.digest ?? Self.noDigest
         guard token.digest == digest, let entry, !entry.grant.isVoid(now) else { return nil }
         return Login(
@@ -101,7 +101,7 @@ public final class AccessControl: Sendable {
 
     private static let noDigest = TokenDigest(bytes: [UInt8](repeating: 0, count: 32))
 
-    /// The login as tokens and keys are now; nil when it does not count any more.
+    /// The login by the present tokens and keys; nil when it is no longer valid.
     func renew(_ login: Login, nowMilliseconds: () -> Int64) -> Login? {
         var login = login
         if login.generation != generation.load(ordering: .acquiring) {

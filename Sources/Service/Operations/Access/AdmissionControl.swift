@@ -2,10 +2,10 @@ import Objects
 import Runtime
 import Synchronization
 
-/// What every request passes before anything is done for it: the rate, the login, the permission,
-/// the length of the queue.
+/// Admits or refuses each request before any other work: by rate limit, login, permission, and
+/// length of the write queue, in this order.
 final class AdmissionControl: Sendable {
-    /// Nil: nobody has to log in, and everybody may do everything.
+    /// Nil: no login is required, and everything is permitted.
     let access: AccessControl?
     private let limits: Limits
     private let clock: ServiceClock
@@ -42,7 +42,7 @@ final class AdmissionControl: Sendable {
         if case .write = operation { try checkQueue() }
     }
 
-    /// What the caller may do now; nil when nobody has logged in or the token is gone.
+    /// The caller's present permissions; nil without a login, or when its token is no longer valid.
     private func renewedGrant(of caller: Caller) -> Grant? {
         guard let access, let login = caller.login else { return nil }
         let renewed = access.renew(login, nowMilliseconds: clock.milliseconds)
@@ -62,9 +62,9 @@ final class AdmissionControl: Sendable {
 
     // MARK: Logins
 
-    /// Failures are counted by the address, and where the token names a bearer that there is, by that
-    /// bearer at the address. Who has failed too often waits; but a bearer does not wait for the
-    /// failures of others behind the same address.
+    /// Logs the caller in, within a rate limit on failed logins. Failures count for the address
+    /// and, if the token names an existing bearer, for that bearer at that address. A bearer is
+    /// limited only by its own failures, not by those of others behind the same address.
     func login(_ token: String, _ caller: Caller) throws(ServiceFailure) -> Grant {
         let now = clock.nanoseconds()
         let bearer = access?.bearer(of: token).map { "\(caller.address) \($0)" }
@@ -78,14 +78,14 @@ final class AdmissionControl: Sendable {
             return login.grant
         } catch {
             if let bearer { failedLogins.take(bearer, now: now) }
-            // Whether there is such a bearer is not to be seen from the answer.
+            // The answer must not reveal whether such a bearer exists.
             guard addressWait == 0 else { throw .tooManyLogins(addressWait) }
             failedLogins.take(caller.address, now: now)
             throw error
         }
     }
 
-    // MARK: Writes that wait
+    // MARK: Write queue
 
     private func checkQueue() throws(ServiceFailure) {
         guard queuedWrites.load(ordering: .relaxed) >= limits.queuedWrites else { return }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Who asks: one connection, from its beginning to its end, and whom it has logged in as.
+/// The caller of requests: one connection from beginning to end, and its login.
 public final class Caller: Sendable {
-    /// Where it comes from, as far as limits by address go.
+    /// The address, as limits by address see it.
     public let address: String
-    /// The export or backup that the connection has under way, if any.
+    /// The export or backup in progress on the connection, if any.
     public let export = ExportSession()
     private let state = Mutex<AccessControl.Login?>(nil)
 
@@ -19,6 +19,6 @@ public final class Caller: Sendable {
     /// What the login permits; nil without one.
     var grant: Grant? { login?.grant }
 
-    /// Whether the connection has logged in; whether the login still holds is not looked at.
+    /// Whether the connection has logged in; this does not check whether the login is still valid.
     public var isLoggedIn: Bool { login != nil }
 }

@@ -1,29 +1,29 @@
 import Objects
 
-/// What somebody who has logged in may do: as whom, how much, and where.
+/// The permissions of a login: the principal, the role, and the buckets within reach.
 ///
 /// - `users/alice/…` is open to the principal `alice`, `groups/drivers/…` to the members of
-///   `drivers`, and both to administrators; everything else to everybody.
-/// - `holdsFor` narrows that further, for administrators too.
+///   `drivers`, and both to administrators; all other buckets are open to everyone.
+/// - `holdsFor` restricts that further, for administrators too.
 public struct Grant: Sendable, Equatable {
-    /// What somebody may do to the buckets within reach: `read` reads, `write` also changes them;
-    /// `admin` reaches all scopes and may do what concerns all buckets together.
+    /// What a login permits on the buckets within reach: `read` reads them, `write` also changes
+    /// them. `admin` reaches all scopes and may use methods that concern all buckets together.
     public enum Role: String, Sendable, CaseIterable {
         case read, write, admin
     }
 
-    /// Whose writes these are: the `_owner` of what is created, and the `alice` of `users/alice`.
+    /// The principal: the `_owner` of the objects it creates, and the `alice` of `users/alice`.
     public var principal: String
-    /// How much it permits.
+    /// The role.
     public var role: Role
-    /// Names of the groups that the principal is a member of: `drivers` for `groups/drivers`.
+    /// The groups that the principal is a member of: `drivers` for `groups/drivers`.
     public var groups: Set<String>
-    /// Buckets, and scopes with all their buckets; nil is all there are.
+    /// The buckets within reach, and scopes with all their buckets; nil means all.
     public var holdsFor: Set<String>?
-    /// Milliseconds since 1970 from which on it is void; nil is never.
+    /// When the grant expires, in milliseconds since 1970; nil is never.
     public var expires: Int64?
 
-    /// - Throws: `INVALID_INPUT_DATA` for a name that no scope or bucket can have.
+    /// - Throws: `INVALID_INPUT_DATA` for a name that is no valid scope or bucket.
     public init(
         principal: String, role: Role, groups: Set<String> = [], holdsFor: Set<String>? = nil,
         expires: Int64? = nil
@@ -46,8 +46,8 @@ public struct Grant: Sendable, Equatable {
         return holdsFor.contains(bucket.text) || holdsFor.contains(bucket.scope.text)
     }
 
-    /// Whether some bucket of the scope may be within reach; of the application's own scope, where
-    /// nobody is refused, perhaps none is.
+    /// Whether a bucket of the scope may be within reach. The application's scope is never refused,
+    /// even if none of its buckets is within reach.
     func reaches(_ scope: BucketScope) -> Bool {
         guard scope != .application else { return true }
         guard isOpen(scope) else { return false }
@@ -68,16 +68,16 @@ public struct Grant: Sendable, Equatable {
     }
 }
 
-/// What a request is about to do, as far as permission goes.
+/// What a request is about to do, as far as permission is concerned.
 public enum Operation: Sendable, Equatable {
-    /// Says nothing of what is stored: nobody has to log in for it.
+    /// Reveals nothing about stored data and requires no login.
     case open
     case read(BucketName)
     case write(BucketName)
     case list(BucketScope)
     /// Concerns all buckets together.
     case administer
-    /// Fails whatever it would have done: its params make no sense.
+    /// Fails in any case: its params are invalid.
     case invalid
 }
 

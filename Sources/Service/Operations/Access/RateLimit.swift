@@ -1,14 +1,15 @@
 import Synchronization
 
-/// So many at once, then one each interval: a leaky bucket (the generic cell rate algorithm).
+/// A rate limit: a burst at once, then one request per interval. It is a leaky bucket (the generic
+/// cell rate algorithm).
 ///
-/// Times are nanoseconds of any clock that does not go back.
+/// Times are nanoseconds of any monotonic clock.
 public struct RateLimit: Sendable {
-    /// How much an allowance allows.
+    /// The parameters of a rate limit.
     public struct Rule: Sendable {
-        /// How many may come at once.
+        /// How many requests may come at once.
         public let burst: Int
-        /// Nanoseconds after which one of those that were taken is given back.
+        /// Nanoseconds after which one more request is allowed.
         public let intervalNanoseconds: Int64
 
         /// Stores its arguments.
@@ -18,29 +19,29 @@ public struct RateLimit: Sendable {
         }
     }
 
-    /// When all that was taken will have been given back.
+    /// When the full burst will be available again.
     private var restored: Int64 = .min
 
-    /// An allowance of which nothing has been taken.
+    /// A rate limit with its full burst available.
     public init() {}
 
-    /// Nanoseconds to wait before one may be taken; 0 when it may be now.
+    /// Nanoseconds until the next request is allowed; 0 when it is allowed now.
     public func wait(_ rule: Rule, now: Int64) -> Int64 {
         guard restored > now else { return 0 }
         return max(0, restored - now - rule.intervalNanoseconds * Int64(rule.burst - 1))
     }
 
-    /// Takes one, whether or not `wait` is 0: those that come too early make the next wait longer.
+    /// Counts a request, whether or not `wait` is 0: early requests make the next wait longer.
     public mutating func take(_ rule: Rule, now: Int64) {
         restored = max(restored, now) + rule.intervalNanoseconds
     }
 
-    /// Whether all that was taken has been given back, so that it is as good as a new one.
+    /// Whether the full burst is available, so that the state equals a new one.
     public func isFull(now: Int64) -> Bool { restored <= now }
 }
 
-/// An allowance for each name, such as a principal or an address; those that are full again are
-/// forgotten, so memory is bounded by what was taken of late.
+/// A rate limit for each name, such as a principal or an address. Names whose full burst is
+/// available again are forgotten, so recent requests bound the memory.
 final class RateLimits: Sendable {
     private struct State {
         var byName: [String: RateLimit] = [:]
@@ -52,7 +53,7 @@ final class RateLimits: Sendable {
 
     init(_ rule: RateLimit.Rule) { self.rule = rule }
 
-    /// Nanoseconds to wait before the next may be taken; 0 when it may be now.
+    /// Nanoseconds until the next request is allowed; 0 when it is allowed now.
     func wait(_ name: String, now: Int64) -> Int64 {
         state.withLock { $0.byName[name]?.wait(rule, now: now) ?? 0 }
     }
@@ -66,9 +67,9 @@ final class RateLimits: Sendable {
         }
     }
 
-    /// Takes one, unless one has to wait.
+    /// Counts a request if it is allowed now.
     ///
-    /// - Returns: the nanoseconds to wait, 0 when it was taken.
+    /// - Returns: the nanoseconds to wait, 0 when the request was counted.
     func tryTake(_ name: String, now: Int64) -> Int64 {
         let wait = wait(name, now: now)
         if wait == 0 { take(name, now: now) }

@@ -1,27 +1,27 @@
 import JSONText
 import Objects
 
-/// The keys by whose signatures tokens are accepted that no file lists: JWTs (RFC 7519), signed by
-/// one of a key set (JWKS, RFC 7517).
+/// The keys that verify signed tokens: JWTs (RFC 7519), signed by a key of a key set (JWKS, RFC
+/// 7517).
 ///
-/// A token names its key by `kid`. Its claims: `principal` (else `sub`), `role`, `groups` and
-/// `buckets` as in a tokens file; `exp` and `nbf` (seconds since 1970); `aud`, which has to name this
-/// service where it is there.
+/// A token names its key by `kid`. Its claims are `principal` (else `sub`), `role`, `groups` and
+/// `buckets` as in a tokens file; `exp` and `nbf` (seconds since 1970); and `aud`, which must name
+/// this service if it is present.
 public struct SigningKeys: Sendable, Equatable {
-    /// What is asked of tokens besides a signature.
+    /// What a token needs besides a signature.
     public struct Rules: Sendable, Equatable {
-        /// What `aud` has to name.
+        /// The name that `aud` must contain.
         public var audience = "geobucket"
-        /// Whether a token has to have an `exp`: one without holds as long as its key.
+        /// Whether a token must have an `exp`; a token without one is valid as long as its key.
         public var demandsExpiry = true
 
-        /// The audience `geobucket`, and an `exp` demanded.
+        /// The audience `geobucket`, and `exp` required.
         public init() {}
     }
 
     struct Key: Sendable, Equatable {
         let verifier: VerifyingKey
-        /// As the key set has it.
+        /// The key's text in the key set.
         let text: [UInt8]
 
         var id: String { verifier.id }
@@ -29,18 +29,18 @@ public struct SigningKeys: Sendable, Equatable {
         static func == (a: Key, b: Key) -> Bool { a.text == b.text }
     }
 
-    /// Whether this build takes signed tokens: the package's trait JWT.
+    /// Whether this build accepts signed tokens: the package trait JWT.
     public static var isAvailable: Bool { VerifyingKey.isAvailable }
 
     private let keys: [String: Key]
     private let rules: Rules
 
-    /// How many keys of the set can be used.
+    /// How many keys of the set are usable.
     public var count: Int { keys.count }
 
-    /// - Parameter jwks: `{"keys":[…]}`, perhaps none; keys that are not for signatures, without a
-    ///   `kid`, or of a kind that is not known are passed over, as the standard asks.
-    /// - Throws: `TokenFileFault` for what is no key set.
+    /// - Parameter jwks: `{"keys":[…]}`; the array may be empty. Keys that are not for signatures,
+    ///   have no `kid`, or are of an unknown kind are skipped, as the standard requires.
+    /// - Throws: `TokenFileFault` for text that is no key set.
     public init(jwks: [UInt8], rules: Rules = Rules()) async throws {
         self.rules = rules
         var keys: [String: Key] = [:]
@@ -73,7 +73,7 @@ public struct SigningKeys: Sendable, Equatable {
 
     func holds(_ key: Key) -> Bool { keys[key.id] == key }
 
-    /// A token that names a key of the set; whether that key has signed it is still to be seen.
+    /// A token that names a key of the set; its signature is not verified yet.
     private struct Claimed {
         let key: Key
         let claims: [UInt8]
@@ -92,7 +92,7 @@ public struct SigningKeys: Sendable, Equatable {
             signature: signature)
     }
 
-    /// The principal that a token claims to be of, if it names a key of the set.
+    /// The principal that a token claims, if it names a key of the set.
     func bearer(of token: String) -> String? {
         guard let claimed = claimed(token),
             let principal = try? JSONParser.reading(claimed.claims, Self.principal),
@@ -101,9 +101,9 @@ public struct SigningKeys: Sendable, Equatable {
         return principal
     }
 
-    /// What a token permits and the key that signed it.
+    /// The permissions of a token, and the key that signed it.
     ///
-    /// - Throws: `WRONG_TOKEN` unless it is signed and good now.
+    /// - Throws: `WRONG_TOKEN` unless the token is signed and valid now.
     func login(
         _ token: String, nowMilliseconds: Int64
     ) throws(ServiceFailure) -> (grant: Grant, key: Key) {
@@ -118,10 +118,11 @@ public struct SigningKeys: Sendable, Equatable {
         return (grant, claimed.key)
     }
 
-    /// The key that a header names, if it is for the algorithm that the header names.
+    /// The key that a header names, if its algorithm matches the header's.
     private func key(header: [UInt8]) -> Key? {
         try? JSONParser.reading(header) { header in
-            // Extensions that have to be understood (RFC 7515, 4.1.11): there is none here.
+            // `crit` lists extensions that must be understood (RFC 7515, 4.1.11); none is
+            // supported.
             guard header["crit"] == nil, let key = header["kid"]?.string.flatMap({ keys[$0] }),
                 header["alg"]?.string == key.verifier.algorithmName
             else { return nil }

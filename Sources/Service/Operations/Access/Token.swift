@@ -1,16 +1,16 @@
 import Digests
 import JSONText
 
-/// A bearer token: a public id by which it is found, and a secret of 256 bits.
+/// A bearer token: a public id for lookup, and a secret of 256 bits.
 ///
 ///     gbt_3f9a2c11d04e_8Hq…   // "gbt", 12 hexadecimal digits, 43 of base64url
 public struct Token: Sendable {
-    /// What tells tokens apart in the tokens file; no secret.
+    /// Identifies the token in the tokens file; not secret.
     public let id: String
-    /// The whole token, as clients present it, with its secret.
+    /// The whole token with its secret, as clients present it.
     public let text: String
 
-    /// A new token, from the system's random numbers.
+    /// A new token from the system's random numbers.
     public init() {
         var random = SystemRandomNumberGenerator()
         let bytes = (0..<38).map { _ in UInt8.random(in: .min ... .max, using: &random) }
@@ -18,7 +18,7 @@ public struct Token: Sendable {
         text = "gbt_\(id)_" + Base64URL.encode(Array(bytes[6...]))
     }
 
-    /// What a client presents; nil when it does not look like a token.
+    /// Parses a presented token; nil when it is malformed.
     init?(_ text: String) {
         let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "gbt", text.utf8.count <= 200 else { return nil }
@@ -26,7 +26,7 @@ public struct Token: Sendable {
         self.text = text
     }
 
-    /// What the tokens file keeps of it. The secret is random, so nothing slower is needed.
+    /// What the tokens file stores. The secret is random, so a slow hash would add nothing.
     public var digest: TokenDigest {
         TokenDigest(bytes: SHA256.digest(of: Array(text.utf8)))
     }
@@ -47,7 +47,7 @@ public struct TokenDigest: Sendable, Equatable {
 
     var text: String { hexadecimal(bytes[...]) }
 
-    /// Takes the same time wherever the two differ.
+    /// Constant time: it does not depend on where the two differ.
     public static func == (a: TokenDigest, b: TokenDigest) -> Bool {
         areEqualInConstantTime(a.bytes[...], b.bytes[...])
     }

@@ -1,16 +1,16 @@
 import JSONText
 import Objects
 
-/// The tokens that a service knows: whom each stands for, and a digest of it; no secret.
+/// The tokens that a service knows: the grant and a digest of each; no secret.
 ///
 ///     {"tokens":[{"id":"3f9a2c11d04e","sha256":"…","principal":"alice","role":"write"}]}
 ///
 /// Further members of a token: `groups` and `buckets` (arrays of names), `created` and `expires`
 /// (milliseconds since 1970).
 public struct TokenFile: Sendable, Equatable {
-    /// A token of the file: whom it stands for, and a digest of it.
+    /// A token of the file: its grant and its digest.
     public struct Entry: Sendable, Equatable {
-        /// The token's public id, by which a file has it once.
+        /// The token's public id, unique in the file.
         public let id: String
         let digest: TokenDigest
         /// What a login with the token permits.
@@ -18,7 +18,7 @@ public struct TokenFile: Sendable, Equatable {
         /// Milliseconds since 1970.
         public let created: Int64
 
-        /// An entry for a token, without its secret; made at a time in milliseconds since 1970.
+        /// An entry for a token, without its secret; `created` is in milliseconds since 1970.
         public init(_ token: Token, _ grant: Grant, created: Int64) {
             self.init(id: token.id, digest: token.digest, grant: grant, created: created)
         }
@@ -31,7 +31,7 @@ public struct TokenFile: Sendable, Equatable {
         }
     }
 
-    /// In the order in which they were made.
+    /// In the order of their creation.
     public private(set) var entries: [Entry] = []
     private var indices: [String: Int] = [:]
 
@@ -48,7 +48,7 @@ public struct TokenFile: Sendable, Equatable {
         entries.append(entry)
     }
 
-    /// - Returns: whether there was such a token.
+    /// - Returns: whether the token existed.
     public mutating func remove(id: String) -> Bool {
         guard let index = indices.removeValue(forKey: id) else { return false }
         entries.remove(at: index)
@@ -61,12 +61,12 @@ public struct TokenFile: Sendable, Equatable {
 
 /// What is wrong with a tokens file or a key set, and where.
 public struct TokenFileFault: Error, Equatable, CustomStringConvertible {
-    /// A sentence that says where and what, such as `tokens[0]: expected an object`.
+    /// The place and the fault, such as `tokens[0]: expected an object`.
     public let description: String
 }
 
 extension TokenFile {
-    /// - Throws: `TokenFileFault`; the text is taken whole or not at all.
+    /// - Throws: `TokenFileFault`; one fault refuses the whole text.
     public init(json: [UInt8]) throws {
         do {
             try JSONParser.reading(json) { try read($0) }
@@ -89,9 +89,9 @@ extension TokenFile {
         }
     }
 
-    /// The file's text in UTF-8, a token on each line; `init(json:)` reads it.
+    /// The file's text in UTF-8, one token a line; `init(json:)` reads it.
     ///
-    /// - Complexity: O(length of the text), at each call.
+    /// - Complexity: O(length of the text) for each call.
     public var json: [UInt8] {
         var writer = JSONWriter()
         writer.raw("{\"tokens\":[")
@@ -178,7 +178,7 @@ private struct EntryReader {
 }
 
 extension JSONView {
-    /// The names that a member lists; nil when there is no such member.
+    /// The names in a member; nil when the member is missing.
     func strings(_ name: StaticString) throws(ServiceFailure) -> Set<String>? {
         guard let value = self[name] else { return nil }
         let strings = value.kind == .array ? value.elements.map(\.string) : [nil]

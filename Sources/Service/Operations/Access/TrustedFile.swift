@@ -1,23 +1,24 @@
 import Glibc
 import Runtime
 
-/// A file that the service goes by, such as its tokens, keys and settings, as it was when it was
-/// read.
+/// A file that configures the service, such as tokens, keys and settings, with the contents that it
+/// had when it was read.
 ///
 ///     let file = try TrustedFile(path: "tokens.json", maximumBytes: 67_108_864)
 ///
-/// Only regular files are read, and within a bound: a pipe would hold its reader up, a device fill
-/// the memory. One that everybody may write is refused: whoever writes it decides who may log in.
+/// Only regular files are read, and only up to a size limit: a pipe would block the reader, and a
+/// device would fill the memory. A file that everyone may write is refused, because its writers
+/// decide who may log in.
 public struct TrustedFile: Sendable {
-    /// All that the file held.
+    /// The contents of the file.
     public let bytes: [UInt8]
-    /// What tells the file from any later one; nil when that cannot be told, as it was changed while
-    /// it was read or just before, and file systems count time in steps.
+    /// Distinguishes the file from any later version. Nil when that is impossible because the file
+    /// changed during the read or just before: file systems count time in steps.
     public let stamp: FileStamp?
 
-    /// Why a file is not gone by; the path is left to whoever tells it.
+    /// Why a file is not used, without its path.
     public struct Fault: Error, Equatable, CustomStringConvertible {
-        /// What is wrong, such as `it is no regular file`, to stand behind the path.
+        /// The fault, such as `it is no regular file`, to follow the path.
         public let description: String
 
         init(_ description: String) { self.description = description }
@@ -27,12 +28,12 @@ public struct TrustedFile: Sendable {
         }
     }
 
-    /// Reads a file whole.
+    /// Reads a whole file.
     ///
-    /// - Throws: a `Fault` when it cannot be read, is no regular file, is longer than
-    ///   `maximumBytes`, or everybody may write it.
+    /// - Throws: a `Fault` when the file cannot be read, is no regular file, is longer than
+    ///   `maximumBytes`, or everyone may write it.
     public init(path: String, maximumBytes: Int) throws(Fault) {
-        // Before it is opened, which for some devices does something.
+        // Check before opening, because opening some devices has an effect.
         try Self.check(try FileStamp(of: path), maximumBytes)
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw Fault(errno: errno) }
@@ -73,10 +74,10 @@ public struct TrustedFile: Sendable {
     }
 }
 
-/// What tells that a file is another than it was, or has been changed.
+/// Tells whether a file has been replaced or changed.
 ///
-/// The time of the latest change of its status is part of it: other than the time of its content,
-/// which a copy may keep, nobody can set it back.
+/// It includes the time of the last status change. Unlike the modification time, which a copy may
+/// keep, nobody can set that time back.
 public struct FileStamp: Equatable, Sendable {
     fileprivate let mode: mode_t
     fileprivate let size: Int
@@ -85,9 +86,9 @@ public struct FileStamp: Equatable, Sendable {
     private let owner: [UInt32]
     private let changed: [Int]
 
-    /// The stamp of the file that a path leads to, links followed; the file is not opened.
+    /// The stamp of the file at a path; links are followed, and the file is not opened.
     ///
-    /// - Throws: a `Fault` when there is none, or it cannot be reached.
+    /// - Throws: a `Fault` when the file is missing or unreachable.
     public init(of path: String) throws(TrustedFile.Fault) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw TrustedFile.Fault(errno: errno) }
@@ -111,10 +112,10 @@ public struct FileStamp: Equatable, Sendable {
         ]
     }
 
-    /// Longer than any step in which a file system counts time; milliseconds.
+    /// Longer than the time step of any file system; milliseconds.
     private static let settlingMilliseconds: Int64 = 100
 
-    /// Whether a change from now on gives another stamp.
+    /// Whether any later change results in another stamp.
     fileprivate var isSettled: Bool {
         let changedMilliseconds = Int64(changed[2]) * 1_000 + Int64(changed[3]) / 1_000_000
         return changedMilliseconds + Self.settlingMilliseconds < wallMilliseconds()

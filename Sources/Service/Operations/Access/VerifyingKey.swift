@@ -1,18 +1,18 @@
-// What of signed tokens rests on jwt-kit, which the package's trait JWT asks for.
+// The part of signed tokens that uses jwt-kit, which the package trait JWT adds.
 
 #if JWT
     import JWTKit
 
-    /// A public key that tells by one algorithm whether its owner has signed something.
+    /// A public key that verifies signatures of one algorithm.
     struct VerifyingKey: Sendable {
         static let isAvailable = true
 
-        /// Its name in its key set.
+        /// Its id in the key set.
         let id: String
         private let algorithm: any JWTAlgorithm
 
-        /// - Parameter text: a JWK (RFC 7517); nil when it has no `kid` or is of a kind that is not
-        ///   known.
+        /// - Parameter text: a JWK (RFC 7517). The result is nil when it has no `kid` or is of an
+        ///   unknown kind.
         init?(jwk text: [UInt8]) async {
             guard var jwk = try? JWK(json: String(decoding: text, as: UTF8.self)),
                 let id = jwk.keyIdentifier
@@ -25,7 +25,7 @@
             self.algorithm = algorithm
         }
 
-        /// The algorithm of a key that does not say which it is for.
+        /// The algorithm of a key that names none.
         private static func usualAlgorithm(of jwk: JWK) -> JWK.Algorithm? {
             switch (jwk.keyType, jwk.curve?.rawValue) {
             case (.rsa, _): .rs256
@@ -45,7 +45,7 @@
         }
     }
 #else
-    /// There is none in a build without the trait.
+    /// A build without the trait has no signed tokens.
     enum VerifyingKey: Sendable {
         static let isAvailable = false
 

@@ -3,7 +3,7 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// An object, whole.
+/// Reads one object.
 struct GetObject: Read {
     private let bucket: BucketName
     private let id: ObjectID
@@ -18,7 +18,7 @@ struct GetObject: Read {
     }
 }
 
-/// How many objects satisfy a clause.
+/// Counts the objects that match a clause.
 struct CountObjects: Read {
     private let bucket: BucketName
     private let clause: Clause
@@ -41,7 +41,7 @@ struct CountObjects: Read {
     }
 }
 
-/// A page of the objects that satisfy a clause, or aggregations over all of them.
+/// Finds a page of the objects that match a clause, or aggregates all of them.
 struct QueryObjects: Read {
     private let bucket: BucketName
     private let query: Query
@@ -77,7 +77,7 @@ struct QueryObjects: Read {
     }
 }
 
-/// How a query runs.
+/// Explains a query's plan.
 struct ExplainQuery: Read {
     private let bucket: BucketName
     private let query: Query
@@ -99,7 +99,7 @@ struct ExplainQuery: Read {
     }
 }
 
-/// The next piece of a bucket's export.
+/// Reads the next piece of a bucket's export.
 struct ExportBucket: Read {
     private let bucket: BucketName
     private let continues: Bool

@@ -2,10 +2,10 @@ import Backend
 import JSONText
 import Objects
 
-/// Those buckets of a scope that the caller may use, by name, as many as a reply holds.
+/// Lists the buckets of a scope within the caller's reach, by name, as many as a reply can contain.
 struct ListBuckets: Read {
     private let scope: BucketScope
-    /// The key of a page is the last bucket before it.
+    /// The page key: the last bucket of the previous page.
     private let last: BucketName?
 
     init(_ params: inout Params) throws(ServiceFailure) {

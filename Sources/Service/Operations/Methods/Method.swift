@@ -2,14 +2,14 @@ import Backend
 import Objects
 import WireProtocol
 
-/// A method of the service: what it needs to be let through, how its params are read, and what runs
-/// with them.
+/// A method of the service: the permission it needs, the parser of its params, and the read or
+/// write that they describe.
 ///
 ///     let method = Method[.count]
 ///     try service.admit(method.operation(of: request), from: caller)
 ///     switch try method.call(request, limits) { … }
 ///
-/// All of them stand in `Method.init(_:)`.
+/// `Method.init(_:)` defines all of them.
 public struct Method: Sendable {
     typealias ReadParser =
         @Sendable (inout Params) throws(ServiceFailure) -> any Read
@@ -20,7 +20,7 @@ public struct Method: Sendable {
         case write(WriteParser)
     }
 
-    /// Its name on the wire.
+    /// Its name in the protocol.
     public let name: MethodName
     private let permission: Permission
     private let asksByClause: Bool
@@ -28,7 +28,7 @@ public struct Method: Sendable {
 
     /// A method that changes nothing.
     ///
-    /// - Parameter asksByClause: whether its params have a clause, to plan which may be much work.
+    /// - Parameter asksByClause: whether its params contain a clause, which may be costly to plan.
     init(
         _ name: MethodName, needs permission: Permission, asksByClause: Bool = false,
         read: @escaping ReadParser
@@ -45,7 +45,7 @@ public struct Method: Sendable {
 
     private static let all = MethodName.allCases.map(Method.init)
 
-    /// The method of a name; every name has one. O(1).
+    /// The method of a name. Every name has one. O(1).
     public static subscript(name: MethodName) -> Method { all[name.rawValue] }
 
     /// Whether its calls are writes.
@@ -53,20 +53,20 @@ public struct Method: Sendable {
         if case .write = parser { true } else { false }
     }
 
-    /// What a request is about to do, as far as its method and the bucket it names tell.
+    /// The operation of a request, as far as its method and bucket tell.
     public func operation(of request: UnreadRequest) -> Operation {
         permission.operation(of: request)
     }
 
-    /// Whether the params of a request are so many values that even to read them, or to plan what
-    /// they ask for, is more than a thread should do for which others wait.
+    /// Whether a request's params have so many values that reading or planning them would block an
+    /// event loop for too long.
     ///
-    /// Of a write that changes objects by their ids the bytes alone count: nothing is planned.
+    /// Writes that name objects by id are not planned, so only their bytes count.
     public func isLarge(_ request: UnreadRequest) -> Bool { asksByClause && request.hasManyValues }
 
     /// Reads the params.
     ///
-    /// - Throws: what is wrong with them, with the path of the member.
+    /// - Throws: the fault in them, with the path of the member.
     public func call(_ request: UnreadRequest, _ limits: Limits) throws(ServiceFailure) -> Call {
         var params = Params(try request.namedParams, limits)
         let call: Call
@@ -81,19 +81,19 @@ public struct Method: Sendable {
     }
 }
 
-/// What a request asks for, its params read and valid.
+/// A request with valid params.
 public enum Call: Sendable {
     case read(any Read)
-    /// - Parameter key: what its client calls the write, so that a repeat is recognised.
+    /// - Parameter key: the client's key for the write, by which a repetition is recognised.
     case write(Write, key: RequestKey?)
 }
 
-/// What a method needs to be let through, which is told by its name and the bucket or scope that its
-/// params name.
+/// The permission that a method needs; the method's name and the bucket or scope in the params
+/// decide it.
 enum Permission: Sendable {
-    /// Nobody has to log in.
+    /// No login is required.
     case nothing
-    /// Nobody has to log in, as long as there are no params to be refused.
+    /// No login is required if there are no params, which could be refused.
     case nothingWithoutParams
     case toRead, toWrite, toList, toAdminister
 

@@ -2,7 +2,7 @@ import Backend
 import WireProtocol
 
 extension Method {
-    /// The method of a name. One more method is a name, a line here, and a line in the table of
+    /// The method of a name. To add a method, add a name, a line here, and a line in the table of
     /// `docs/protocol.md`.
     init(_ name: MethodName) {
         switch name {

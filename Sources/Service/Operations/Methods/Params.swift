@@ -3,13 +3,13 @@ import Objects
 import QueryLanguage
 import WireProtocol
 
-/// The params of one request, taken one by one; what is left over at the end is refused by name.
+/// Reads the params of one request one at a time; any left over at the end are refused by name.
 struct Params {
     private let view: JSONView?
     private var members: MemberReader
     let limits: Limits
 
-    /// - Parameter view: a JSON object, or nil for the empty one.
+    /// - Parameter view: a JSON object, or nil for an empty one.
     init(_ view: JSONView?, _ limits: Limits) {
         self.view = view
         members = MemberReader(params: view)
@@ -20,7 +20,7 @@ struct Params {
         try members.finish(as: "\(method.text)")
     }
 
-    /// A failure of one of the params.
+    /// A failure in one of the params.
     func failure(_ name: StaticString, _ message: String) -> ServiceFailure {
         members.failure(name, message)
     }
@@ -47,12 +47,12 @@ struct Params {
         try members.optionalString(name)
     }
 
-    /// Absent it is false.
+    /// False when absent.
     mutating func bool(_ name: StaticString) throws(ServiceFailure) -> Bool {
         try members.optionalBool(name) ?? false
     }
 
-    // MARK: What several methods have
+    // MARK: Shared params
 
     mutating func bucket() throws(ServiceFailure) -> BucketName {
         try BucketName(try members.string("bucket"))
@@ -78,7 +78,7 @@ struct Params {
         try members.optionalInt("ifVersion", in: 1...Int.max).map(Int64.init)
     }
 
-    /// The field in which a write has to be newer than what is there.
+    /// The field in which a write must be newer than the stored object.
     mutating func ifNewer() throws(ServiceFailure) -> FieldPath? {
         guard let text = try members.optionalString("ifNewer") else { return nil }
         guard !text.isEmpty else { throw failure("ifNewer", "expected the path of a field") }
@@ -99,7 +99,7 @@ struct Params {
         return .at(Int64(time))
     }
 
-    /// 2^53 - 1: up to there every client's numbers are exact.
+    /// 2^53 - 1: numbers up to this are exact in every client.
     private static let latestTime = 9_007_199_254_740_991
 
     mutating func query() throws(ServiceFailure) -> Query {
@@ -110,7 +110,7 @@ struct Params {
         try QueryParser(limits: limits).clause(from: &members)
     }
 
-    /// What the client calls the write that these are the params of.
+    /// The client's key for a write with these params.
     mutating func requestKey(of method: MethodName) throws(ServiceFailure) -> RequestKey? {
         guard let text = try members.optionalString("requestKey"), let view else { return nil }
         guard (1...limits.requestKeyBytes).contains(text.utf8.count) else {

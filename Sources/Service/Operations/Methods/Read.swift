@@ -2,9 +2,9 @@ import Backend
 import JSONText
 import Objects
 
-/// A call that changes nothing: its params. It is prepared, which tells what it takes, then run.
+/// A call that changes nothing, with its params. `prepare` estimates its cost; then it runs.
 public protocol Read: Sendable {
-    /// Checks and plans it; cheap where it does not say otherwise.
+    /// Checks and plans the read; cheap unless documented otherwise.
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation
 
     /// Appends the result as JSON.
@@ -12,19 +12,19 @@ public protocol Read: Sendable {
 }
 
 extension Read {
-    /// Nothing to plan, and next to no time.
+    /// Plans nothing and takes next to no time.
     public func prepare(for caller: Caller, on service: Service) -> Preparation { .cheap }
 }
 
-/// What is known of a read before it runs.
+/// What is known about a read before it runs.
 public enum Preparation: Sendable {
-    /// There is nothing to plan, and it takes next to no time.
+    /// Needs no plan, and takes next to no time.
     case cheap
-    /// There is nothing to plan, but it takes its time.
+    /// Needs no plan, but takes long.
     case costly
     case planned(any PreparedRead)
 
-    /// Whether it is nothing for a thread that others wait for.
+    /// Whether the read is too costly for an event loop.
     public var isCostly: Bool {
         switch self {
         case .cheap: false
@@ -33,7 +33,7 @@ public enum Preparation: Sendable {
         }
     }
 
-    /// Which bucket a query or count asks, and how it runs, without the values that it asks for.
+    /// The bucket and the plan of a query or count, without the values in it.
     public var outline: (bucket: BucketName, plan: String)? {
         if case .planned(let read) = self { read.outline } else { nil }
     }

@@ -2,22 +2,22 @@ import Backend
 import JSONText
 import Objects
 
-/// For whom a read runs, on what, and within which bounds.
+/// The caller, the service and the limits of a read.
 public struct ReadContext {
     let service: Service
     let caller: Caller
     let preparation: Preparation
-    /// What the wire puts around the result; with it the answer stays within the limit of a reply.
+    /// Bytes of the envelope around the result; they count towards the limit of a reply.
     let envelopeBytes: Int
-    /// Tells that nobody wants the answer any more.
+    /// Set when nobody needs the answer any more.
     let stop: StopSignal?
 
     /// Binds a read to its caller and service.
     ///
     /// - Parameters:
-    ///   - preparation: what the read's own `prepare` gave.
-    ///   - envelopeBytes: what the wire puts around the result, in bytes.
-    ///   - stop: what ends the read soon, with a failure; nil: nothing does.
+    ///   - preparation: the result of the read's own `prepare`.
+    ///   - envelopeBytes: bytes of the envelope around the result.
+    ///   - stop: cancels the read, which then fails; nil for a read that cannot be cancelled.
     public init(
         service: Service, caller: Caller, preparation: Preparation, envelopeBytes: Int,
         stop: StopSignal?
@@ -31,7 +31,7 @@ public struct ReadContext {
 
     var backend: any Backend { service.backend }
 
-    /// Appends what was planned.
+    /// Runs the plan and appends its result.
     @discardableResult
     func find(
         maximumBytes: Int = .max, into writer: inout JSONWriter
@@ -42,7 +42,7 @@ public struct ReadContext {
         return try read.run(maximumBytes: maximumBytes, until: stop, into: &writer)
     }
 
-    /// Appends the list of a page, as much as a reply holds, and how it goes on.
+    /// Appends a page, as many objects as a reply can contain, and the key of the next page.
     ///
     /// - Parameter start: where the result begins.
     func writePage(from start: Int, to writer: inout JSONWriter) throws(ServiceFailure) {

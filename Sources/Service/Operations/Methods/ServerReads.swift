@@ -2,7 +2,7 @@ import Backend
 import JSONText
 import Objects
 
-/// What the service is, and its limits.
+/// Describes the service and its limits.
 struct ServerInfo: Read {
     func run(_ context: ReadContext, into writer: inout JSONWriter) {
         writer.raw("{\"name\":\"geobucket\",\"version\":")
@@ -22,14 +22,14 @@ struct ServerInfo: Read {
     }
 }
 
-/// Whether the service is there.
+/// Answers at once: a health check.
 struct Ping: Read {
     func run(_ context: ReadContext, into writer: inout JSONWriter) {
         writer.raw("\"pong\"")
     }
 }
 
-/// What the service has done, and what it holds.
+/// Reports the service's counters and sizes.
 struct Statistics: Read {
     func run(_ context: ReadContext, into writer: inout JSONWriter) {
         let backend = context.backend.statistics()
@@ -62,7 +62,7 @@ struct Statistics: Read {
     }
 }
 
-/// Logs the caller in; when that fails the caller stays what it was.
+/// Logs the caller in; a failure leaves the present login unchanged.
 struct LogIn: Read {
     private let token: String
 

@@ -2,7 +2,7 @@ import Backend
 import JSONText
 import Objects
 
-/// Checks everything derived against what is stored.
+/// Checks all derived data against the stored data.
 struct CheckStore: Read {
     func prepare(for caller: Caller, on service: Service) -> Preparation { .costly }
 
@@ -23,11 +23,11 @@ struct CheckStore: Read {
         writer.raw("]}")
     }
 
-    /// So many problems are told one by one.
+    /// The most problems that are listed individually.
     private static let reportedProblems = 1_000
 }
 
-/// The next piece of a copy of the store.
+/// Reads the next piece of a copy of the store.
 struct BackUpStore: Read {
     private let continues: Bool
 

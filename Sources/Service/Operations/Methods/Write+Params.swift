@@ -2,7 +2,7 @@ import Backend
 import Objects
 import QueryLanguage
 
-/// The writes, out of the params of their methods.
+/// Reads the writes from the params of their methods.
 extension Write {
     static func create(_ params: inout Params) throws(ServiceFailure) -> Write {
         let bucket = try params.bucket()

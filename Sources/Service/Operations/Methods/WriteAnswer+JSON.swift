@@ -24,7 +24,7 @@ extension WriteAnswer {
 }
 
 extension WriteResult {
-    /// Appends its id and version, and that it was not written.
+    /// Appends the id and the version, and `written` when it is false.
     fileprivate func writeVersion(to writer: inout JSONWriter) {
         writer.raw("{\"_id\":")
         writer.string(metadata.id.text)

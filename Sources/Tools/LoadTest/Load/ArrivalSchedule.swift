@@ -1,9 +1,10 @@
-/// When the requests of a stage are due: evenly, whether or not earlier ones have been answered.
+/// When the requests of a stage are due: at even intervals, whether or not earlier ones have been
+/// answered.
 ///
 /// This is an open loop: the service's users do not wait for each other. A request that cannot be
-/// sent on time keeps its due time, from which its latency counts.
+/// sent on time keeps its due time, and its latency counts from then.
 ///
-/// Times are nanoseconds of a clock that only goes forward.
+/// Times are nanoseconds of a monotonic clock.
 struct ArrivalSchedule {
     let begin: UInt64
     /// Requests a second.
@@ -20,23 +21,23 @@ struct ArrivalSchedule {
 
     /// When a request is due, by its number from 0.
     ///
-    /// Each is computed from the beginning, so rounding errors do not add up.
+    /// Each time is computed from the beginning, so rounding errors do not accumulate.
     func due(_ number: Int) -> UInt64 { begin + UInt64(Double(number) * 1e9 / rate) }
 
-    /// When the next is due; nil when all have been taken.
+    /// When the next request is due; nil when all have been taken.
     var next: UInt64? { taken < count ? due(taken) : nil }
 
-    /// Takes the next that is due at a time; nil when there is none.
+    /// Takes the next request if it is due by `now`; else nil.
     mutating func take(at now: UInt64) -> UInt64? {
         guard let due = next, due <= now else { return nil }
         taken += 1
         return due
     }
 
-    /// Drops what is not due by a time.
+    /// Drops the requests that are not due by `now`.
     mutating func end(at now: UInt64) { count = taken + waiting(at: now) }
 
-    /// How many are due at a time and not taken.
+    /// How many requests are due by `now` and have not been taken.
     func waiting(at now: UInt64) -> Int {
         guard now >= begin else { return 0 }
         let due = min(count, Int(Double(now - begin) * rate / 1e9) + 1)

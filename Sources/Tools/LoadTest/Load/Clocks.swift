@@ -2,7 +2,7 @@ import Glibc
 
 /// Clocks of the system, in nanoseconds.
 enum Clocks {
-    /// Only goes forward; the one that event loops go by.
+    /// The monotonic clock, which event loops use too.
     static var monotonic: UInt64 { time(of: CLOCK_MONOTONIC) }
 
     /// Processor time of the calling thread.

@@ -3,8 +3,8 @@ import Histogram
 import NIOCore
 import NIOPosix
 
-/// The load generator: one event loop with all connections, which sends what is due on whichever
-/// connection has been free longest.
+/// The load generator: one event loop with all connections. It sends each due request on the
+/// connection that has been free longest.
 ///
 /// A request that is due while no connection is free waits, and its latency includes the wait. So a
 /// service that stalls still gets the requests that its users would have sent meanwhile.
@@ -15,7 +15,7 @@ final class Generator: LoadConnection.Owner {
     private let loop: any EventLoop
     private var maker: RequestMaker
     private var connections: [ObjectIdentifier: LoadConnection] = [:]
-    /// Those that were free, the longest first; some may have ended since.
+    /// Connections that became free, the longest free first; some may have ended since.
     private var free: Deque<LoadConnection> = []
     private var isClosing = false
 
@@ -31,8 +31,8 @@ final class Generator: LoadConnection.Owner {
     private(set) var timeline: Timeline
     private(set) var reconnects = 0
 
-    /// The pause before the first attempt, in milliseconds; each next is up to twice as long, up to
-    /// this many times doubled.
+    /// The pause before the first attempt to reconnect, in milliseconds. Each further pause is up
+    /// to twice as long, with at most `mostDoublings` doublings.
     private static let reconnectPause = 100
     private static let mostDoublings = 5
 
@@ -48,7 +48,7 @@ final class Generator: LoadConnection.Owner {
 
     // MARK: Connections
 
-    /// Opens one more connection; it is ready, and logged in, when the future succeeds.
+    /// Opens one more connection; the future succeeds once it is ready and logged in.
     func connect() -> EventLoopFuture<Void> {
         let ready = loop.makePromise(of: Void.self)
         let connection = NIOLoopBound(
@@ -98,8 +98,8 @@ final class Generator: LoadConnection.Owner {
 
     // MARK: A stage
 
-    /// Sends requests at a rate for a time; the future succeeds when the last has ended, at the
-    /// latest `patience` seconds after it was due.
+    /// Sends requests at a rate for a time. The future succeeds when the last request has ended, at
+    /// the latest `patience` seconds after it was due.
     func run(
         rate: Double, seconds: Double, patience: Double, isWarmUp: Bool
     ) -> EventLoopFuture<StageRecord> {
@@ -174,7 +174,8 @@ final class Generator: LoadConnection.Owner {
         let kind = maker.pickKind()
         maker.write(kind)
         let now = Clocks.monotonic
-        // The delay up to here was the lack of a connection, from here on the generator itself.
+        // The delay before `freeSince` came from the lack of a free connection, the rest from the
+        // generator itself.
         record.lags.record(now - max(due, min(now, connection.freeSince)))
         if connection.freeSince > due { record.waits += 1 }
         underWay += 1
@@ -233,16 +234,16 @@ final class Generator: LoadConnection.Owner {
     }
 }
 
-/// What a generator saw in one stage.
+/// What the generator measured in one stage.
 struct StageRecord: Sendable {
     var begin: UInt64 = 0
     var end: UInt64 = 0
     var tallies: [RequestKind: Tally] = [:]
     /// Nanoseconds by which requests were sent late although a connection was free.
     var lags = Histogram<UInt32>(numberOfSignificantValueDigits: .three)
-    /// How many had to wait for a connection to become free.
+    /// How many requests waited for a free connection.
     var waits = 0
-    /// Nanoseconds of the event loop's thread.
+    /// Processor time of the event loop's thread in nanoseconds.
     var threadCPU: UInt64 = 0
 
     var total: Tally { tallies.values.reduce(into: Tally()) { $0.add($1) } }

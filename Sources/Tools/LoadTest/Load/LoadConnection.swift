@@ -3,7 +3,7 @@ import NIOCore
 
 /// A connection with at most one request in progress.
 ///
-/// Of an answer only the part that distinguishes an error from a result is read.
+/// It reads only the part of an answer that distinguishes an error from a result.
 final class LoadConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -21,14 +21,14 @@ final class LoadConnection: ChannelInboundHandler {
     }
 
     var request: Request?
-    /// When the answer before came, in nanoseconds.
+    /// When the previous answer came, in nanoseconds.
     var freeSince: UInt64 = 0
-    /// Kept until it has been told that the connection ended.
+    /// Kept until it has been notified of the connection's end.
     private let owner: any Owner
     private(set) var isOpen = true
     private var context: ChannelHandlerContext?
     private var received: ByteBuffer?
-    /// The outcome of the first exchange: the login, or a ping where nobody logs in.
+    /// The outcome of the first exchange: the login, or a ping if no login is needed.
     private var greeting: EventLoopPromise<Void>?
     private let token: String?
     private var failure: (any Error)?
@@ -44,7 +44,7 @@ final class LoadConnection: ChannelInboundHandler {
         write(line)
     }
 
-    /// Closes the connection; its owner is told.
+    /// Closes the connection, which notifies the owner.
     func close() { context?.close(promise: nil) }
 
     private func write(_ line: borrowing JSONWriter) {
@@ -77,7 +77,7 @@ final class LoadConnection: ChannelInboundHandler {
         var bytes = unwrapInboundIn(data)
         if received == nil { received = bytes } else { received!.writeBuffer(&bytes) }
         let answer = received!
-        // One request is under way, so a line break is the end of its answer.
+        // Only one request is in progress, so a line break ends its answer.
         guard answer.getInteger(at: answer.writerIndex - 1) == UInt8(ascii: "\n") else { return }
         received = nil
         let error = Answer.error(in: answer)
@@ -104,7 +104,7 @@ final class LoadConnection: ChannelInboundHandler {
     }
 }
 
-/// The examined part of an answer line.
+/// Reads the part of an answer line that matters.
 enum Answer {
     private static let head = #"{"jsonrpc":"2.0","id":1,""#.utf8.count
     private static let resultStart = UInt8(ascii: "r")

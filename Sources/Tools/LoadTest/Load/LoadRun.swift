@@ -1,6 +1,6 @@
 import NIOCore
 
-/// A load test under way: connections that are open, and the stages of its plan.
+/// A load test in progress: the open connections and the stages of the plan.
 struct LoadRun {
     private let settings: LoadSettings
     private let loop: any EventLoop
@@ -9,12 +9,12 @@ struct LoadRun {
 
     /// Connections opened at the same time.
     private static let connectionsAtOnce = 100
-    /// How often progress is told and the service's statistics are asked for.
+    /// Seconds between two reports of progress and two samples of the service's statistics.
     private static let sampleSeconds = 1.0
-    /// Of a timeline; more would not fit a picture, and each holds a histogram.
+    /// The most intervals of a timeline; more would not fit a picture, and each has a histogram.
     private static let mostIntervals = 1_000.0
 
-    /// Seconds of an interval of the timeline: whole ones.
+    /// The length of an interval of the timeline in whole seconds.
     private static func intervalSeconds(_ settings: LoadSettings) -> Double {
         let stages = Double(settings.plan.mostStages)
         let seconds = settings.warmUpSeconds + stages * settings.stageSeconds
@@ -60,7 +60,7 @@ struct LoadRun {
 
     // MARK: Stages
 
-    /// Runs warm-up and plan, puts what they show into a report, and closes the connections.
+    /// Runs warm-up and plan, fills the report with the results, and closes the connections.
     func fill(
         _ report: inout LoadReport, statistics: @escaping @Sendable () async -> [String: Double],
         _ progress: @escaping @Sendable (LoadProgress) -> Void

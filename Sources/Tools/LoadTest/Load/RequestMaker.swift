@@ -2,7 +2,7 @@ import Glibc
 import JSONText
 import SyntheticData
 
-/// Writes requests, each with a place or an object of its own.
+/// Writes requests, each with its own position or object.
 struct RequestMaker: ~Copyable {
     private let settings: RequestSettings
     private var population: Population
@@ -14,7 +14,7 @@ struct RequestMaker: ~Copyable {
 
     private static let metersPerDegree = 6_371_000 * Double.pi / 180
 
-    /// - Parameter centers: where requests go to, about; empty: where the population is.
+    /// - Parameter centers: positions to search near; empty means near the population.
     init(_ settings: RequestSettings, _ population: Population, centers: [MicroPoint]) {
         self.settings = settings
         self.population = population
@@ -54,7 +54,7 @@ struct RequestMaker: ~Copyable {
         line.raw("}}\n")
     }
 
-    /// The line up to the params behind the bucket.
+    /// The line up to and including the bucket's name; the other params follow.
     private static func prefix(_ kind: RequestKind, bucket: String) -> [UInt8] {
         let method =
             switch kind {
@@ -122,7 +122,8 @@ struct RequestMaker: ~Copyable {
         line.raw("}}")
     }
 
-    /// Near a place that is drawn, as people are near what they look for: some kilometre from it.
+    /// A position about a kilometre from a random centre, because people search near their target,
+    /// not at it.
     private mutating func center() -> MicroPoint {
         let position = centers[random.below(centers.count)]
         return Self.moved(
@@ -163,7 +164,7 @@ struct RequestMaker: ~Copyable {
 
     // MARK: Places
 
-    /// Degrees that so many metres are at a place.
+    /// Converts metres to degrees at a position.
     private static func offsets(
         _ meters: Double, at position: MicroPoint
     ) -> (north: Double, east: Double) {
@@ -171,7 +172,7 @@ struct RequestMaker: ~Copyable {
         return (north, min(90, north / cos(position.coordinate.latitude * .pi / 180)))
     }
 
-    /// A place so many degrees on, across the antimeridian where it leads there.
+    /// Moves a position by degrees, across the antimeridian if need be.
     private static func moved(_ position: MicroPoint, north: Double, east: Double) -> MicroPoint {
         let start = position.coordinate
         let longitude = (start.longitude + east).remainder(dividingBy: 360)

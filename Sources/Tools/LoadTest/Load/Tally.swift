@@ -1,9 +1,9 @@
 import Histogram
 
-/// The outcome of requests: how long each took since it was due, and which failed.
+/// The outcome of requests: the time from when each was due to its end, and which failed.
 ///
-/// Every due request is counted once, however it ended; an abandoned one counts with the time it
-/// had waited by then.
+/// Every due request is counted once, however it ended. An abandoned one counts with the time that
+/// it had waited by then.
 struct Tally: Sendable {
     /// Nanoseconds to three significant digits.
     private(set) var latencies = Histogram<UInt32>(numberOfSignificantValueDigits: .three)
@@ -38,10 +38,10 @@ struct Tally: Sendable {
 enum OwnError {
     /// The connection ended before the answer came.
     static let connectionLost = "CONNECTION_LOST"
-    /// No answer came within the waiting time after the stage's end.
+    /// No answer came in the waiting time after the stage's end.
     static let noAnswer = "NO_ANSWER"
-    /// No connection was free for it within the waiting time after the stage's end.
+    /// No connection was free for it in the waiting time after the stage's end.
     static let notSent = "NOT_SENT"
-    /// What came is not an answer of the protocol.
+    /// The line is not an answer of the protocol.
     static let malformed = "MALFORMED_ANSWER"
 }

@@ -1,9 +1,9 @@
 import Histogram
 
-/// What happened in each interval of a run.
+/// The events in each interval of a run.
 ///
-/// Latencies stand in the interval in which their requests were due, so a stall shows from when it
-/// began; answers and failures in the one in which they came.
+/// A latency belongs to the interval in which its request was due, so a stall shows from its
+/// beginning. Answers and failures belong to the interval in which they came.
 struct Timeline {
     struct Interval {
         var due = 0
@@ -32,13 +32,13 @@ struct Timeline {
         intervals[last].failed += failed ? 1 : 0
     }
 
-    /// The last interval that was over at a time.
+    /// The last interval that had ended by `time`.
     func complete(at time: UInt64) -> Interval? {
         let position = Int((time - begin) / nanoseconds) - 1
         return intervals.indices.contains(position) ? intervals[position] : nil
     }
 
-    /// The number of the interval that holds a time; it is made where it is missing.
+    /// The number of the interval that contains a time; the interval is created if it is missing.
     private mutating func position(_ time: UInt64) -> Int {
         let position = Int((max(time, begin) - begin) / nanoseconds)
         while intervals.count <= position { intervals.append(Interval()) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where values lie along a chart's edge.
+/// Maps values to positions along a chart's edge.
 struct Axis {
     struct Tick {
         var value: Double
@@ -11,12 +11,12 @@ struct Axis {
     private let range: ClosedRange<Double>
     let ticks: [Tick]
 
-    /// 0 at the near end, 1 at the far end; beyond them for values outside.
+    /// 0 at the near end, 1 at the far end; outside that range for values off the axis.
     func position(_ value: Double) -> Double {
         (project(value) - range.lowerBound) / (range.upperBound - range.lowerBound)
     }
 
-    /// From 0, or a lower bound, to a round number above the values.
+    /// From 0, or from a lower bound, to a round number above the values.
     static func linear(_ values: [Double], from low: Double = 0, isRound: Bool = true) -> Axis {
         let high = max(values.max() ?? 1, low + 1e-9)
         let step = Self.step((high - low) / 5)
@@ -26,7 +26,7 @@ struct Axis {
         return Axis(project: { $0 }, range: low...top, ticks: ticks)
     }
 
-    /// 1, 2 or 5 times a power of ten, at least so much.
+    /// 1, 2 or 5 times a power of ten, not less than `least`.
     private static func step(_ least: Double) -> Double {
         let power = pow(10, log10(least).rounded(.down))
         return power * ([1, 2, 5, 10].first { $0 * power >= least * (1 - 1e-9) } ?? 10)
@@ -46,7 +46,7 @@ struct Axis {
             project: { log10(max($0, floor)) }, range: Double(low)...Double(high), ticks: ticks)
     }
 
-    /// Percentages by the number of nines: 90, 99, 99.9 lie equally far apart.
+    /// Percentages by their number of nines: 90, 99 and 99.9 are equally far apart.
     static func nines(_ percentages: [Double]) -> Axis {
         let most = percentages.filter { $0 < 100 }.max() ?? 99
         let ticks = [0, 50, 90, 99, 99.9, 99.99, 99.999].filter { $0 <= most }

@@ -1,9 +1,9 @@
-/// Two reports side by side, at the rates that both have measured; where there is none, at the
-/// rate of each that matters most.
+/// Two reports side by side, at the rates that both measured; if they share none, at the most
+/// important rate of each.
 public struct Comparison {
     private let a, b: LoadReport
 
-    /// Compares B with A, which the text calls them.
+    /// Compares B with A; the text uses these names.
     public init(_ a: LoadReport, _ b: LoadReport) {
         self.a = a
         self.b = b

@@ -2,7 +2,7 @@ import Glibc
 
 /// Numbers as people read them.
 enum Figures {
-    /// Three significant digits, at most so many decimals, no zeros at the end: `0.182`, `5,120`.
+    /// Three significant digits, at most `most` decimals, no trailing zeros: `0.182`, `5,120`.
     static func number(_ value: Double, decimals most: Int = 4) -> String {
         guard value.isFinite else { return "–" }
         let magnitude = value == 0 ? 2 : Int(log10(abs(value)).rounded(.down))
@@ -27,14 +27,14 @@ enum Figures {
         return String(text.reversed())
     }
 
-    /// Milliseconds out of microseconds.
+    /// Converts microseconds to milliseconds.
     static func milliseconds(_ microseconds: Double) -> String {
         number(microseconds / 1_000, decimals: 3)
     }
 
     static func percent(_ share: Double) -> String { number(share * 100, decimals: 2) + " %" }
 
-    /// How much more the second is than the first: `+12 %`.
+    /// The relative change from the first to the second: `+12 %`.
     static func change(from a: Double, to b: Double) -> String {
         if a == b { return "0 %" }
         guard a != 0 else { return "–" }

@@ -1,4 +1,4 @@
-/// Lines over a common axis, as SVG inside a page: colours and fonts are the page's.
+/// Lines over a common axis, as SVG in a page that defines colours and fonts.
 struct LineChart {
     struct Line {
         var name: String
@@ -6,7 +6,7 @@ struct LineChart {
         var points: [(x: Double, y: Double)?]
     }
 
-    /// A stretch of the horizontal axis with a name above it.
+    /// A range of the horizontal axis with a name above it.
     struct Band {
         var from: Double
         var to: Double
@@ -24,7 +24,7 @@ struct LineChart {
     var width = 960.0
     var height = 300.0
 
-    /// Room around the lines; to the right for half of the widest name of a tick, `99.999 %`.
+    /// Margins; the right one fits half of the widest tick label, `99.999 %`.
     private static let (left, right, top, bottom) = (64.0, 32.0, 34.0, 44.0)
 
     /// A figure with its caption and legend.
@@ -110,7 +110,7 @@ struct LineChart {
         "<text x=\"\(Self.n(x))\" y=\"\(Self.n(y))\" text-anchor=\"\(anchor)\">\(Self.escaped(text))</text>"
     }
 
-    /// Pixels to a tenth.
+    /// Pixels with one decimal.
     private static func n(_ value: Double) -> String { String((value * 10).rounded() / 10) }
 
     static func escaped(_ text: String) -> String {

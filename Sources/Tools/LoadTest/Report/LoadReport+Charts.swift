@@ -1,5 +1,5 @@
 extension LoadReport {
-    /// The pictures of the report, in its order.
+    /// The charts of the report in their order.
     var charts: [LineChart] {
         [latencyOverTime, rateOverTime] + (measured.count > 1 ? [latencyByRate] : [])
             + (focus.map { [Self.distribution($0)] } ?? [])
@@ -74,7 +74,7 @@ extension LoadReport {
     private static func distribution(_ stage: Stage) -> LineChart {
         let outcomes = [("all", stage.all)] + stage.outcomes
         let lines = outcomes.map { name, outcome in
-            // Beyond one in so many requests there is nothing to be told.
+            // A percentile without a request above it tells nothing.
             let known = zip(Distribution.ladder, outcome.latency.percentiles).filter {
                 (1 - $0.0 / 100) * Double(outcome.requests) >= 1
             }
@@ -89,7 +89,7 @@ extension LoadReport {
 
     // MARK: The service
 
-    /// Numbers of `server.stats` over the run, small.
+    /// Small charts of `server.stats` over the run.
     var serverCharts: [LineChart] {
         [
             serverChart("Processors busy", "", isRate: true) { $0.numbers["cpuSeconds"] },

@@ -1,5 +1,5 @@
 extension LoadReport {
-    /// The report as a page: one file, well-formed XML, nothing fetched from elsewhere.
+    /// The report as a page: one file, well-formed XML, with no external resources.
     public var html: String {
         """
         <!DOCTYPE html>
@@ -28,7 +28,7 @@ extension LoadReport {
         """
     }
 
-    /// Numbers of the service that the run changed, as they were before and after it.
+    /// The service's numbers that the run changed, before and after it.
     private var changes: TextTable {
         var table = TextTable(["server.stats", "before", "after", "change"])
         guard let first = samples.first?.numbers, let last = samples.last?.numbers else {
@@ -69,7 +69,7 @@ extension LoadReport {
         return "<div class=\"across\"><table>\n\(rows.joined(separator: "\n"))\n</table></div>"
     }
 
-    /// Okabe and Ito's colours, which the colour-blind tell apart; lighter ones on dark.
+    /// Okabe and Ito's colours, which colour-blind people can distinguish; lighter ones on dark.
     private static let palette = [
         ("#0072b2", "#56b4e9"), ("#d55e00", "#f0894b"), ("#009e73", "#2fc79c"),
         ("#cc79a7", "#e09cc2"), ("#8a6d00", "#f0e442"), ("#56b4e9", "#9fd3f5"),

@@ -1,14 +1,14 @@
 import FoundationEssentials
 
 extension LoadReport {
-    /// The report as JSON text, the same bytes for the same report.
+    /// The report as JSON text; equal reports have equal bytes.
     public func json() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
     }
 
-    /// - Throws: `LoadFailure` for what is no report of this version.
+    /// - Throws: `LoadFailure` for text that is no report of this version.
     public init(json: [UInt8]) throws(LoadFailure) {
         do {
             self = try JSONDecoder().decode(LoadReport.self, from: Data(json))

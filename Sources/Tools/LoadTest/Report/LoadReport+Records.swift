@@ -42,10 +42,10 @@ extension LoadReport.Stage {
                 waits: record.waits))
     }
 
-    /// Results and errors a second, up to the last.
+    /// Results and errors a second, until the last one.
     public var answersPerSecond: Double { Double(all.requests) / seconds }
 
-    /// Which part of a processor the generator's event loop was busy.
+    /// The fraction of a processor that the generator's event loop used.
     public var generatorLoad: Double { generator.cpuSeconds / seconds }
 }
 

@@ -9,20 +9,20 @@ extension LoadReport.Sample {
 }
 
 extension LoadReport {
-    /// What the service itself took in a stage, by what it counted from sample to sample in it.
+    /// The service's own cost in a stage, from its counters in the samples of that stage.
     struct ServiceCost {
-        /// Processors that were busy.
+        /// The average number of busy processors.
         var processors: Double
         var microsecondsPerRequest: Double
     }
 
-    /// Nil where fewer than two samples lie in the stage.
+    /// Nil if the stage has fewer than two samples.
     func serviceCost(in stage: Stage) -> ServiceCost? {
         let time = stage.begin...(stage.begin + stage.seconds)
         let inside = samples.filter { time.contains($0.seconds) }
         var (cpuSeconds, seconds, requests) = (0.0, 0.0, 0.0)
         for (before, after) in zip(inside, inside.dropFirst()) {
-            // A service that was started anew has begun to count anew.
+            // A restart resets the service's counters.
             guard let from = before.numbers["cpuSeconds"], let to = after.numbers["cpuSeconds"],
                 to >= from, after.requests >= before.requests
             else { continue }

@@ -7,7 +7,7 @@ extension LoadReport {
         return parts.joined(separator: "\n")
     }
 
-    /// What was measured, in sentences.
+    /// What was measured, as sentences.
     var facts: [String] {
         [
             "GeoBucket \(setup.version) at \(setup.server), bucket \(setup.bucket) with "
@@ -18,7 +18,7 @@ extension LoadReport {
         ]
     }
 
-    /// The stage whose kinds and distribution are shown: of the highest rate that held the
+    /// The stage whose kinds and distribution are shown: the one with the highest rate that met the
     /// objective, else the last.
     var focus: Stage? { measured.last { $0.rate == highestRateHeld } ?? measured.last }
 

@@ -2,28 +2,28 @@
 ///
 /// As JSON it has these members under these names; times of latencies are microseconds.
 public struct LoadReport: Codable, Sendable, Equatable {
-    /// What kind of file this is, and its version.
+    /// The kind of file, and its version.
     public var format = Self.currentFormat
     /// UTC, ISO 8601.
     public var date: String
-    /// What was asked of which service.
+    /// The load and the service.
     public var setup: Setup
-    /// The stages in the order in which they ran, the warm-up first where there was one.
+    /// The stages in the order in which they ran, beginning with the warm-up if there was one.
     public var stages: [Stage] = []
-    /// The highest rate that held the objective; nil when there is none, or no rate did.
+    /// The highest rate that met the objective; nil without an objective, or if no rate met it.
     public var highestRateHeld: Double?
-    /// Whether the test was ended before its plan was.
+    /// Whether the test ended before its plan did.
     public var isCutShort = false
-    /// Seconds that each interval of the timeline lasts.
+    /// The length of each interval of the timeline in seconds.
     public var intervalSeconds = 1.0
-    /// The intervals of the whole run, warm-up included, from its beginning on.
+    /// The intervals of the whole run, warm-up included.
     public var timeline: [Interval] = []
-    /// Numbers of `server.stats`, in time.
+    /// Samples of `server.stats` in order of time.
     public var samples: [Sample] = []
     /// Connections that were lost and opened again.
     public var reconnects = 0
 
-    /// What `format` is in reports written by this version.
+    /// The `format` of reports written by this version.
     public static let currentFormat = "geobucket-loadtest-1"
 
     init(date: String, setup: Setup) {
@@ -31,37 +31,37 @@ public struct LoadReport: Codable, Sendable, Equatable {
         self.setup = setup
     }
 
-    /// What the load was, and the service that it went to.
+    /// The load, and the service that received it.
     public struct Setup: Codable, Sendable, Equatable {
-        /// Where the service was reached: `HOST:PORT`, an IPv6 host in brackets.
+        /// The service's address: `HOST:PORT`, an IPv6 host in brackets.
         public var server: String
-        /// Of the service.
+        /// The service's version.
         public var version: String
-        /// The bucket that the requests went to.
+        /// The bucket that received the requests.
         public var bucket: String
-        /// In the bucket when the load began.
+        /// The number of objects in the bucket when the load began.
         public var objects: Int
         /// Weights of the kinds of requests, as `Mix` reads them: `radius=60,get=20`.
         public var mix: String
         /// Connections, each with one request at a time.
         public var connections: Int
-        /// Seconds that each rate was held.
+        /// The duration of each rate in seconds.
         public var stageSeconds: Double
-        /// Seconds of warm-up, at the first rate; 0: none.
+        /// The duration of the warm-up in seconds, at the first rate; 0 means none.
         public var warmUpSeconds: Double
         /// Metres: the radius of circles, half the side of boxes.
         public var radiusMeters: Double
-        /// Metres that an object went in one move.
+        /// The distance of one move in metres.
         public var moveMeters: Double
         /// The seed of all random choices.
         public var seed: UInt64
-        /// The objective, as `Objective` reads it: `p99=5ms`; nil: none was set.
+        /// The objective, as `Objective` reads it: `p99=5ms`; nil if none was set.
         public var objective: String?
     }
 
     /// Requests at one rate.
     public struct Stage: Codable, Sendable, Equatable {
-        /// Requests a second that were due.
+        /// The target rate in requests a second.
         public var rate: Double
         /// Whether it is the warm-up, whose figures do not count.
         public var isWarmUp: Bool
@@ -69,21 +69,22 @@ public struct LoadReport: Codable, Sendable, Equatable {
         public var begin: Double
         /// Seconds until the last request ended.
         public var seconds: Double
-        /// How all of its requests ended.
+        /// The outcome of all requests.
         public var all: Outcome
-        /// How the requests of each kind ended, by the kind's name; a kind without any is left out.
+        /// The outcome of each kind of request, by the kind's name; kinds without requests are left
+        /// out.
         public var kinds: [String: Outcome]
-        /// Whether it held the objective; nil for the warm-up, and where no objective was set.
+        /// Whether it met the objective; nil for the warm-up, and without an objective.
         public var isHeld: Bool?
-        /// What the load generator took and how late it was.
+        /// The generator's cost and lateness.
         public var generator: GeneratorCost
     }
 
-    /// How requests ended.
+    /// The outcome of requests.
     public struct Outcome: Codable, Sendable, Equatable {
-        /// Requests that were due, those that failed included.
+        /// Requests that were due, including those that failed.
         public var requests: Int
-        /// By error code.
+        /// Failures by error code.
         public var errors: [String: Int]
         /// Microseconds from when a request was due to its end, whether or not it failed.
         public var latency: Distribution
@@ -98,37 +99,37 @@ public struct LoadReport: Codable, Sendable, Equatable {
         public var cpuSeconds: Double
         /// How late requests were sent although a connection was free.
         public var lag: Distribution
-        /// Requests that had to wait until a connection was free.
+        /// Requests that waited for a free connection.
         public var waits: Int
     }
 
-    /// What happened in an interval: `LoadReport.intervalSeconds` long.
+    /// The events of an interval, `LoadReport.intervalSeconds` long.
     public struct Interval: Codable, Sendable, Equatable {
         /// Requests that were due in it; the latencies are theirs.
         public var due: Int
-        /// Results that came in it.
+        /// Results that arrived in it.
         public var answered: Int
         /// Requests that ended in it with an error or without an answer.
         public var failed: Int
-        /// Microseconds; nil where nothing was due.
+        /// The median latency in microseconds; nil if nothing was due.
         public var p50: Double?
-        /// Microseconds; nil where nothing was due.
+        /// The 99th percentile in microseconds; nil if nothing was due.
         public var p99: Double?
-        /// Microseconds, of 99.9 percent; nil where nothing was due.
+        /// The 99.9th percentile in microseconds; nil if nothing was due.
         public var p999: Double?
-        /// Microseconds; nil where nothing was due.
+        /// The largest latency in microseconds; nil if nothing was due.
         public var max: Double?
     }
 
     /// The numbers of `server.stats` at one time.
     public struct Sample: Codable, Sendable, Equatable {
-        /// From the beginning of the run.
+        /// Seconds from the beginning of the run.
         public var seconds: Double
-        /// Members of members joined by dots: `memory.residentBytes`.
+        /// Numbers by their paths, nested members joined by dots: `memory.residentBytes`.
         public var numbers: [String: Double]
     }
 
-    /// The stages whose figures count.
+    /// All stages except the warm-up.
     public var measured: [Stage] { stages.filter { !$0.isWarmUp } }
 }
 
@@ -136,15 +137,15 @@ public struct LoadReport: Codable, Sendable, Equatable {
 public struct Distribution: Codable, Sendable, Equatable {
     /// The arithmetic mean, in microseconds.
     public var mean: Double
-    /// By `Distribution.ladder`, then the largest.
+    /// The values at the percentages of `Distribution.ladder`, then the largest.
     public var percentiles: [Double]
 
-    /// Of which percentages there are values.
+    /// The percentages that have values.
     public static let ladder = [
         0, 10, 25, 50, 75, 90, 95, 97.5, 99, 99.5, 99.75, 99.9, 99.95, 99.99, 99.995, 99.999, 100,
     ]
 
-    /// The value of a percentage on the ladder.
+    /// The value at a percentage of the ladder.
     public subscript(_ percentile: Double) -> Double {
         guard let position = Self.ladder.firstIndex(of: percentile) else {
             preconditionFailure("\(percentile) is not on the ladder")

@@ -1,4 +1,4 @@
-/// Rows of text in columns: the first to the left, the others to the right.
+/// Rows of text in columns: the first is aligned to the left, the others to the right.
 struct TextTable {
     private(set) var rows: [[String]]
 
@@ -6,7 +6,7 @@ struct TextTable {
 
     mutating func add(_ row: [String]) { rows.append(row) }
 
-    /// One line a row, each ended.
+    /// One line for each row, each with a line break.
     var text: String {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in

@@ -1,8 +1,8 @@
 import Glibc
 import SyntheticData
 
-/// Places out of a text: one `LATITUDE,LONGITUDE` in degrees a line; empty lines and lines that
-/// begin with `#` are passed over, as are further columns.
+/// Positions from a text: one `LATITUDE,LONGITUDE` in degrees a line. Empty lines, lines that begin
+/// with `#`, and further columns are ignored.
 public enum Centers {
     /// - Throws: `LoadFailure` that names the line at fault.
     public static func parse(_ text: [UInt8]) throws(LoadFailure) -> [MicroPoint] {

@@ -6,10 +6,10 @@ public enum LoadPlan: Sendable, Equatable {
     case rate(Double)
     /// Rates from the first up to the last, at equal steps.
     case ramp(from: Double, to: Double, step: Double)
-    /// The highest rate between two that holds an objective.
+    /// The highest rate between two that meets an objective.
     case search(from: Double, to: Double)
 
-    /// The fastest rate.
+    /// The highest rate.
     public static let largestRate = 10_000_000.0
     /// The most stages of a ramp.
     static let longestRamp = 1_000
@@ -57,17 +57,18 @@ public enum LoadPlan: Sendable, Equatable {
         switch self {
         case .rate: 1
         case .ramp(let from, let to, let step): Int((to - from) / step) + 1
-        // So many doublings, the last rate of all, and halvings of a gap as wide as a rate.
+        // The doublings, the last rate, and the halvings of a gap as wide as the rate below it.
         case .search(let from, let to):
             Int(log2(to / from)) + 2 + Int((-log2(RateWalk.precision)).rounded(.up))
         }
     }
 }
 
-/// The rates of a plan, one after the other; a search depends on the outcome of the last one.
+/// Yields the rates of a plan one by one; a search depends on the previous outcome.
 ///
-/// A search doubles the rate until one does not hold the objective, then halves the gap between the
-/// highest that did and the lowest that did not until it is within 5 % of the former.
+/// A search doubles the rate until one misses the objective. Then it halves the gap between the
+/// highest rate that met it and the lowest that missed it, until the gap is within 5 % of the
+/// former.
 struct RateWalk {
     private let plan: LoadPlan
     private var tried = 0
@@ -83,7 +84,7 @@ struct RateWalk {
         if !held {
             lowestFailed = min(rate, lowestFailed ?? .infinity)
         } else if rate < lowestFailed ?? .infinity {
-            // Above a rate that failed none counts as held, even if it was lucky.
+            // No rate above one that missed the objective counts as met, even if it was lucky.
             highestHeld = rate
         }
     }
@@ -95,7 +96,7 @@ struct RateWalk {
         case .rate(let rate): return tried == 0 ? rate : nil
         case .ramp(let from, let to, let step):
             let rate = from + Double(tried) * step
-            // A last step that rounding pushed beyond the end still counts.
+            // Rounding may push the last step beyond the end; it still counts.
             return rate <= to * (1 + 1e-9) ? min(rate, to) : nil
         case .search(let from, let to): return next(from, to)
         }

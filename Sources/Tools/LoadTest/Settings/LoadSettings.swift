@@ -4,22 +4,22 @@ import SyntheticData
 public struct LoadSettings: Sendable {
     /// The rates to try, in requests a second.
     public var plan: LoadPlan
-    /// What is requested, of which bucket.
+    /// The requests and their bucket.
     public var requests: RequestSettings
-    /// What a rate has to hold; nil: no rate is judged.
+    /// The objective for each rate; nil evaluates none.
     public var objective: Objective?
     /// Connections, each with one request at a time: 1 to `mostConnections`.
     public var connections = 50
-    /// How long each rate is held.
+    /// The duration of each rate.
     public var stageSeconds = 30.0
-    /// How long the first rate is sent before anything counts.
+    /// The duration of the first rate before measurements count.
     public var warmUpSeconds = 5.0
     /// How long to wait for answers after a stage's end.
     public var patienceSeconds = 10.0
     /// Search centres; empty means near the bucket's objects.
     public var centers: [MicroPoint] = []
 
-    /// The most connections that a load test takes.
+    /// The most connections that a load test opens.
     public static let mostConnections = 10_000
 
     /// Settings with 50 connections, stages of 30 seconds and no objective.

@@ -22,12 +22,12 @@ public enum RequestKind: String, CaseIterable, Codable, Sendable {
     case move
 }
 
-/// How often each kind of request is sent, by weight.
+/// The frequency of each kind of request, by weight.
 ///
 ///     let mix = try Mix("radius=60,nearest=20,move=8")
 ///     mix.pick(&random)       // .radius, 60 times in 88
 public struct Mix: Sendable, Equatable, CustomStringConvertible {
-    /// Kinds in the order of the text, with weights above 0.
+    /// Weights above 0, in the order of the text.
     public let weights: [Weight]
     private let total: Int
 
@@ -42,7 +42,7 @@ public struct Mix: Sendable, Equatable, CustomStringConvertible {
     /// The largest weight.
     static let largestWeight = 1_000_000
 
-    /// From `KIND=WEIGHT,…`; a kind alone weighs 1.
+    /// Parses `KIND=WEIGHT,…`; a kind without a weight has weight 1.
     ///
     /// - Throws: `LoadFailure` that names the part at fault.
     public init(_ text: String) throws(LoadFailure) {

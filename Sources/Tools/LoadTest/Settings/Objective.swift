@@ -13,7 +13,7 @@ public struct Objective: Sendable, Equatable, CustomStringConvertible {
         ("us", 1e3), ("ms", 1e6), ("s", 1e9),
     ]
 
-    /// From `pPERCENTILE=LATENCY`, the latency in `us`, `ms` or `s`.
+    /// Parses `pPERCENTILE=LATENCY`, the latency in `us`, `ms` or `s`.
     ///
     /// - Throws: `LoadFailure`.
     public init(_ text: String) throws(LoadFailure) {
@@ -37,7 +37,7 @@ public struct Objective: Sendable, Equatable, CustomStringConvertible {
         return UInt64(number * unit.nanoseconds)
     }
 
-    /// Whether enough requests kept it; one that failed did not, however fast it was.
+    /// Whether enough requests were fast enough; a failed one never counts, however fast it was.
     func isHeld(by tally: Tally) -> Bool {
         let kept = Double(tally.count - tally.slowerOrFailed(than: nanoseconds))
         return kept * 100 >= percentile * Double(tally.count)
