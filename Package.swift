@@ -76,7 +76,7 @@ let package = Package(
         .target(
             name: "ObjectStore",
             dependencies: [
-                "CGlibc", "CZlib", "Geodesy", "Objects", "Backend", "WriteRules",
+                "CGlibc", "CZlib", "Geodesy", "JSONText", "Objects", "Backend", "WriteRules",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),

@@ -15,6 +15,9 @@ import argparse, json, os, pathlib, socket, subprocess, sys, tempfile, threading
 import urllib.parse, urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "scripts"))
+import service
+
 SERVICE, HTTP, PROMETHEUS = 5362, 5363, 5390
 PODMAN = ["podman", "--cgroup-manager", "cgroupfs", "--runtime", "runc"]
 NAME = "geobucket-rehearsal"
@@ -123,7 +126,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--share", type=float, default=0.7)
     parser.add_argument("--output", default="rehearsal")
-    parser.add_argument("--geobucket", default=".build/release/geobucket")
+    service.add_option(parser)
     options = parser.parse_args()
     output = pathlib.Path(options.output)
     output.mkdir(parents=True, exist_ok=True)

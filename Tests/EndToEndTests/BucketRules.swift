@@ -134,7 +134,7 @@ import Testing
             }
             #expect(
                 try await list() == #"{"buckets":[\#(plain),"#
-                    + #"{"bucket":"shops","objects":3,"geoFields":["a.b","location"]}]}"#)
+                    + #"{"bucket":"shops","objects":3,"geoFields":["a.b","l","location"]}]}"#)
             #expect(
                 try await list(#"{"scope":"users/a1"}"#)
                     == #"{"buckets":[{"bucket":"users/a1/notes","objects":1,"geoFields":["p"]}]}"#)

@@ -4,6 +4,7 @@ import Testing
 /// What is no clause, and the path that says where.
 @Suite struct ClauseRefusalRules {
     private static let p = point(1, 2)
+    private static let line = #"{"type":"LineString","coordinates":[[1,2],[3,4]]}"#
 
     /// Members of a clause, and the path behind `bucketQuery.clause` of the one at fault.
     static let faults: [(String, String)] = [
@@ -80,6 +81,34 @@ import Testing
         (
             #""type":"geopolygon","field":"f","polygon":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]},"x":1"#,
             ".x"
+        ),
+        // geocorridor
+        (#""type":"geocorridor","line":\#(line),"width":1"#, ".field"),
+        (#""type":"geocorridor","field":"f","width":1"#, ".line"),
+        (#""type":"geocorridor","field":"f","line":[],"width":1"#, ".line"),
+        (#""type":"geocorridor","field":"f","line":null,"width":1"#, ".line"),
+        (#""type":"geocorridor","field":"f","line":\#(line)"#, ".width"),
+        (#""type":"geocorridor","field":"f","line":\#(line),"width":0"#, ".width"),
+        (#""type":"geocorridor","field":"f","line":\#(line),"width":-1"#, ".width"),
+        (#""type":"geocorridor","field":"f","line":\#(line),"width":1000000.001"#, ".width"),
+        (#""type":"geocorridor","field":"f","line":\#(line),"width":1e400"#, ".width"),
+        (#""type":"geocorridor","field":"f","line":\#(line),"width":"1""#, ".width"),
+        (#""type":"geocorridor","field":"f","line":\#(line),"width":null"#, ".width"),
+        (
+            #""type":"geocorridor","field":"f","line":\#(line),"width":1,"putDistanceInto":"1d""#,
+            ".putDistanceInto"
+        ),
+        (
+            #""type":"geocorridor","field":"f","line":\#(line),"width":1,"putAlongInto":5"#,
+            ".putAlongInto"
+        ),
+        (
+            #""type":"geocorridor","field":"f","line":\#(line),"width":1,"putDistanceInto":"x","putAlongInto":"x""#,
+            ".putAlongInto"
+        ),
+        (
+            #""type":"geocorridor","field":"f","line":\#(line),"width":1,"model":"sphere""#,
+            ".model"
         ),
         // geodistance
         (#""type":"geodistance","center":\#(p),"radius":1"#, ".field"),

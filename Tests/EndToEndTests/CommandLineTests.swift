@@ -309,6 +309,78 @@ import Testing
         }
     }
 
+    private static let line = #"{"type":"LineString","coordinates":[[0,0],[10,0]]}"#
+
+    @Test func `A query along the line of a GeoJSON file is in the line's order`() async throws {
+        try await Self.with { service, folder, run in
+            try await service.store(
+                [("later", 0.5, 6.0), ("first", 0.001, 2), ("away", 5, 3)].map {
+                    ($0.0, "\"location\":\(point($0.1, $0.2))")
+                })
+            let file = folder + "/line.geojson"
+            let feature = #"{"type":"Feature","properties":{},"geometry":\#(Self.line)}"#
+            let other = #"{"type":"Feature","geometry":null,"properties":null}"#
+            for text in [
+                Self.line, feature,
+                #"{"type":"FeatureCollection","features":[\#(other),\#(feature)]}"#,
+            ] {
+                try Self.write(text, file)
+                let query = ["query", "--bucket", "b1", "--along", file, "--width", "100km"]
+                let table = try await run(query)
+                #expect(table.status == 0, "\(table.errors)")
+                let lines = table.output.split(separator: "\n").map(String.init)
+                #expect(lines.count == 3 && lines[1].contains("first"), "\(table.output)")
+                #expect(lines[0].contains("along") && lines[0].contains("distance"))
+                #expect(
+                    lines[1].contains("222.4 km") && lines[1].contains("111.2 m"), "\(lines[1])")
+                let farthest = try await run(query + ["--order-by", "distance:desc"])
+                #expect(farthest.output.split(separator: "\n")[1].contains("later"))
+                let near = try await run(query + ["--near", "0,6"])
+                #expect(near.output.split(separator: "\n")[1].contains("later"))
+                let count = try await run(["count"] + query.dropFirst())
+                #expect(count.output == "2\n")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"type":"Point","coordinates":[1,2]}"#, "type"),
+        (#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]}}"#, "geometry.type"),
+        (#"{"type":"Feature"}"#, "no geometry"),
+        (#"{"type":"FeatureCollection","features":[]}"#, "no geometry"),
+        (
+            #"{"type":"FeatureCollection","features":[{"geometry":\#(line)},{"geometry":\#(line)}]}"#,
+            "found 2"
+        ),
+        (#"{"type":"LineString","coordinates":[[0,0],[180,0]]}"#, "coordinates[1]"),
+        ("{", "--along"),
+    ])
+    func `A file without a line is refused with the place`(_ text: String, _ words: String)
+        async throws
+    {
+        try await Self.with { _, folder, run in
+            let file = folder + "/line.geojson"
+            try Self.write(text, file)
+            let query = try await run(
+                ["query", "--bucket", "b1", "--along", file, "--width", "1km"])
+            #expect(query.status == 2 && query.errors.contains(words), "\(query.errors)")
+            #expect(query.errors.contains("line.geojson"), "\(query.errors)")
+        }
+    }
+
+    @Test(arguments: [
+        (["--along", "x"], "--width"), (["--width", "1km"], "--along"),
+        (["--along", "/nowhere/x", "--width", "1km"], "cannot be read"),
+    ])
+    func `A corridor without its line or width is refused`(_ flags: [String], _ words: String)
+        async throws
+    {
+        try await Self.with { _, _, run in
+            let query = try await run(["query", "--bucket", "b1"] + flags)
+            #expect(query.status == 2 && query.errors.contains(words), "\(query.errors)")
+        }
+    }
+
     private static func tamper(with store: String, _ statement: String) throws {
         let queue = try DatabaseQueue(path: store)
         try queue.write { try $0.execute(sql: statement) }

@@ -175,7 +175,7 @@ import Testing
         try await TestService.with { service in
             try await service.store([
                 "o1": "\"p\":\(point(0, 1))", "o2": "\"p\":\(point(0, 2))", "o3": #""p":5"#,
-                "o4": #""p":[\#(point(0, 1))]"#,
+                "o4": #""p":[[\#(point(0, 1))]]"#,
             ])
             let (one, two) = ("111194.926645", "222389.853289")
             for (clause, found) in [

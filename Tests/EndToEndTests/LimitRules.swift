@@ -13,7 +13,7 @@ import Testing
                     "lineBytes", "replyBytes", "objectBytes", "objectDepth", "pageObjects",
                     "batchRequests", "putManyObjects", "exports", "exportLogBytes", "clauseDepth",
                     "clauses",
-                    "inValues", "polygonPositions", "orderKeys",
+                    "inValues", "polygonPositions", "linePositions", "orderKeys",
                     "dataTypeBytes", "geoFields", "queryMilliseconds", "exportIdleMilliseconds",
                     "connections", "connectionsPerAddress", "handshakeMilliseconds",
                     "lineMilliseconds", "idleMilliseconds", "unreadMilliseconds",

@@ -166,35 +166,4 @@ import Testing
             }
         }
     }
-
-    @Test func `A name of each aggregation of many is looked up, not compared with all`()
-        async throws
-    {
-        try await TestService.with { service in
-            // Compared with all, ten times as many take a hundred times as long. A busy machine may hold
-            // one up, and hardly the same one again and again.
-            var ratios: [Double] = []
-            while ratios.count < 5, ratios.min() ?? .infinity > 40 {
-                let few = try await Self.timeOfAggregations(1_500, service)
-                ratios.append(try await Self.timeOfAggregations(15_000, service) / few)
-            }
-            #expect(ratios.min()! <= 40)
-        }
-    }
-
-    private static func timeOfAggregations(_ count: Int, _ service: TestService) async throws
-        -> Double
-    {
-        let names = (0..<count).map { #"{"type":"COUNT","putAggregationInto":"a\#($0)"}"# }
-        let (start, list) = (ContinuousClock.now, names.joined(separator: ","))
-        let params = #"{"bucket":"b1","bucketQuery":{"aggregations":[\#(list)]}}"#
-        let answer = try await service.call("bucket.query", params)
-        let time = (ContinuousClock.now - start) / .seconds(1)
-        #expect(answer["aggregations"]?.names.count == count)
-        let twice = #"{"bucket":"b1","bucketQuery":{"aggregations":[\#(list),\#(names[7])]}}"#
-        #expect(
-            try await service.outcome("bucket.query", twice)
-                == "INVALID_INPUT_DATA bucketQuery.aggregations[\(count)].putAggregationInto")
-        return time
-    }
 }

@@ -143,23 +143,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("null", ""), ("{}", ""), ("[5]", "[0]"), ("[{}]", "[0].type"),
-        (#"[{"type":"COUNT"}]"#, "[0].putAggregationInto"),
-        (#"[{"type":"SUM","putAggregationInto":"n"}]"#, "[0].type"),
-        (#"[{"type":"COUNT","putAggregationInto":"n","field":"f"}]"#, "[0].field"),
-        (#"[{"type":"COUNT","putAggregationInto":5}]"#, "[0].putAggregationInto"),
-    ])
-    func `What is no aggregation is refused with its path`(_ text: String, _ path: String)
-        async throws
-    {
-        try await TestService.with { service async throws in
-            #expect(
-                try await service.queryOutcome(order: "\"aggregations\":\(text)")
-                    == "INVALID_INPUT_DATA bucketQuery.aggregations\(path)")
-        }
-    }
-
     @Test func `fields chooses first-level names, ids and distances come always`() async throws {
         let clock = FakeClock(7)
         try await TestService.with(clock: clock) { service in

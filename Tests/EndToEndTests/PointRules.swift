@@ -75,12 +75,14 @@ import Testing
         }
     }
 
-    @Test func `GeoPoints are found at any depth of field path, not inside arrays`() async throws {
+    @Test func `GeoPoints are found at any depth of field path, not below the elements of arrays`()
+        async throws
+    {
         try await TestService.with { service in
             try await service.store([
                 "o1": #""a":{"b":{"c":\#(point(1, 1))}}"#,
                 "o2": #""a":{"b":[{"c":\#(point(1, 1))}]}"#,
-                "o3": #""a":[\#(point(1, 1))]"#,
+                "o3": #""a":[[\#(point(1, 1))]]"#,
                 "o4": #""a.b.c":\#(point(1, 1))"#,
             ])
             for shape in [

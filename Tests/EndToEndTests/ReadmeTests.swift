@@ -13,7 +13,9 @@ import Testing
     }
 
     /// The documents whose console sessions are run, one after the other on one service.
-    private static let documents = ["README.md", "docs/command-line.md", "docs/protocol.md"]
+    private static let documents = [
+        "README.md", "docs/command-line.md", "docs/protocol.md", "docs/queries.md",
+    ]
 
     /// The console sessions of a document; a command goes on behind a `\` at the end of its line.
     private static func examples(_ document: String) throws -> [Example] {

@@ -169,6 +169,28 @@ public struct Clause: Sendable, Equatable {
         return Clause("geopolygon", field, [.init("polygon", polygon)])
     }
 
+    /// Points within a distance of a line of great-circle arcs.
+    ///
+    /// - Parameters:
+    ///   - line: two or more points, in the order in which the line passes them.
+    ///   - width: metres to either side of the line, at most 1,000,000.
+    ///   - putDistanceInto: the name under which each object reports its distance from the line, in
+    ///     metres.
+    ///   - putAlongInto: the name under which each object reports how far along the line its nearest
+    ///     place is, in metres from the line's beginning.
+    public static func geoCorridor(
+        _ field: String, line: [GeoPoint], width: Double, putDistanceInto: String? = nil,
+        putAlongInto: String? = nil
+    ) -> Clause {
+        let line = JSONValue.object([
+            "type": .string("LineString"), "coordinates": .array(line.map(\.position)),
+        ])
+        var members = [JSONValue.Member("line", line), member("width", width)]
+        if let putDistanceInto { members.append(member("putDistanceInto", putDistanceInto)) }
+        if let putAlongInto { members.append(member("putAlongInto", putAlongInto)) }
+        return Clause("geocorridor", field, members)
+    }
+
     private static func coordinates(_ rings: [[GeoPoint]]) -> JSONValue {
         .array(rings.map { ring in .array(ring.map(\.position)) })
     }

@@ -89,11 +89,36 @@ extension Field<String> {
     public func contains(_ part: String) -> Clause { .contains(path, value: part) }
 }
 
+extension Field<[GeoPoint]> {
+    /// Objects with a point within a distance in metres of a centre; the nearest point's distance is
+    /// reported.
+    public func isWithin(
+        _ radius: Double, of center: GeoPoint, putDistanceInto name: String? = nil
+    ) -> Clause {
+        Field<GeoPoint>(path).isWithin(radius, of: center, putDistanceInto: name)
+    }
+}
+
 extension Field<GeoPoint> {
     /// Points within a distance in metres of a centre.
     public func isWithin(
         _ radius: Double, of center: GeoPoint, putDistanceInto name: String? = nil
     ) -> Clause {
         .geoDistance(path, center: center, radius: radius, putDistanceInto: name)
+    }
+
+    /// Points within a distance in metres to either side of a line of great-circle arcs.
+    ///
+    /// - Parameters:
+    ///   - width: the distance to either side, in metres.
+    ///   - line: the positions of the line, two or more.
+    ///   - name: the name of the reported distance from the line, in metres.
+    ///   - along: the name of the reported distance along the line, in metres.
+    public func isWithin(
+        _ width: Double, ofLine line: [GeoPoint], putDistanceInto name: String? = nil,
+        putAlongInto along: String? = nil
+    ) -> Clause {
+        .geoCorridor(
+            path, line: line, width: width, putDistanceInto: name, putAlongInto: along)
     }
 }

@@ -114,6 +114,12 @@ public final class GeoObject: Sendable {
     /// A GeoPoint that is in range; nil for anything else.
     public func getGeoPoint(forKey key: String) -> GeoPoint? { self[key]?.geoPoint }
 
+    /// The GeoPoints among the elements of an array, or a field's only GeoPoint; empty for anything
+    /// else. Clauses on the field ask for any of these.
+    public func getGeoPoints(forKey key: String) -> [GeoPoint] {
+        self[key].map { ($0.array ?? [$0]).compactMap(\.geoPoint) } ?? []
+    }
+
     /// A field's value as any type that JSON can hold.
     ///
     /// - Throws: `JSONMismatch`, with the path of what does not match; a missing field reads as null.
@@ -161,6 +167,13 @@ public final class GeoObject: Sendable {
     @discardableResult
     public func setGeoPoint(_ point: GeoPoint, forKey key: String) -> Bool {
         setObject(point, forKey: key)
+    }
+
+    /// Sets a field locally to an array of GeoPoints; returns false if one is out of range. The
+    /// service accepts up to 100.
+    @discardableResult
+    public func setGeoPoints(_ points: [GeoPoint], forKey key: String) -> Bool {
+        setObject(points, forKey: key)
     }
 
     /// Removes a field locally; `save` removes it from the service's copy.

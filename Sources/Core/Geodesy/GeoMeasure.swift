@@ -1,4 +1,4 @@
-/// How far places lie from something: what a query reports, orders by and walks along.
+/// How far places lie from something, or how far along it: what a query reports and orders by.
 ///
 ///     GeoMeasure.distance(from: DistanceModel.Origin(oslo, .sphere)).distance(to: bergen)
 ///
@@ -6,11 +6,28 @@
 public enum GeoMeasure: Sendable, Hashable {
     /// From a place, by its model.
     case distance(from: DistanceModel.Origin)
+    /// From the nearest place of a line.
+    case distanceFromLine(GeoLine)
+    /// From the beginning of a line to its nearest place, along it.
+    case along(GeoLine)
 
     /// How far the place lies.
     public func distance(to position: Coordinate) -> Distance {
         switch self {
         case .distance(let origin): origin.distance(to: position)
+        case .distanceFromLine(let line): line.nearest(to: position).distance
+        case .along(let line): line.nearest(to: position).along
+        }
+    }
+
+    /// Of several places: how far the nearest lies, nil without any. Along a line it is how far along
+    /// the one lies that is nearest to the line; if several are equally near, the first along it.
+    public func nearest(_ positions: some Collection<Coordinate>) -> Distance? {
+        switch self {
+        case .distance, .distanceFromLine: positions.lazy.map(distance(to:)).min()
+        case .along(let line):
+            positions.lazy.map(line.nearest(to:))
+                .min { ($0.distance, $0.along) < ($1.distance, $1.along) }?.along
         }
     }
 
@@ -23,6 +40,7 @@ public enum GeoMeasure: Sendable, Hashable {
         switch self {
         case .distance(let origin):
             origin.meters(toLatitudes: latitudes, longitudes: longitudes)
+        case .distanceFromLine, .along: nil
         }
     }
 
@@ -30,6 +48,7 @@ public enum GeoMeasure: Sendable, Hashable {
     public var nanoseconds: Double {
         switch self {
         case .distance(let origin): origin.model == .sphere ? 60 : 1_000
+        case .distanceFromLine(let line), .along(let line): line.nearestNanoseconds
         }
     }
 }

@@ -11,10 +11,11 @@ public enum GeoShape: Sendable, Hashable {
     case box(GeoBox)
     case polygon(GeoPolygon)
     case circle(GeoCircle)
+    case corridor(GeoCorridor)
 
     /// The kinds, by their names in plans.
     public enum Kind: String, Sendable, CaseIterable {
-        case box, polygon, circle
+        case box, polygon, circle, corridor
     }
 
     /// Which kind the shape is, for plans.
@@ -23,6 +24,7 @@ public enum GeoShape: Sendable, Hashable {
         case .box: .box
         case .polygon: .polygon
         case .circle: .circle
+        case .corridor: .corridor
         }
     }
 
@@ -32,6 +34,7 @@ public enum GeoShape: Sendable, Hashable {
         case .box(let box): box.contains(position)
         case .polygon(let polygon): polygon.contains(position)
         case .circle(let circle): circle.contains(position)
+        case .corridor(let corridor): corridor.contains(position)
         }
     }
 
@@ -41,6 +44,7 @@ public enum GeoShape: Sendable, Hashable {
         case .box(let box): body { box.contains($0) }
         case .polygon(let polygon): body { polygon.contains($0) }
         case .circle(let circle): body { circle.contains($0) }
+        case .corridor(let corridor): body { corridor.contains($0) }
         }
     }
 
@@ -48,7 +52,7 @@ public enum GeoShape: Sendable, Hashable {
     public var isEverywhere: Bool {
         switch self {
         case .circle(let circle): circle.isEverywhere
-        case .box, .polygon: false
+        case .box, .polygon, .corridor: false
         }
     }
 
@@ -58,7 +62,7 @@ public enum GeoShape: Sendable, Hashable {
     public func radiusMeters(by measure: GeoMeasure) -> Double? {
         switch self {
         case .circle(let circle): measure == circle.distance ? circle.radiusMeters : nil
-        case .box, .polygon: nil
+        case .box, .polygon, .corridor: nil
         }
     }
 }
@@ -71,14 +75,16 @@ extension GeoShape {
         case .box: 12
         case .polygon(let polygon): polygon.testNanoseconds
         case .circle: 60
+        case .corridor(let corridor): corridor.testNanoseconds
         }
     }
 
     /// About how many nanoseconds the shape adds to each point that a search of the index finds: of
-    /// a polygon what a test takes, as nodes are asked too, and of those inside no points are.
+    /// a polygon or corridor what a test takes, as nodes are asked too, and of those inside no points
+    /// are.
     public var searchNanoseconds: Double {
         switch self {
-        case .polygon: testNanoseconds
+        case .polygon, .corridor: testNanoseconds
         case .box, .circle: 0
         }
     }
@@ -88,7 +94,7 @@ extension GeoShape {
     public var isCostlyToCount: Bool {
         switch self {
         case .box: false
-        case .polygon: true
+        case .polygon, .corridor: true
         case .circle(let circle): circle.model == .wgs84
         }
     }

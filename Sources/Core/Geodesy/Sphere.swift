@@ -37,6 +37,14 @@ public enum Sphere {
 
     static let radiansPerDegree = Double.pi / 180
 
+    /// The angle in radians with this sine and cosine, both perhaps scaled alike.
+    static func angle(sine: Double, cosine: Double) -> Double { atan2(sine, cosine) }
+
+    /// The sine and the cosine of an angle in radians.
+    static func sineAndCosine(_ angle: Double) -> (sine: Double, cosine: Double) {
+        (sin(angle), cos(angle))
+    }
+
     /// The cosine of a latitude, towards the poles as the sine of the complement, which is exact to
     /// the last bits there.
     static func cosineOfLatitude(_ degrees: Double) -> Double {

@@ -17,6 +17,13 @@ public enum GeoPoint {
         return Coordinate(validLatitude: latitude.double, longitude: longitude.double)
     }
 
+    /// Where a field's value in a stored document is: the coordinate of a GeoPoint, or those of the
+    /// GeoPoints among an array's elements. Empty for any other value.
+    public static func coordinates(of value: JSONView) -> [Coordinate] {
+        value.kind == .array
+            ? value.elements.compactMap(coordinate) : coordinate(of: value).map { [$0] } ?? []
+    }
+
     /// The coordinate of a value that must be a GeoPoint; throws what is wrong, and where.
     public static func validate(_ value: JSONView) throws(ServiceFailure) -> Coordinate {
         guard isClaimed(by: value) else {
@@ -68,7 +75,7 @@ public enum GeoPoint {
     }
 }
 
-/// A GeoPoint and its path in its object.
+/// A GeoPoint and its path in its object. An array with several GeoPoints is several at one path.
 public struct FieldPoint: Sendable, Hashable {
     /// Where in the object the point is.
     public let field: FieldPath
@@ -81,17 +88,31 @@ public struct FieldPoint: Sendable, Hashable {
         self.coordinate = coordinate
     }
 
-    /// The GeoPoints of an object that a field path can name: at any depth, not inside arrays.
+    /// The GeoPoints of an object that a field path can name, at any depth: its own and those in its
+    /// array. The points of one path follow each other, in the order of the array.
     ///
     /// If the last of nested duplicates, or a first-level name with dots, hides another value, only
     /// the one that a query would see counts.
     ///
-    /// - Parameter limit: the search stops after this many.
-    /// - Complexity: O(values), and the length of the path for each point.
+    /// - Parameter limit: the search stops after this many paths.
+    /// - Complexity: O(values), and the length of the path for each path.
     public static func all(in object: JSONView, atMost limit: Int = .max) -> [FieldPoint] {
         var search = Search(top: object, limit: limit)
         search.collect(object)
         return search.found
+    }
+
+    /// Calls `body` with each field path and its points.
+    public static func forEachField<Failure: Error>(
+        of points: [FieldPoint],
+        _ body: (FieldPath, ArraySlice<FieldPoint>) throws(Failure) -> Void
+    ) throws(Failure) {
+        var rest = points[...]
+        while let field = rest.first?.field {
+            let next = rest.firstIndex { $0.field != field } ?? rest.endIndex
+            try body(field, rest[..<next])
+            rest = rest[next...]
+        }
     }
 
     /// A walk through an object.
@@ -99,6 +120,8 @@ public struct FieldPoint: Sendable, Hashable {
         let top: JSONView
         let limit: Int
         var found: [FieldPoint] = []
+        /// The number of paths of the points found.
+        private var paths = 0
         /// The names that lead to the present object.
         private var names: [UnsafeBufferPointer<UInt8>] = []
         /// First-level names with dots, which hide what lies deeper; nil until it matters.
@@ -111,31 +134,42 @@ public struct FieldPoint: Sendable, Hashable {
 
         mutating func collect(_ object: JSONView) {
             var hidden: Set<Int>?
-            for (position, member) in zip(0..., object.members) where member.value.kind == .object {
-                guard found.count < limit else { return }
+            for (position, member) in zip(0..., object.members)
+            where member.value.kind == .object || member.value.kind == .array {
+                guard paths < limit else { return }
+                // What the service drops is at no field path.
+                if names.isEmpty, WrittenName(member.name) != .user { continue }
                 let dotted = member.name.contains(UInt8(ascii: "."))
                 if dotted && !names.isEmpty { continue }  // no path leads there
-                let before = found.count
+                let (before, pathsBefore) = (found.count, paths)
                 names.append(member.name)
-                if let coordinate = GeoPoint.coordinate(of: member.value) {
-                    add(coordinate)
+                if member.value.kind == .array {
+                    add(GeoPoint.coordinates(of: member.value))
+                } else if let coordinate = GeoPoint.coordinate(of: member.value) {
+                    add(CollectionOfOne(coordinate))
                 } else if !dotted {
                     collect(member.value)
                 }
                 names.removeLast()
                 guard found.count > before else { continue }
                 if hidden == nil { hidden = object.hiddenMembers() }
-                if hidden!.contains(position) { found.removeLast(found.count - before) }
+                if hidden!.contains(position) {
+                    found.removeLast(found.count - before)
+                    paths = pathsBefore
+                }
             }
         }
 
-        private mutating func add(_ coordinate: Coordinate) {
+        private mutating func add(_ points: some Collection<Coordinate>) {
+            guard !points.isEmpty else { return }
             let path = Array(names.joined(separator: [UInt8(ascii: ".")]))
             if names.count > 1 {
                 if dottedNames == nil { dottedNames = Self.dottedNames(of: top) }
                 if dottedNames!.contains(path) { return }
             }
-            found.append(FieldPoint(field: FieldPath(utf8: path), coordinate: coordinate))
+            let field = FieldPath(utf8: path)
+            paths += 1
+            for point in points { found.append(FieldPoint(field: field, coordinate: point)) }
         }
 
         private static func dottedNames(of object: JSONView) -> Set<[UInt8]> {

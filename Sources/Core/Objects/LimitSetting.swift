@@ -50,10 +50,21 @@ public struct LimitSetting: Sendable {
         LimitSetting(
             "polygonPositions", \.polygonPositions, 4...1_000_000,
             "positions of all polygons of one query"),
+        LimitSetting(
+            "linePositions", \.linePositions, 2...1_000_000, "positions of all lines of one query"),
         LimitSetting("orderKeys", \.orderKeys, 1...1_000, "keys of one order"),
+        LimitSetting("aggregations", \.aggregations, 1...1_000, "aggregations of one query"),
+        LimitSetting(
+            "groupValues", \.groupValues, 1...1_000_000, "values that one GROUP may ask for"),
+        LimitSetting(
+            "groupBytes", \.groupBytes, 1_024...1 << 40,
+            "bytes of the distinct values that one query's GROUPs tell apart, each counted with 64 more"
+        ),
         LimitSetting("dataTypeBytes", \.dataTypeBytes, 1...10_000, "bytes of one `dataType`"),
         LimitSetting(
             "geoFields", \.geoFields, 1...10_000, "field paths at which one bucket holds GeoPoints"),
+        LimitSetting(
+            "arrayPoints", \.arrayPoints, 1...1_000_000, "GeoPoints in one array of an object"),
         LimitSetting("requestKeyBytes", \.requestKeyBytes, 1...10_000, "bytes of one `requestKey`"),
         LimitSetting(
             "requestKeys", \.requestKeys, 0...1 << 40,

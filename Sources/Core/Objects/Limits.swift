@@ -23,12 +23,22 @@ public struct Limits: Sendable, Equatable {
     public var inValues = 200
     /// Positions of all polygons of one query.
     public var polygonPositions = 10_000
+    /// Positions of all lines of one query.
+    public var linePositions = 10_000
     /// Keys of one order.
     public var orderKeys = 16
+    /// Aggregations of one query.
+    public var aggregations = 16
+    /// Values that one GROUP may ask for.
+    public var groupValues = 1_000
+    /// Bytes of the distinct values of the fields that one query groups by.
+    public var groupBytes = 128 * 1_048_576
     /// Bytes of one `_dataType`.
     public var dataTypeBytes = 200
     /// Field paths at which one bucket holds GeoPoints.
     public var geoFields = 100
+    /// GeoPoints in one array of an object.
+    public var arrayPoints = 100
     /// Bytes of one `requestKey`.
     public var requestKeyBytes = 100
     /// Writes of the last 24 hours that are remembered by their `requestKey`.

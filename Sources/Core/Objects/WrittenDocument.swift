@@ -5,7 +5,7 @@ import JSONText
 public struct WrittenDocument: Sendable {
     /// Minified JSON object without predefined fields, everything else spelled as it came.
     public let text: [UInt8]
-    /// At most one more than the field paths of GeoPoints that a bucket may have.
+    /// Those of one path follow each other.
     public let points: [FieldPoint]
 
     /// Validates a document by the rules for objects.
@@ -35,12 +35,38 @@ public struct WrittenDocument: Sendable {
                 at: path)
         }
         points = FieldPoint.all(in: value, atMost: limits.geoFields + 1)
+        try Self.check(points, limits, at: path)
     }
 
     /// A document that the service has composed of validated parts.
     public init(text: [UInt8], points: [FieldPoint]) {
         self.text = text
         self.points = points
+    }
+
+    /// Refuses points at more field paths than a bucket may have, and arrays with too many points.
+    private static func check(
+        _ points: [FieldPoint], _ limits: Limits, at path: String
+    ) throws(ServiceFailure) {
+        guard points.count > min(limits.geoFields, limits.arrayPoints) else { return }
+        var fields = 0
+        try FieldPoint.forEachField(of: points) { field, points throws(ServiceFailure) in
+            fields += 1
+            func refusal(_ message: String) -> ServiceFailure {
+                ServiceFailure(
+                    .invalidInputData, message, at: "\(path).\(shortened(field.text))")
+            }
+            guard points.count <= limits.arrayPoints else {
+                throw refusal(
+                    "the array has \(points.count) GeoPoints, at most \(limits.arrayPoints) are "
+                        + "allowed")
+            }
+            guard fields <= limits.geoFields else {
+                throw refusal(
+                    "the object has GeoPoints at more than \(limits.geoFields) field paths, as many "
+                        + "as a bucket may have")
+            }
+        }
     }
 
     /// With more members than this, names are looked up in a hash table.

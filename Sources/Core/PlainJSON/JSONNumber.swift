@@ -67,6 +67,26 @@ public enum JSONNumber: Sendable, Comparable, Hashable {
         }
     }
 
+    /// The number of a pair as `floored` returns it, in its canonical spelling.
+    public init(floor: Double, rest: UInt16) {
+        if rest == 0 {
+            self = JSONNumber.decimal(floor).canonical
+        } else if floor < 0 {
+            self = .integer(Int64(floor) + Int64(rest))
+        } else {
+            let value = UInt64(floor) + UInt64(rest)
+            self = Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
+        }
+    }
+
+    /// The same number in the one spelling that all equal numbers share: an integer if it fits 64
+    /// bits, otherwise a decimal.
+    public var canonical: JSONNumber {
+        guard case .decimal(let value) = self else { return self }
+        if let integer = Int64(exactly: value) { return .integer(integer) }
+        return UInt64(exactly: value).map { .unsigned($0) } ?? self
+    }
+
     private func order(_ other: JSONNumber) -> Int {
         switch (self, other) {
         case (.integer(let a), .integer(let b)): return a < b ? -1 : (a == b ? 0 : 1)

@@ -48,17 +48,10 @@ extension Clause {
         case .contains(let field, let literal):
             return field.value(in: object).map { literal.isContained(in: $0) } ?? .unknown
         case .geo(let clause):
-            return clause.field.position(in: object).map { Truth(clause.shape.contains($0)) }
-                ?? .unknown
+            let points = clause.field.value(in: object).map(GeoPoint.coordinates) ?? []
+            return points.isEmpty ? .unknown : Truth(points.contains(where: clause.shape.contains))
         case .all, .hasField, .and, .or, .not: preconditionFailure("not such a leaf")
         }
-    }
-}
-
-extension FieldPath {
-    /// The GeoPoint that it names in an object; nil if there is none.
-    fileprivate func position(in object: JSONView) -> Coordinate? {
-        value(in: object).flatMap(GeoPoint.coordinate)
     }
 }
 

@@ -8,16 +8,22 @@ import Objects
 /// One parser reads all clauses of a query, because no two may report under one name.
 struct GeoClauseParser {
     enum ClauseType: String, CaseIterable {
-        case geobox, geodistance, geopolygon
+        case geobox, geodistance, geopolygon, geocorridor
     }
 
     /// The types of clauses that report distances, for error messages.
-    static let reporting = "a \"geodistance\" does with \"putDistanceInto\""
+    static let reporting =
+        "a \"geodistance\" does with \"putDistanceInto\", "
+        + "a \"geocorridor\" with \"putAlongInto\" too"
 
     private var names: Set<String> = []
     private var polygons: PolygonParser
+    private var lines: LineParser
 
-    init(limits: Limits) { polygons = PolygonParser(limits: limits) }
+    init(limits: Limits) {
+        polygons = PolygonParser(limits: limits)
+        lines = LineParser(limits: limits)
+    }
 
     mutating func clause(
         _ type: ClauseType, on field: FieldPath, _ members: inout MemberReader
@@ -27,23 +33,29 @@ struct GeoClauseParser {
         case .geopolygon: return GeoClause(field, .polygon(try polygon(&members)))
         case .geodistance:
             let circle = try circle(&members)
-            let report = try report("putDistanceInto", &members).map {
-                ReportedDistance($0, of: field, by: circle.distance)
-            }
-            return GeoClause(field, .circle(circle), reports: report.map { [$0] } ?? [])
+            let distance = try report("putDistanceInto", circle.distance, of: field, &members)
+            return GeoClause(field, .circle(circle), reports: [distance].compactMap(\.self))
+        case .geocorridor:
+            let corridor = try corridor(&members)
+            let distance = try report("putDistanceInto", corridor.distance, of: field, &members)
+            let along = try report("putAlongInto", corridor.along, of: field, &members)
+            return GeoClause(
+                field, .corridor(corridor), reports: [distance, along].compactMap(\.self))
         }
     }
 
-    /// The name that a member gives to a distance.
+    /// The distance to which a member gives a name.
     private mutating func report(
-        _ member: StaticString, _ members: inout MemberReader
-    ) throws(ServiceFailure) -> String? {
+        _ member: StaticString, _ measure: GeoMeasure, of field: FieldPath,
+        _ members: inout MemberReader
+    ) throws(ServiceFailure) -> ReportedDistance? {
         guard let name = try members.optionalString(member) else { return nil }
         try QueryParser.checkResultName(name, at: member.description)
         guard names.insert(name).inserted else {
-            throw members.failure(member, "\(quoted(name)) is used by another clause already")
+            throw members.failure(
+                member, "\(quoted(name)) is the name of another distance already")
         }
-        return name
+        return ReportedDistance(name, of: field, by: measure)
     }
 
     private func point(
@@ -86,7 +98,11 @@ struct GeoClauseParser {
     private func circle(_ members: inout MemberReader) throws(ServiceFailure) -> GeoCircle {
         let center = try point(&members, "center")
         var meters = Double.infinity
-        if let value = members.optional("radius") { meters = try radius(value, members) }
+        if let value = members.optional("radius") {
+            meters = try length(
+                value, "radius", atMost: GeoCircle.maximumRadiusMeters, ", half the circumference",
+                members)
+        }
         return GeoCircle(center, radiusMeters: meters, model: try model(&members))
     }
 
@@ -99,18 +115,31 @@ struct GeoClauseParser {
         return model
     }
 
-    private func radius(
-        _ value: JSONView, _ members: MemberReader
+    private mutating func corridor(
+        _ members: inout MemberReader
+    ) throws(ServiceFailure) -> GeoCorridor {
+        let view = try members.required("line", "a GeoJSON LineString")
+        let line = try ServiceFailure.inside("line", try lines.parse(view))
+        let value = try members.required("width", "a number of metres")
+        let width = try length(
+            value, "width", atMost: GeoCorridor.maximumWidthMeters, "", members)
+        return GeoCorridor(line, widthMeters: width)
+    }
+
+    /// More than 0 metres.
+    ///
+    /// - Parameter reason: what the greatest length is, for the failure.
+    private func length(
+        _ value: JSONView, _ name: StaticString, atMost maximum: Double, _ reason: String,
+        _ members: MemberReader
     ) throws(ServiceFailure) -> Double {
-        let maximum = GeoCircle.maximumRadiusMeters
         guard value.kind == .number || value.kind == .huge else {
-            throw members.failure("radius", "expected a number of metres")
+            throw members.failure(name, "expected a number of metres")
         }
         guard let meters = value.number?.double, meters <= maximum else {
-            throw members.failure(
-                "radius", "radius must be at most \(Int(maximum)) m, half the circumference")
+            throw members.failure(name, "\(name) must be at most \(Int(maximum)) m\(reason)")
         }
-        guard meters > 0 else { throw members.failure("radius", "radius must be greater than 0") }
+        guard meters > 0 else { throw members.failure(name, "\(name) must be greater than 0") }
         return meters
     }
 }

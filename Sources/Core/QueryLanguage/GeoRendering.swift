@@ -15,6 +15,9 @@ extension GeoClause {
         case .circle(let circle):
             writer.leaf("geodistance", field)
             circle.write(to: &writer)
+        case .corridor(let corridor):
+            writer.leaf("geocorridor", field)
+            corridor.write(to: &writer)
         }
         for report in reports {
             writer.key(report.measure.member)
@@ -34,6 +37,12 @@ extension GeoClause {
             text.integer(polygon.positionCount)
             text.raw(" POSITIONS")
         case .circle(let circle): circle.describe(to: &text)
+        case .corridor(let corridor):
+            text.raw(" WITHIN ")
+            text.double(corridor.widthMeters)
+            text.raw(" m OF LINE OF ")
+            text.integer(corridor.line.positions.count)
+            text.raw(" POSITIONS")
         }
     }
 }
@@ -46,6 +55,7 @@ extension GeoShape {
         case .polygon: "the points of \(field) in the polygon"
         case .circle where isEverywhere: "all points of \(field)"
         case .circle: "the points of \(field) within the radius"
+        case .corridor: "the points of \(field) in the corridor"
         }
     }
 }
@@ -54,7 +64,8 @@ extension GeoMeasure {
     /// The member of a clause that names the distance by this measure.
     fileprivate var member: StaticString {
         switch self {
-        case .distance: "putDistanceInto"
+        case .distance, .distanceFromLine: "putDistanceInto"
+        case .along: "putAlongInto"
         }
     }
 }
@@ -103,7 +114,7 @@ extension GeoCircle {
 }
 
 extension GeoPolygon {
-    /// As a GeoJSON geometry, positions without altitude.
+    /// As a GeoJSON geometry.
     fileprivate func write(to writer: inout JSONWriter) {
         writer.key("polygon")
         if polygons.count == 1 {
@@ -117,14 +128,30 @@ extension GeoPolygon {
     }
 
     private static func write(_ rings: [[Coordinate]], to writer: inout JSONWriter) {
-        writer.array(rings) { ring, writer in
-            writer.array(ring) { position, writer in
-                writer.byte(UInt8(ascii: "["))
-                writer.double(position.longitude)
-                writer.byte(UInt8(ascii: ","))
-                writer.double(position.latitude)
-                writer.byte(UInt8(ascii: "]"))
-            }
+        writer.array(rings) { $1.positions($0) }
+    }
+}
+
+extension GeoCorridor {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.key("line")
+        writer.raw("{\"type\":\"LineString\",\"coordinates\":")
+        writer.positions(line.positions)
+        writer.byte(UInt8(ascii: "}"))
+        writer.key("width")
+        writer.double(widthMeters)
+    }
+}
+
+extension JSONWriter {
+    /// Appends positions of GeoJSON, without altitudes.
+    fileprivate mutating func positions(_ positions: [Coordinate]) {
+        array(positions) { position, writer in
+            writer.byte(UInt8(ascii: "["))
+            writer.double(position.longitude)
+            writer.byte(UInt8(ascii: ","))
+            writer.double(position.latitude)
+            writer.byte(UInt8(ascii: "]"))
         }
     }
 }

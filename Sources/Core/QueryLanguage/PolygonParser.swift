@@ -4,17 +4,11 @@ import Objects
 
 /// Parses a GeoJSON geometry of type Polygon or MultiPolygon (RFC 7946) into a `GeoPolygon`, or
 /// throws the first fault with its path.
-///
-/// The first two numbers of a position are longitude and latitude; further ones, such as an
-/// altitude, must be numbers and are ignored.
 struct PolygonParser {
-    /// How many more positions the query may have.
-    private var positions: Int
-    private let limit: Int
+    private var positions: PositionParser
 
     init(limits: Limits) {
-        limit = limits.polygonPositions
-        positions = limit
+        positions = PositionParser(limit: limits.polygonPositions, of: "polygons")
     }
 
     mutating func parse(_ view: JSONView) throws(ServiceFailure) -> GeoPolygon {
@@ -35,8 +29,8 @@ struct PolygonParser {
     ) throws(ServiceFailure) -> GeoPolygon {
         var polygons: [[[Coordinate]]] = []
         if isSeveral {
-            polygons = try elements(of: view, "an array of polygons") {
-                parser, view throws(ServiceFailure) in try parser.rings(view)
+            polygons = try view.map("an array of polygons") { view throws(ServiceFailure) in
+                try rings(view)
             }
         } else {
             polygons = [try rings(view)]
@@ -52,45 +46,8 @@ struct PolygonParser {
     }
 
     private mutating func rings(_ view: JSONView) throws(ServiceFailure) -> [[Coordinate]] {
-        try elements(of: view, "an array of rings") { parser, view throws(ServiceFailure) in
-            try parser.elements(of: view, "a ring: an array of positions") {
-                parser, view throws(ServiceFailure) in
-                try parser.position(view)
-            }
+        try view.map("an array of rings") { view throws(ServiceFailure) in
+            try positions.positions(view, "a ring: an array of positions")
         }
-    }
-
-    private mutating func elements<Element>(
-        of view: JSONView, _ expected: String,
-        _ read: (inout PolygonParser, JSONView) throws(ServiceFailure) -> Element
-    ) throws(ServiceFailure) -> [Element] {
-        guard view.kind == .array else {
-            throw ServiceFailure(.invalidInputData, "expected \(expected)")
-        }
-        var elements: [Element] = []
-        elements.reserveCapacity(view.count)
-        for (index, element) in zip(0..., view.elements) {
-            elements.append(try ServiceFailure.inside("[\(index)]", try read(&self, element)))
-        }
-        return elements
-    }
-
-    private mutating func position(_ view: JSONView) throws(ServiceFailure) -> Coordinate {
-        var numbers = view.elements
-        guard let longitude = numbers.next(), let latitude = numbers.next() else {
-            throw ServiceFailure(
-                .invalidInputData, "expected a position: [longitude, latitude] in degrees")
-        }
-        positions -= 1
-        guard positions >= 0 else {
-            throw ServiceFailure(
-                .invalidInputData, "more than \(limit) positions in the polygons of one query")
-        }
-        for (index, number) in zip(2..., numbers) where number.number == nil {
-            throw ServiceFailure(.invalidInputData, "expected a number", at: "[\(index)]")
-        }
-        return Coordinate(
-            latitude: try GeoPoint.degrees(latitude, 90, at: "[1]"),
-            longitude: try GeoPoint.degrees(longitude, 180, at: "[0]"))
     }
 }

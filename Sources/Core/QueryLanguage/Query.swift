@@ -31,21 +31,21 @@ public struct Query: Sendable, Hashable {
     public var limit: Int?
     /// First-level names to return besides `_id` and `_calculated`; nil means the whole object.
     public var fields: [[UInt8]]?
-    /// Names of the requested COUNTs; if empty, the objects themselves are returned.
-    public var counts: [String]
+    /// The requested figures; if empty, the objects themselves are returned.
+    public var aggregations: [Aggregation]
     /// The opaque key that a page ended with.
     public var paginationKey: String?
 
     /// A query of every object in the order of creation, unless stated otherwise.
     public init(
         clause: Clause = .all, order: [OrderKey] = [], limit: Int? = nil,
-        fields: [[UInt8]]? = nil, counts: [String] = [], paginationKey: String? = nil
+        fields: [[UInt8]]? = nil, aggregations: [Aggregation] = [], paginationKey: String? = nil
     ) {
         self.clause = clause
         self.order = order
         self.limit = limit
         self.fields = fields
-        self.counts = counts
+        self.aggregations = aggregations
         self.paginationKey = paginationKey
     }
 }

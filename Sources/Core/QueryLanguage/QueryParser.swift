@@ -15,7 +15,7 @@ public struct QueryParser {
         query.limit = try pageLimit(&params)
         query.paginationKey = try params.optionalString("paginationKey")
         query.fields = try fields(&params)
-        if query.paginationKey != nil, !query.counts.isEmpty {
+        if query.paginationKey != nil, !query.aggregations.isEmpty {
             throw ServiceFailure(
                 .queryNotSupported, "an aggregation has no pages",
                 at: "paginationKey")
@@ -57,7 +57,7 @@ public struct QueryParser {
         var query = Query()
         query.clause = try clause(&members)
         query.order = try order(&members, of: query.clause)
-        query.counts = try counts(&members)
+        query.aggregations = try aggregations(&members)
         try members.finish(as: "a query")
         return query
     }
@@ -147,36 +147,12 @@ public struct QueryParser {
         return fault + "; expected \(quoted("_calculated." + first))"
     }
 
-    private func counts(_ members: inout MemberReader) throws(ServiceFailure) -> [String] {
+    private func aggregations(
+        _ members: inout MemberReader
+    ) throws(ServiceFailure) -> [Aggregation] {
         guard let view = members.optional("aggregations") else { return [] }
-        guard view.kind == .array else {
-            throw members.failure("aggregations", "expected an array")
-        }
-        var names: [String] = []
-        var known: Set<String> = []
-        for (index, element) in zip(0..., view.elements) {
-            names.append(
-                try ServiceFailure.inside(
-                    "aggregations[\(index)]", try countName(element, besides: &known)))
-        }
-        return names
-    }
-
-    private func countName(
-        _ view: JSONView, besides names: inout Set<String>
-    ) throws(ServiceFailure) -> String {
-        var entry = try MemberReader(view)
-        let type = try entry.string("type")
-        guard type == "COUNT" else {
-            throw entry.failure("type", "\(quoted(type)) is no aggregation; expected \"COUNT\"")
-        }
-        let name = try entry.string("putAggregationInto")
-        try Self.checkResultName(name, at: "putAggregationInto")
-        guard names.insert(name).inserted else {
-            throw entry.failure("putAggregationInto", "\(quoted(name)) is used already")
-        }
-        try entry.finish(as: "an aggregation")
-        return name
+        var parser = AggregationParser(limits: limits)
+        return try parser.parse(view)
     }
 
     private func pageLimit(_ params: inout MemberReader) throws(ServiceFailure) -> Int? {

@@ -30,8 +30,8 @@ struct CircleRegion: MeasurableRegion {
     }
 
     func contains(latitude: Double, longitude: Double) -> Bool {
-        origin.distance(to: Coordinate(latitude: latitude, longitude: longitude))
-            .isWithin(radiusMeters: radiusMeters)
+        origin.isWithin(
+            radiusMeters: radiusMeters, of: Coordinate(latitude: latitude, longitude: longitude))
     }
 
     @inline(__always)

@@ -1,7 +1,8 @@
 import Geodesy
 import PersistentStructures
 
-/// The points of a `PointIndex` in the order of their distance, found on demand.
+/// The slots of a `PointIndex` in the order of their distance, found on demand. A slot with several
+/// points is as far away as the nearest of them.
 ///
 ///     var walk = index.nearest(by: GeoCircle(oslo).distance)
 ///     while let (slot, distance) = walk.next(), distance < .kilometers(5) { … }
@@ -31,9 +32,9 @@ public struct NearestWalk: DistanceWalk {
     /// Whether at most sixteen points will be requested, so that sixteen known points limit the
     /// search.
     private let isShort: Bool
-    private let tiers: [TierRecord]
-    private let delta: [Entry]
-    private let stamps: PersistentArray<UInt32>
+    private let index: PointIndex
+    /// The slots with several points whose distance is known.
+    private var known: Set<Slot> = []
     private var open: BinaryHeap<Open>
     private var found: BinaryHeap<Found>
 
@@ -58,13 +59,11 @@ public struct NearestWalk: DistanceWalk {
         self.nearer = after.map { bounds.key(within: $0.distance.meters - 1e-6) } ?? -1
         self.left = limit ?? .max
         self.isShort = left <= TierLayout.fanout && after == nil && bounds.orderLikeDistances
-        self.tiers = index.tiers
-        self.delta = index.delta
-        self.stamps = index.stamps
+        self.index = index
         self.open = BinaryHeap(minimumCapacity: 256)
         self.found = BinaryHeap(minimumCapacity: 16)
-        for first in stride(from: 0, to: delta.count, by: Open.batch) {
-            let keys = delta[first..<min(first + Open.batch, delta.count)].lazy.map {
+        for first in stride(from: 0, to: index.delta.count, by: Open.batch) {
+            let keys = index.delta[first..<min(first + Open.batch, index.delta.count)].lazy.map {
                 bounds.key(of: $0)
             }
             open.appendUnordered(
@@ -72,7 +71,7 @@ public struct NearestWalk: DistanceWalk {
                     bound: keys.min() ?? 0, number: UInt32(first), level: Open.deltaBatch,
                     tier: 0))
         }
-        for (number, record) in tiers.enumerated() {
+        for (number, record) in index.tiers.enumerated() {
             open.appendUnordered(
                 Open(
                     bound: 0, number: 0, level: Int8(record.tier.tree.levels - 1),
@@ -113,18 +112,28 @@ public struct NearestWalk: DistanceWalk {
         let number = Int(candidate.number)
         let slot: Slot
         let position: Coordinate
+        var isOneOfSeveral = false
         if candidate.level == Open.deltaPoint {
-            slot = delta[number].slot
-            position = delta[number].coordinate
+            let entry = index.delta[number]
+            (slot, position) = (entry.slot, entry.coordinate)
+            isOneOfSeveral = Stamp.isOneOfSeveral(entry.stamp)
         } else {
-            let record = tiers[Int(candidate.tier)]
+            let record = index.tiers[Int(candidate.tier)]
             let leaf = Leaf(base: record.tier.tree.leaf(number >> 4))
             slot = leaf.slot(number & 15)
-            if record.dead != 0 && stamps[Int(slot)] != leaf.stamp(number & 15) { return }
+            // Stamps are on a cache line of their own.
+            if !record.isPlain {
+                let stamp = leaf.stamp(number & 15)
+                if record.dead != 0 && index.stamps[Int(slot)] != stamp { return }
+                isOneOfSeveral = Stamp.isOneOfSeveral(stamp)
+            }
             position = leaf.coordinate(number & 15)
         }
         visitedPoints += 1
-        let distance = measure.distance(to: position)
+        if isOneOfSeveral, !known.insert(slot).inserted { return }
+        let distance =
+            isOneOfSeveral
+            ? index.position(of: slot).distance(by: measure)! : measure.distance(to: position)
         guard distance.isWithin(radiusMeters: radiusMeters) else { return }
         if let after, MeasuredPoint(distance: distance, slot: slot) <= after { return }
         found.insert(
@@ -137,30 +146,32 @@ public struct NearestWalk: DistanceWalk {
         visitedNodes += 1
         let first = Int(candidate.number)
         var wanted: UInt16 = 0
-        for lane in 0..<min(Open.batch, delta.count - first) {
-            let key = bounds.key(of: delta[first + lane])
+        for lane in 0..<min(Open.batch, index.delta.count - first) {
+            let key = bounds.key(of: index.delta[first + lane])
             if key <= beyond && key > nearer { wanted |= 1 << UInt16(lane) }
         }
-        if let selection { wanted = Self.select(wanted, selection) { delta[first + $0].slot } }
+        if let selection {
+            wanted = Self.select(wanted, selection) { index.delta[first + $0].slot }
+        }
         while wanted != 0 {
             let number = first + wanted.trailingZeroBitCount
             wanted &= wanted - 1
             open.insert(
                 Open(
-                    bound: bounds.key(of: delta[number]), number: UInt32(number),
+                    bound: bounds.key(of: index.delta[number]), number: UInt32(number),
                     level: Open.deltaPoint, tier: 0))
         }
     }
 
     private mutating func openLeaf(_ candidate: Open, _ selection: Selection?) {
         visitedNodes += 1
-        let record = tiers[Int(candidate.tier)]
+        let record = index.tiers[Int(candidate.tier)]
         let number = Int(candidate.number)
         let leaf = Leaf(base: record.tier.tree.leaf(number))
         record.tier.tree.fetchPositions(ofLeaf: number)
         let keys = bounds.keys(ofLeaf: leaf.base)
         let entries = record.tier.tree.entryCount(ofLeaf: number)
-        if isShort, selection == nil, record.dead == 0, entries == TierLayout.fanout {
+        if isShort, selection == nil, record.isPlain, entries == TierLayout.fanout {
             narrow(to: keys.max())
         }
         let isWanted = (keys .<= beyond) .& (keys .> nearer)
@@ -210,12 +221,12 @@ public struct NearestWalk: DistanceWalk {
 
     private mutating func openNodes(_ candidate: Open, _ selection: Selection?) {
         visitedNodes += 1
-        let record = tiers[Int(candidate.tier)]
+        let record = index.tiers[Int(candidate.tier)]
         let tree = record.tier.tree
         let level = Int(candidate.level)
         let number = Int(candidate.number)
         let keys = bounds.keys(ofNodes: tree.group(number, level: level))
-        if isShort, selection == nil, record.dead == 0 {
+        if isShort, selection == nil, record.isPlain {
             // Every node of a level except the last has at least sixteen points below it.
             let full = (tree.nodeCount(level: level) - 1) - number * TierLayout.fanout
             if full >= TierLayout.fanout { narrow(to: keys.farthest.min()) }

@@ -2,13 +2,14 @@ import Geodesy
 import PersistentStructures
 
 extension PointIndex {
-    /// Calls `body` for each point in the shape, in no particular order, until it returns false.
+    /// Calls `body` for each slot with a point in the shape, and with that point, in no particular
+    /// order, until it returns false. Of several points it gets any that lies in the shape.
     public func visit(in shape: GeoShape, _ body: (Slot, Coordinate) -> Bool) {
         Visit().answer(shape, of: self) { body($0.slot, $0.position) }
     }
 
-    /// Calls `body` with the points in the shape and their distances by a measure, up to sixteen at
-    /// a time and in no particular order, until it returns false.
+    /// Calls `body` with the slots that have a point in the shape and their distances by a measure,
+    /// up to sixteen at a time and in no particular order, until it returns false.
     public func visit(
         in shape: GeoShape, by measure: GeoMeasure,
         _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Bool
@@ -17,18 +18,18 @@ extension PointIndex {
             .answer(shape, of: self, body)
     }
 
-    /// Appends the slots of the points in the shape, in no particular order. Only points at the
+    /// Appends each slot with a point in the shape, in no particular order. Only points at the
     /// shape's edge need the exact test.
     public func append(in shape: GeoShape, to slots: inout [Slot]) {
         withUnsafeMutablePointer(to: &slots) { Append(slots: $0).answer(shape, of: self) }
     }
 
-    /// The number of points in the shape.
+    /// The number of slots with a point in the shape.
     public func count(in shape: GeoShape) -> Int {
         shape.isEverywhere ? count : Count().answer(shape, of: self)
     }
 
-    /// The approximate number of points in the shape, from 0 to `count`.
+    /// The approximate number of slots with a point in the shape, from 0 to `count`.
     ///
     /// - Complexity: O(tiers). At most 16 groups of nodes are opened in each tier; for a polygon,
     ///   as many for each of its boxes.
@@ -36,7 +37,7 @@ extension PointIndex {
         shape.isEverywhere ? count : min(count, Estimate().answer(shape, of: self))
     }
 
-    /// A walk over the points within the radius by a measure, nearest first. It begins directly
+    /// A walk over the slots within the radius by a measure, nearest first. It begins directly
     /// after `after`.
     public func nearest(
         by measure: GeoMeasure, within radiusMeters: Double = .infinity,
@@ -45,7 +46,7 @@ extension PointIndex {
         nearest(by: measure, within: radiusMeters, after: after, atMost: nil)
     }
 
-    /// The same walk, limited to a number of points. A small limit makes it examine much less.
+    /// The same walk, limited to a number of slots. A small limit makes it examine much less.
     /// `next` must be called either always with a selection or never.
     public func nearest(
         by measure: GeoMeasure, within radiusMeters: Double = .infinity,
@@ -58,26 +59,41 @@ extension PointIndex {
 }
 
 extension PointIndex {
-    /// Calls `body` with the point of each slot in order; nil for a slot without a point.
+    /// Calls `body` for each slot in order, with its only point or nil; or `several` with its points.
     ///
     /// - Complexity: as `position(of:)` for each slot, but the processor waits for many memory
     ///   accesses at once.
     public func forEachPosition(
-        of slots: UnsafeMutableBufferPointer<Slot>, _ body: (Coordinate?) -> Void
+        of slots: UnsafeMutableBufferPointer<Slot>, _ body: (Coordinate?) -> Void,
+        several: ([Coordinate]) -> Void
     ) {
-        let known = UInt32(min(stamps.count, coordinates.count))
+        func report(_ slot: Slot) {
+            switch position(of: slot) {
+            case .nowhere: body(nil)
+            case .one(let point): body(point)
+            case .several(let points): several(points)
+            }
+        }
+        let known = UInt32(min(stamps.count, positions.first.count))
         guard !tiers.isEmpty, slots.allSatisfy({ $0 < known }) else {
-            for slot in slots { body(position(of: slot)) }
+            for slot in slots { report(slot) }
             return
         }
-        let allHavePoints = count == coordinates.count
-        withUnsafeTemporaryAllocation(of: Coordinate.self, capacity: slots.count) { positions in
-            coordinates.copy(at: slots, to: positions)
-            guard !allHavePoints else { return positions.forEach(body) }
+        let allHaveOnePoint = count == positions.first.count && !hasSeveral
+        withUnsafeTemporaryAllocation(of: Coordinate.self, capacity: slots.count) { points in
+            positions.first.copy(at: slots, to: points)
+            guard !allHaveOnePoint else {
+                for point in points { body(point) }
+                return
+            }
             withUnsafeTemporaryAllocation(of: UInt32.self, capacity: slots.count) { current in
                 stamps.copy(at: slots, to: current)
-                for (stamp, position) in zip(current, positions) {
-                    body(stamp == 0 ? nil : position)
+                for lane in 0..<slots.count {
+                    if Stamp.isOneOfSeveral(current[lane]) {
+                        report(slots[lane])
+                    } else {
+                        body(current[lane] == 0 ? nil : points[lane])
+                    }
                 }
             }
         }
@@ -107,15 +123,18 @@ private struct MeasuredVisit: RegionQuery {
     ) {
         let finished = index.searchDelta(region) { slot, latitude, longitude in
             let position = Coordinate(latitude: latitude, longitude: longitude)
-            let point = MeasuredPoint(distance: measure.distance(to: position), slot: slot)
+            let distance = index.distance(of: slot, at: position, by: measure)
+            let point = MeasuredPoint(distance: distance, slot: slot)
             return withUnsafePointer(to: point) { body(UnsafeBufferPointer(start: $0, count: 1)) }
         }
         guard finished else { return }
         withUnsafeTemporaryAllocation(of: MeasuredPoint.self, capacity: TierLayout.fanout) {
             points in
             for record in index.tiers {
+                var known: Set<Slot> = []
                 let finished = record.tier.tree.search(region, positions: true) { leaf, lanes in
-                    let count = collect(leaf, lanes, of: record, in: index, region, to: points)
+                    let count = collect(
+                        leaf, lanes, of: record, in: index, region, &known, to: points)
                     return count == 0 || body(UnsafeBufferPointer(rebasing: points[..<count]))
                 }
                 guard finished else { return }
@@ -127,11 +146,12 @@ private struct MeasuredVisit: RegionQuery {
     ///
     /// Distances are computed eight at a time, including some that are not needed.
     ///
+    /// - Parameter known: the slots with several points that have been found.
     /// - Returns: the number of these points.
     @inline(__always)
     private func collect<R: Region>(
         _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, in index: PointIndex, _ region: R,
-        to points: UnsafeMutableBufferPointer<MeasuredPoint>
+        _ known: inout Set<Slot>, to points: UnsafeMutableBufferPointer<MeasuredPoint>
     ) -> Int {
         var count = 0
         for first in stride(from: 0, to: TierLayout.fanout, by: 8) {
@@ -152,11 +172,17 @@ private struct MeasuredVisit: RegionQuery {
                     || radiusMeters.map { distance.isWithin(radiusMeters: $0) }
                         ?? region.contains(
                             latitude: leaf.latitude(lane), longitude: leaf.longitude(lane))
-                if isIn {
-                    points.initializeElement(
-                        at: count, to: MeasuredPoint(distance: distance, slot: leaf.slot(lane)))
-                    count += 1
+                guard isIn else { continue }
+                var point = MeasuredPoint(distance: distance, slot: leaf.slot(lane))
+                if record.tier.hasSeveral, Stamp.isOneOfSeveral(leaf.stamp(lane)) {
+                    guard known.insert(point.slot).inserted else { continue }
+                    point = MeasuredPoint(
+                        distance: index.distance(
+                            of: point.slot, at: leaf.coordinate(lane), by: measure),
+                        slot: point.slot)
                 }
+                points.initializeElement(at: count, to: point)
+                count += 1
             }
         }
         return count
@@ -175,31 +201,39 @@ private struct Append: RegionQuery {
         }
         _ = index.searchDelta(region) { slot, _, _ in append(slot) }
         for record in index.tiers {
+            var known: Set<Slot> = []
             _ = record.tier.tree.search(region, positions: false) { leaf, lanes in
-                if lanes.inside == .max && record.dead == 0 {
+                if lanes.inside == .max && record.isPlain {
                     slots.pointee.append(contentsOf: leaf.slots)
                     return true
                 }
-                return index.search(leaf, lanes, of: record, region) { slot, _, _ in append(slot) }
+                return index.search(leaf, lanes, of: record, region, &known) { slot, _, _ in
+                    append(slot)
+                }
             }
         }
     }
 }
 
-/// In a tree without dead entries, nodes inside the region are counted without being opened.
+/// In a tree whose entries are all live and of different slots, nodes inside the region are counted
+/// without being opened.
 private struct Count: RegionQuery {
     func answer<R: Region>(_ region: R, of index: PointIndex, _: (()) -> Bool) -> Int {
         var total = 0
-        var hasDead = false
-        for record in index.tiers {
-            if record.dead == 0 { total += record.tier.tree.count(region) } else { hasDead = true }
-        }
-        if !hasDead && index.delta.isEmpty { return total }
-        var rest = index
-        rest.tiers.removeAll { $0.dead == 0 }
-        rest.search(region, positions: false) { _, _, _ in
+        func count() -> Bool {
             total += 1
             return true
+        }
+        _ = index.searchDelta(region) { _, _, _ in count() }
+        for record in index.tiers {
+            if record.isPlain {
+                total += record.tier.tree.count(region)
+                continue
+            }
+            var known: Set<Slot> = []
+            _ = record.tier.tree.search(region, positions: false) { leaf, lanes in
+                index.search(leaf, lanes, of: record, region, &known) { _, _, _ in count() }
+            }
         }
         return total
     }
@@ -212,6 +246,9 @@ private struct Estimate: RegionQuery {
 }
 
 // MARK: Searches
+//
+// All points of a slot are in the delta, or in one tier. So a search of one of them knows which of
+// the slots with several points it has found.
 
 extension PointIndex {
     @inline(__always)
@@ -221,8 +258,9 @@ extension PointIndex {
     ) {
         guard searchDelta(region, body) else { return }
         for record in tiers {
+            var known: Set<Slot> = []
             let finished = record.tier.tree.search(region, positions: positions) { leaf, lanes in
-                search(leaf, lanes, of: record, region, body)
+                search(leaf, lanes, of: record, region, &known, body)
             }
             guard finished else { return }
         }
@@ -232,15 +270,18 @@ extension PointIndex {
     fileprivate func searchDelta<R: Region>(
         _ region: R, _ body: (Slot, _ latitude: Double, _ longitude: Double) -> Bool
     ) -> Bool {
+        var known: Set<Slot> = []
         for entry in delta {
             let lanes = region.classify(entry)
             guard lanes.touched != 0 else { continue }
             let isIn =
                 lanes.inside != 0
                 || region.contains(latitude: entry.latitude, longitude: entry.longitude)
-            if isIn {
-                guard body(entry.slot, entry.latitude, entry.longitude) else { return false }
+            guard isIn else { continue }
+            if Stamp.isOneOfSeveral(entry.stamp) {
+                guard known.insert(entry.slot).inserted else { continue }
             }
+            guard body(entry.slot, entry.latitude, entry.longitude) else { return false }
         }
         return true
     }
@@ -248,7 +289,7 @@ extension PointIndex {
     @inline(__always)
     fileprivate func search<R: Region>(
         _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, _ region: R,
-        _ body: (Slot, _ latitude: Double, _ longitude: Double) -> Bool
+        _ known: inout Set<Slot>, _ body: (Slot, _ latitude: Double, _ longitude: Double) -> Bool
     ) -> Bool {
         var rest = lanes.touched
         while rest != 0 {
@@ -260,9 +301,12 @@ extension PointIndex {
             let isIn =
                 lanes.inside >> UInt16(lane) & 1 == 1
                 || region.contains(latitude: latitude, longitude: longitude)
-            if isIn {
-                guard body(leaf.slot(lane), latitude, longitude) else { return false }
+            guard isIn else { continue }
+            let slot = leaf.slot(lane)
+            if record.tier.hasSeveral, Stamp.isOneOfSeveral(leaf.stamp(lane)) {
+                guard known.insert(slot).inserted else { continue }
             }
+            guard body(slot, latitude, longitude) else { return false }
         }
         return true
     }
@@ -270,6 +314,14 @@ extension PointIndex {
     @inline(__always)
     fileprivate func isLive(_ leaf: Leaf, _ lane: Int, of record: TierRecord) -> Bool {
         record.dead == 0 || stamps[Int(leaf.slot(lane))] == leaf.stamp(lane)
+    }
+
+    /// The distance of a slot that has this point.
+    fileprivate func distance(
+        of slot: Slot, at point: Coordinate, by measure: GeoMeasure
+    ) -> Distance {
+        guard hasSeveral else { return measure.distance(to: point) }
+        return position(of: slot).distance(by: measure) ?? measure.distance(to: point)
     }
 
     /// The approximate number of points in a region, computed from its shares of nodes.

@@ -7,7 +7,7 @@ extension PointIndex {
     /// - Complexity: O(n log n); for checks and tests.
     public func violations() -> [String] {
         var found: [String] = []
-        var live: [Slot: Coordinate] = [:]
+        var live: [Slot: [Coordinate]] = [:]
         checkDelta(&live, &found)
         for (number, record) in tiers.enumerated() {
             checkEntries(number, record, &live, &found)
@@ -16,40 +16,55 @@ extension PointIndex {
                 found.append("tier \(number) begins at an epoch of the tier before it")
             }
         }
+        for (slot, points) in live where !tiers.isEmpty && points.count == 1 {
+            if Stamp.isOneOfSeveral(currentStamp(of: slot)) {
+                found.append("slot \(slot) has the mark of several points and one point")
+            }
+        }
         if live.count != count {
-            found.append("the index counts \(count) points and holds \(live.count)")
+            found.append("the index counts \(count) slots and holds \(live.count)")
+        }
+        let points = live.values.reduce(0) { $0 + $1.count }
+        if points != pointCount {
+            found.append("the index counts \(pointCount) points and holds \(points)")
         }
         checkSlots(live, &found)
         return found
     }
 
-    private func checkDelta(_ live: inout [Slot: Coordinate], _ found: inout [String]) {
+    private func checkDelta(_ live: inout [Slot: [Coordinate]], _ found: inout [String]) {
         for entry in delta {
-            if entry.stamp != epoch {
+            if Stamp.epoch(entry.stamp) != epoch {
                 found.append("delta: slot \(entry.slot) has stamp \(entry.stamp), not \(epoch)")
             }
-            if live.updateValue(entry.coordinate, forKey: entry.slot) != nil {
-                found.append("delta: slot \(entry.slot) is there twice")
+            if !tiers.isEmpty, currentStamp(of: entry.slot) != entry.stamp {
+                found.append("delta: slot \(entry.slot) has another stamp by slot")
             }
+            live[entry.slot, default: []].append(entry.coordinate)
+            checkMark(entry, in: "delta", live, &found)
         }
         if delta.count >= deltaCapacity { found.append("delta: \(delta.count) entries") }
     }
 
     private func checkEntries(
-        _ number: Int, _ record: TierRecord, _ live: inout [Slot: Coordinate],
+        _ number: Int, _ record: TierRecord, _ live: inout [Slot: [Coordinate]],
         _ found: inout [String]
     ) {
         let tree = record.tier.tree
         var dead = 0
         for position in 0..<tree.count {
             let entry = Leaf(base: tree.leaf(position >> 4)).entry(position & 15)
-            if !record.epochs.contains(entry.stamp) {
+            if !record.epochs.contains(Stamp.epoch(entry.stamp)) {
                 found.append("tier \(number): slot \(entry.slot) has stamp \(entry.stamp)")
             }
             if currentStamp(of: entry.slot) != entry.stamp {
                 dead += 1
-            } else if live.updateValue(entry.coordinate, forKey: entry.slot) != nil {
-                found.append("tier \(number): slot \(entry.slot) is alive twice")
+            } else {
+                live[entry.slot, default: []].append(entry.coordinate)
+                checkMark(entry, in: "tier \(number)", live, &found)
+            }
+            if Stamp.isOneOfSeveral(entry.stamp), !record.tier.hasSeveral {
+                found.append("tier \(number) does not know of the points of slot \(entry.slot)")
             }
         }
         if dead != record.dead {
@@ -60,19 +75,28 @@ extension PointIndex {
         }
     }
 
-    private func checkSlots(_ live: [Slot: Coordinate], _ found: inout [String]) {
+    /// Whether an entry that is one of several has the mark.
+    private func checkMark(
+        _ entry: Entry, in part: String, _ live: [Slot: [Coordinate]], _ found: inout [String]
+    ) {
+        if live[entry.slot]!.count > 1, !Stamp.isOneOfSeveral(entry.stamp) {
+            found.append("\(part): slot \(entry.slot) is alive twice")
+        }
+    }
+
+    private func checkSlots(_ live: [Slot: [Coordinate]], _ found: inout [String]) {
+        for (slot, points) in live where !Set(points).isSubset(of: position(of: slot).points) {
+            found.append("slot \(slot) is at \(points) in its tree and elsewhere by slot")
+        }
+        for (slot, points) in live where points.count != position(of: slot).count {
+            found.append("slot \(slot) has \(points.count) points, and others by slot")
+        }
+
         if tiers.isEmpty {
             if !stamps.isEmpty { found.append("stamps are kept without tiers") }
             return
         }
-        var stamped = 0
-        for slot in 0..<stamps.count where stamps[slot] != 0 {
-            stamped += 1
-            let kept = coordinates[slot]
-            if let there = live[Slot(slot)], there != kept {
-                found.append("slot \(slot) is at \(there) in its tree and at \(kept) by slot")
-            }
-        }
+        let stamped = (0..<stamps.count).count { stamps[$0] != 0 }
         if stamped != count { found.append("\(stamped) slots have stamps, not \(count)") }
     }
 }

@@ -2,54 +2,94 @@ import Geodesy
 import PersistentStructures
 
 extension PointIndex {
-    /// Sets the slot's point, and replaces a former one.
+    /// Sets the slot's only point, and replaces former ones.
     ///
     /// - Complexity: O(log n) amortised. One write in 256 builds a tree of at most about 4,096
     ///   entries. Longer merges are left to `pendingMerge` until there are more than 32 tiers.
     ///   Setting the same point again changes nothing.
     public mutating func set(_ coordinate: Coordinate, for slot: Slot) {
-        let entry = Entry(slot: slot, stamp: epoch, coordinate: coordinate)
         if tiers.isEmpty {
             if let position = positionInDelta(slot) {
-                delta[position] = entry
-                return
+                guard Stamp.isOneOfSeveral(delta[position].stamp) else {
+                    delta[position] = Entry(slot: slot, stamp: epoch, coordinate: coordinate)
+                    return
+                }
+                remove(slot)
             }
             count += 1
         } else {
             let stamp = currentStamp(of: slot)
-            if stamp != 0, coordinates[Int(slot)].isIdentical(to: coordinate) { return }
+            guard !Stamp.isOneOfSeveral(stamp) else {
+                remove(slot)
+                return set(coordinate, for: slot)
+            }
+            if stamp != 0, positions.first[Int(slot)].isIdentical(to: coordinate) { return }
             stamps.set(Int(slot), epoch, fillingWith: 0)
-            coordinates.set(Int(slot), coordinate, fillingWith: Self.nowhere)
+            positions.set(slot, coordinate)
             if stamp == epoch, let position = positionInDelta(slot) {
-                delta[position] = entry
+                delta[position] = Entry(slot: slot, stamp: epoch, coordinate: coordinate)
                 return
             }
-            if stamp == 0 { count += 1 } else { bury(stamp) }
+            if stamp == 0 { count += 1 } else { bury(stamp, entries: 1) }
         }
-        delta.append(entry)
+        delta.append(Entry(slot: slot, stamp: epoch, coordinate: coordinate))
         if delta.count >= Int(deltaCapacity) { flush() }
     }
 
-    /// Removes the slot's point, if it exists.
+    /// Sets the slot's points, and replaces former ones. Points with identical numbers count once;
+    /// without points the slot is removed.
+    ///
+    /// - Complexity: as for `set` with one point, for each of them.
+    public mutating func set(_ points: [Coordinate], for slot: Slot) {
+        switch SlotPosition(points) {
+        case .nowhere: remove(slot)
+        case .one(let point): set(point, for: slot)
+        case .several(let points):
+            let present = position(of: slot).points
+            guard !present.elementsEqual(points, by: { $0.isIdentical(to: $1) }) else { return }
+            remove(slot)
+            insert(points, for: slot)
+        }
+    }
+
+    /// Adds a slot that has no points yet.
+    mutating func insert(_ points: [Coordinate], for slot: Slot) {
+        let stamp = points.count > 1 ? epoch | Stamp.several : epoch
+        if !tiers.isEmpty {
+            stamps.set(Int(slot), stamp, fillingWith: 0)
+            positions.set(slot, points)
+        }
+        for point in points {
+            delta.append(Entry(slot: slot, stamp: stamp, coordinate: point))
+        }
+        count += 1
+        if delta.count >= Int(deltaCapacity) { flush() }
+    }
+
+    /// Removes the slot's points, if it has any.
     ///
     /// - Complexity: as for `set`.
     public mutating func remove(_ slot: Slot) {
         if tiers.isEmpty {
-            guard let position = positionInDelta(slot) else { return }
-            removeFromDelta(position)
-            count -= 1
+            removeFromDelta(slot)
             return
         }
         let stamp = currentStamp(of: slot)
         guard stamp != 0 else { return }
-        count -= 1
         stamps[Int(slot)] = 0
-        if stamp == epoch, let position = positionInDelta(slot) {
-            removeFromDelta(position)
-        } else {
-            bury(stamp)
-            tidy()
+        if Stamp.epoch(stamp) == epoch {
+            positions.removeOthers(of: slot)
+            removeFromDelta(slot)
+            return
         }
+        var points = 1
+        if Stamp.isOneOfSeveral(stamp) {
+            points = positions.points(of: slot).count
+            positions.removeOthers(of: slot)
+        }
+        count -= 1
+        bury(stamp, entries: points)
+        tidy()
     }
 
     private func positionInDelta(_ slot: Slot) -> Int? {
@@ -58,35 +98,38 @@ extension PointIndex {
         }
     }
 
-    private mutating func removeFromDelta(_ position: Int) {
-        delta.swapAt(position, delta.count - 1)
-        delta.removeLast()
-    }
-
-    /// Counts one entry of an earlier epoch as dead.
-    private mutating func bury(_ stamp: UInt32) {
-        guard let position = tiers.lastIndex(where: { $0.epochs.lowerBound <= stamp }) else {
-            preconditionFailure("no tier for stamp \(stamp)")
+    /// Removes the entries of a slot, if it has any.
+    private mutating func removeFromDelta(_ slot: Slot) {
+        guard var position = positionInDelta(slot) else { return }
+        count -= 1
+        let isOneOfSeveral = Stamp.isOneOfSeveral(delta[position].stamp)
+        while position < delta.count {
+            guard delta[position].slot == slot else {
+                position += 1
+                continue
+            }
+            delta.swapAt(position, delta.count - 1)
+            delta.removeLast()
+            if !isOneOfSeveral { return }
         }
-        tiers[position].dead += 1
     }
 
-    static let nowhere = Coordinate(latitude: 0, longitude: 0)
-}
-
-extension Coordinate {
-    /// Whether both coordinates have bitwise identical numbers.
-    fileprivate func isIdentical(to other: Coordinate) -> Bool {
-        latitude.bitPattern == other.latitude.bitPattern
-            && longitude.bitPattern == other.longitude.bitPattern
+    /// Counts the entries of a slot, of an earlier epoch, as dead.
+    private mutating func bury(_ stamp: UInt32, entries: Int) {
+        let epoch = Stamp.epoch(stamp)
+        guard let position = tiers.lastIndex(where: { $0.epochs.lowerBound <= epoch }) else {
+            preconditionFailure("no tier for epoch \(epoch)")
+        }
+        tiers[position].dead += entries
     }
 }
 
 // MARK: - Epochs
 
 extension PointIndex {
-    /// Builds the single tier of a bulk load from points in ascending order of slots.
-    mutating func pack(_ points: [(slot: Slot, coordinate: Coordinate)]) {
+    /// Builds the single tier of a bulk load, which is not empty.
+    mutating func pack(_ bulk: BulkPoints) {
+        let (points, hasSeveral) = (bulk.all, bulk.hasSeveral)
         let slots = Int(points[points.count - 1].slot) + 1
         let epoch = epoch
         var next = 0
@@ -98,26 +141,44 @@ extension PointIndex {
             }
         }
         next = 0
-        coordinates = PersistentArray(count: slots) { first, chunk in
-            chunk.initialize(repeating: Self.nowhere)
-            while next < points.count, Int(points[next].slot) - first < chunk.count {
-                chunk[Int(points[next].slot) - first] = points[next].coordinate
-                next += 1
-            }
-        }
+        positions = SlotPositions(
+            first: PersistentArray(count: slots) { first, chunk in
+                chunk.initialize(repeating: SlotPositions.nowhere)
+                while next < points.count, Int(points[next].slot) - first < chunk.count {
+                    chunk[Int(points[next].slot) - first] = points[next].coordinate
+                    next += 1
+                }
+            })
         count = points.count
+        if hasSeveral { enterSeveral(bulk) }
+        let stamps = stamps
         let tier = points.withUnsafeBufferPointer { points in
             Tier(
                 points, position: { ($0.coordinate.latitude, $0.coordinate.longitude) },
-                entry: { Entry(slot: $0.slot, stamp: epoch, coordinate: $0.coordinate) })
+                entry: {
+                    Entry(
+                        slot: $0.slot, stamp: hasSeveral ? stamps[Int($0.slot)] : epoch,
+                        coordinate: $0.coordinate)
+                })
         }
         tiers = [TierRecord(tier: tier, epochs: epoch...epoch)]
         self.epoch += 1
     }
 
+    /// Marks the slots with several of the points, and keeps all points of each.
+    private mutating func enterSeveral(_ bulk: BulkPoints) {
+        count = 0
+        bulk.forEachSlot { slot, points in
+            count += 1
+            guard points.count > 1 else { return }
+            stamps[Int(slot)] |= Stamp.several
+            positions.set(slot, points.map(\.coordinate))
+        }
+    }
+
     /// Ends the epoch. The delta becomes a tier, merged with the small tiers of about its size.
     private mutating func flush() {
-        if epoch == .max {
+        if epoch == Stamp.lastEpoch {
             renumber()
             return
         }
@@ -152,13 +213,13 @@ extension PointIndex {
 
     /// Begins to keep stamps and coordinates by slot. An index that is only a delta has none.
     private mutating func enterSlots() {
-        for entry in delta {
-            stamps.set(Int(entry.slot), entry.stamp, fillingWith: 0)
-            coordinates.set(Int(entry.slot), entry.coordinate, fillingWith: Self.nowhere)
+        for (slot, entries) in Dictionary(grouping: delta, by: \.slot) {
+            stamps.set(Int(slot), entries[0].stamp, fillingWith: 0)
+            positions.set(slot, entries.map(\.coordinate))
         }
     }
 
-    /// Rebuilds everything as epoch 1 when the stamps are exhausted, after 2^32 epochs.
+    /// Rebuilds everything as epoch 1 when the stamps are exhausted, after 2^31 epochs.
     private mutating func renumber() {
         let entries = liveEntries(of: tiers[...]) + delta
         let points = entries.map { (slot: $0.slot, coordinate: $0.coordinate) }
@@ -168,16 +229,16 @@ extension PointIndex {
     /// Drops dead tiers, rebuilds small stale ones, and merges large ones that exceed every limit.
     private mutating func tidy() {
         tiers.removeAll { $0.live == 0 }
-        if tiers.isEmpty || count <= smallestForest {
+        if tiers.isEmpty || pointCount <= smallestForest {
             dissolve()
             return
         }
         let tail = sealedCount
-        if let stale = tiers[tail...].firstIndex(where: \.isStale), epoch < .max {
+        if let stale = tiers[tail...].firstIndex(where: \.isStale), epoch < Stamp.lastEpoch {
             mergeTail(from: stale)
         }
         let dead = tiers.reduce(0) { $0 + $1.dead }
-        if tiers.count > Self.maximumTiers || dead > max(count, sealedSize) {
+        if tiers.count > Self.maximumTiers || dead > max(pointCount, sealedSize) {
             while let job = pendingMerge() { install(job.run()) }
         }
     }
@@ -185,10 +246,12 @@ extension PointIndex {
     /// Returns to a delta without tiers. It must have room for all live entries.
     mutating func dissolve() {
         var entries = liveEntries(of: tiers[...]) + delta
-        for position in entries.indices { entries[position].stamp = epoch }
+        for position in entries.indices {
+            entries[position].stamp = entries[position].stamp & Stamp.several | epoch
+        }
+        let count = count
         self = PointIndex(epoch: epoch, deltaCapacity: deltaCapacity)
-        delta = entries
-        count = entries.count
+        (self.count, delta) = (count, entries)
     }
 
     /// The number of tiers up to the last sealed one.

@@ -1,7 +1,7 @@
 import Geodesy
 import PersistentStructures
 
-/// A spatial index of points. It finds the points in a shape and the points nearest to a place.
+/// A spatial index of points. It finds the slots in a shape and the slots nearest to a place.
 ///
 ///     var index = PointIndex()
 ///     index.set(Coordinate(latitude: 59.91, longitude: 10.75), for: 17)
@@ -21,15 +21,18 @@ import PersistentStructures
 /// holds the current stamp of every slot, or 0 for none. An entry is live while its stamp is that
 /// of its slot. Moving or removing a point in a tree therefore writes one stamp and no tree.
 ///
+/// All points of a slot are entries of one epoch. They carry a mark, so that a query
+/// answers with their slot once. Entries without it cost nothing.
+///
 /// - Complexity: a query for a shape is O(tiers * log n + hits) on spread-out data; a write is
-///   O(log n) amortised. A point takes about 59 bytes.
+///   O(log n) amortised. A point takes about 59 bytes, as do the other points of its slot.
 /// - Reference: Bentley and Saxe, "Decomposable searching problems", J. Algorithms 1(4), 1980.
 /// - Note: Equal distances are ordered by slot. The points in a shape have no order.
 public struct PointIndex: PointSet {
     /// The trees, oldest first. The epochs of each tier follow those of the previous one.
     var tiers: [TierRecord] = []
 
-    /// The entries of the current epoch. All are live, and a slot has at most one.
+    /// The entries of the current epoch. All are live.
     var delta: [Entry] = []
 
     /// The stamp of the delta's entries, never 0. It changes when the delta is full.
@@ -41,11 +44,20 @@ public struct PointIndex: PointSet {
     /// The current stamp of each slot, 0 for none; empty while there are no tiers.
     var stamps = PersistentArray<UInt32>()
 
-    /// The point of each slot that has one; empty while there are no tiers.
-    var coordinates = PersistentArray<Coordinate>()
+    /// The points of each slot that has any; empty while there are no tiers.
+    var positions = SlotPositions()
+
+    /// The number of slots that have points.
+    public internal(set) var count = 0
 
     /// The number of points.
-    public internal(set) var count = 0
+    public var pointCount: Int { tiers.isEmpty ? delta.count : count + positions.otherCount }
+
+    /// The average number of points of the slots that have any; 1 if there are none.
+    public var pointsPerSlot: Double { count == 0 ? 1 : Double(pointCount) / Double(count) }
+
+    /// Whether some slot has several points.
+    public var hasSeveral: Bool { pointCount > count }
 
     /// An empty index. It allocates nothing.
     public init() { self.init(deltaCapacity: Self.defaultDeltaCapacity) }
@@ -63,7 +75,7 @@ public struct PointIndex: PointSet {
     /// The default number of written points that become a tree.
     public static let defaultDeltaCapacity = 256
 
-    /// A packed index of these points. If several have the same slot, the last one counts.
+    /// A packed index of these points. A slot may have several.
     ///
     /// - Complexity: O(n) if slots ascend, about 0.3 microseconds a point, with 16 bytes of scratch
     ///   memory a point; otherwise O(n log n).
@@ -71,35 +83,34 @@ public struct PointIndex: PointSet {
         self.init(bulk: points, deltaCapacity: Self.defaultDeltaCapacity)
     }
 
-    /// A packed index of these points. If several have the same slot, the last one counts.
+    /// A packed index of these points. A slot may have several.
     ///
     /// - Parameter deltaCapacity: the number of written points that become a tree; at least 8.
     /// - Complexity: O(n) if slots ascend, otherwise O(n log n).
     public init(bulk points: [(slot: Slot, coordinate: Coordinate)], deltaCapacity: Int) {
         self.init(deltaCapacity: deltaCapacity)
-        let ascends = zip(points, points.dropFirst()).allSatisfy { $0.slot < $1.slot }
-        let points = ascends ? points : Self.lastOfEachSlot(points)
-        if points.count < smallestTree {
-            delta = points.map { Entry(slot: $0.slot, stamp: epoch, coordinate: $0.coordinate) }
-            count = points.count
-        } else {
+        let points = BulkPoints(points)
+        if points.all.count >= smallestTree {
             pack(points)
+        } else {
+            delta.reserveCapacity(points.all.count)
+            points.forEachSlot { slot, points in insert(points.map(\.coordinate), for: slot) }
         }
     }
 
-    private static func lastOfEachSlot(
-        _ points: [(slot: Slot, coordinate: Coordinate)]
-    ) -> [(slot: Slot, coordinate: Coordinate)] {
-        Dictionary(points.map { ($0.slot, $0.coordinate) }) { _, last in last }
-            .map { (slot: $0.key, coordinate: $0.value) }.sorted { $0.slot < $1.slot }
-    }
-
-    /// The point of a slot, with exactly the numbers that were set.
+    /// Where a slot's points are, with exactly the numbers that were set.
     ///
-    /// - Complexity: O(1); O(points) in an index of fewer than 256 points.
-    public func position(of slot: Slot) -> Coordinate? {
-        if tiers.isEmpty { return delta.first { $0.slot == slot }?.coordinate }
-        return currentStamp(of: slot) == 0 ? nil : coordinates[Int(slot)]
+    /// - Complexity: O(points of the slot); O(points) in an index of fewer than 256 points.
+    public func position(of slot: Slot) -> SlotPosition {
+        if tiers.isEmpty {
+            guard let entry = delta.first(where: { $0.slot == slot }) else { return .nowhere }
+            guard Stamp.isOneOfSeveral(entry.stamp) else { return .one(entry.coordinate) }
+            return .several(delta.filter { $0.slot == slot }.map(\.coordinate))
+        }
+        let stamp = currentStamp(of: slot)
+        if stamp == 0 { return .nowhere }
+        guard Stamp.isOneOfSeveral(stamp) else { return .one(positions.first[Int(slot)]) }
+        return .several(positions.points(of: slot))
     }
 
     /// The stamp of a slot; 0 if the slot has no point. It may be used only if the index has tiers.
@@ -112,7 +123,7 @@ public struct PointIndex: PointSet {
         MemoryLayout<Self>.size + (delta.capacity > 0 ? 48 : 0)
             + delta.capacity * MemoryLayout<Entry>.stride
             + tiers.reduce(0) { $0 + $1.tier.tree.memoryBytes + 160 }
-            + stamps.memoryBytes + coordinates.memoryBytes
+            + stamps.memoryBytes + positions.memoryBytes
     }
 
     // The sizes that shape the index. The numbers in brackets apply to the default capacity of the
@@ -143,6 +154,9 @@ struct TierRecord: Sendable {
     var dead = 0
 
     var live: Int { tier.count - dead }
+
+    /// Whether every entry is a slot of its own: none is dead, and no slot has several.
+    var isPlain: Bool { dead == 0 && !tier.hasSeveral }
 
     /// Whether so many entries are dead that the tier should be rebuilt.
     var isStale: Bool { dead * 4 > tier.count }

@@ -24,6 +24,7 @@ extension RegionQuery {
         case .box(let box): answer(BoxRegion(box), of: index, body)
         case .polygon(let polygon): answer(PolygonRegion(polygon), of: index, body)
         case .circle(let circle): answer(CircleRegion(circle), of: index, body)
+        case .corridor(let corridor): answer(CorridorRegion(corridor), of: index, body)
         }
     }
 }

@@ -15,6 +15,9 @@ import PersistentStructures
 final class Tier: @unchecked Sendable {
     let tree: TierTree
 
+    /// Whether some of its slots have several points.
+    let hasSeveral: Bool
+
     /// A tier with an entry for each of some points.
     @inline(__always)
     init<Point: BitwiseCopyable>(
@@ -23,7 +26,7 @@ final class Tier: @unchecked Sendable {
     ) {
         precondition(!points.isEmpty, "a tier without entries")
         tree = TierTree(count: points.count)
-        TierBuilder(tree: tree).fill(with: points, position, entry)
+        hasSeveral = TierBuilder(tree: tree).fill(with: points, position, entry)
     }
 
     convenience init(_ entries: UnsafeBufferPointer<Entry>) {
@@ -39,23 +42,26 @@ final class Tier: @unchecked Sendable {
 private struct TierBuilder {
     let tree: TierTree
 
+    /// - Returns: whether some of the slots have several points.
     @inline(__always)
     func fill<Point: BitwiseCopyable>(
         with points: UnsafeBufferPointer<Point>,
         _ position: (Point) -> (latitude: Double, longitude: Double), _ entry: (Point) -> Entry
-    ) {
-        packLeaves(points, position, entry)
+    ) -> Bool {
+        let stamps = packLeaves(points, position, entry)
         boundLeaves()
         for level in 1..<max(tree.levels, 1) { boundNodes(level: level) }
+        return Stamp.isOneOfSeveral(stamps)
     }
 
     // A key consists of the position on the curve in the high bits and the number of the point in
-    // the low bits. The position has as many bits as the number leaves.
+    // the low bits. The position has as many bits as the number leaves. The result has every bit that
+    // some stamp has.
     @inline(__always)
     private func packLeaves<Point: BitwiseCopyable>(
         _ points: UnsafeBufferPointer<Point>,
         _ position: (Point) -> (latitude: Double, longitude: Double), _ entry: (Point) -> Entry
-    ) {
+    ) -> UInt32 {
         let count = points.count
         let numberBits = max(20, Int.bitWidth - (count - 1).leadingZeroBitCount)
         let axisBits = (64 - numberBits) / 2
@@ -74,6 +80,7 @@ private struct TierBuilder {
         }
         keys.radixSort(fromBit: shift, digitBits: 11) { $0 }
         let mask = (UInt64(1) << shift) - 1
+        var stamps: UInt32 = 0
         // The points of a leaf are scattered in memory. They are fetched before the first is
         // processed, so that the memory accesses overlap.
         withUnsafeTemporaryAllocation(of: Point.self, capacity: TierLayout.fanout) { fetched in
@@ -84,10 +91,15 @@ private struct TierBuilder {
                     let key = keys[number * TierLayout.fanout + lane]
                     fetched.initializeElement(at: lane, to: points[Int(key & mask)])
                 }
-                for lane in 0..<used { leaf.store(entry(fetched[lane]), lane: lane) }
+                for lane in 0..<used {
+                    let entry = entry(fetched[lane])
+                    stamps |= entry.stamp
+                    leaf.store(entry, lane: lane)
+                }
             }
         }
         padLastLeaf()
+        return stamps
     }
 
     // Lanes after the last entry are never reported. They repeat the last entry, so that wide loads

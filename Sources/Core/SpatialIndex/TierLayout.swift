@@ -158,11 +158,14 @@ struct Leaf {
     func entry(_ lane: Int) -> Entry {
         Entry(
             slot: slot(lane), stamp: stamp(lane), latitude: latitude(lane),
-            longitude: longitude(lane),
-            vector: FloatVector(
-                x: base.load(fromByteOffset: TierLayout.Leaf.x + lane * 4, as: Float.self),
-                y: base.load(fromByteOffset: TierLayout.Leaf.y + lane * 4, as: Float.self),
-                z: base.load(fromByteOffset: TierLayout.Leaf.z + lane * 4, as: Float.self)))
+            longitude: longitude(lane), vector: vector(lane))
+    }
+
+    func vector(_ lane: Int) -> FloatVector {
+        FloatVector(
+            x: base.load(fromByteOffset: TierLayout.Leaf.x + lane * 4, as: Float.self),
+            y: base.load(fromByteOffset: TierLayout.Leaf.y + lane * 4, as: Float.self),
+            z: base.load(fromByteOffset: TierLayout.Leaf.z + lane * 4, as: Float.self))
     }
 
     func store(_ entry: Entry, lane: Int) {

@@ -17,6 +17,8 @@ struct WalkBounds: Sendable {
         case .distance(let origin):
             model = origin.model
             center = FloatVector(Sphere.unitVector(origin.position))
+        case .distanceFromLine, .along:
+            preconditionFailure("no shape has a radius by a line, so none is walked by one")
         }
     }
 

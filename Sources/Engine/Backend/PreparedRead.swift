@@ -11,6 +11,8 @@ public enum ReadRequest: Sendable {
     case page(Query, in: BucketName, by: String? = nil)
     /// The number of objects that satisfy a clause. Nothing is appended.
     case count(Clause, in: BucketName, by: String? = nil)
+    /// A JSON object with the results of a query's aggregations, by name.
+    case aggregation(Query, in: BucketName, by: String? = nil)
     /// A JSON object that describes how a query would run and, with `analyze`, how it did run.
     case explanation(Query, in: BucketName, analyze: Bool)
     /// The buckets of a scope that satisfy a condition, by name, with commas between them. Only
@@ -41,7 +43,8 @@ public protocol PreparedRead: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - maximumBytes: the most that a page may occupy, including the member that holds the next
-    ///     page's key if there is one. One object or bucket is appended even if it is larger.
+    ///     page's key if there is one. One object or bucket is appended even if it is larger. An
+    ///     aggregation with groups fails rather than occupy more.
     ///   - stop: ends the read early, with a failure.
     func run(
         maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
@@ -55,7 +58,7 @@ extension PreparedRead {
 
 /// The result of a read.
 public struct ReadEnd: Sendable, Equatable {
-    /// The number of objects or buckets that were appended or, for a count, found.
+    /// The number of objects or buckets that were appended or, for a count or an aggregation, found.
     public var count: Int
     /// The key of the next page; present exactly when at least one more result follows.
     public var nextPaginationKey: String?

@@ -168,15 +168,7 @@ extension Literal {
 extension Column {
     /// The value of a coded number.
     func number(_ cell: Cell) -> JSONNumber {
-        let (floor, rest) = (Double(ordered: leading(cell)), rest(cell))
-        return floor < 0
-            ? .integer(Int64(floor) + Int64(rest)) : JSONNumber(UInt64(floor) + rest)
-    }
-}
-
-extension JSONNumber {
-    fileprivate init(_ value: UInt64) {
-        self = Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
+        JSONNumber(floor: Double(ordered: leading(cell)), rest: UInt16(rest(cell)))
     }
 }
 

@@ -62,6 +62,12 @@ public struct Column: Sendable {
         return palette.code(of: cell).map { Int(uses[Int($0)]) } ?? 0
     }
 
+    /// The number of slots with each code of a narrow column; nil for a wide column.
+    var usesOfCodes: [Int]? {
+        if case .wide = cells { return nil }
+        return (0..<palette.count).map { Int(uses[$0]) }
+    }
+
     /// The number of slots with a cell within bounds, if summing is cheap. It is so in a column of
     /// bytes.
     func uses(in bounds: ClosedRange<UInt64>) -> Int? {

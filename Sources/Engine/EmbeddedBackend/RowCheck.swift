@@ -24,6 +24,8 @@ struct RowCheck {
         // The limits may have been different when the object was written.
         limits.objectBytes = .max
         limits.objectDepth = .max
+        limits.arrayPoints = .max
+        limits.geoFields = .max - 1
         self.limits = limits
     }
 

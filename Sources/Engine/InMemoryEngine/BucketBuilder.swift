@@ -34,7 +34,7 @@ struct BucketBuilder: Sendable {
         return slot
     }
 
-    /// Adds a point to a slot. Slots have to ascend.
+    /// Adds a point to a slot, which may have several. Slots have to ascend.
     mutating func add(_ coordinate: Coordinate, field: Int, to slot: Slot) {
         if let position = points.firstIndex(where: { $0.field == field }) {
             points[position].list.append((slot, coordinate))

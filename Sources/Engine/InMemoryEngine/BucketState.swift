@@ -48,7 +48,7 @@ struct BucketState: Sendable {
         return holes >= tuning.holes && holes * tuning.slotsPerHole > slotCount
     }
 
-    var points: Int { fields.values.reduce(0) { $0 + $1.count } }
+    var points: Int { fields.values.reduce(0) { $0 + $1.pointCount } }
 
     // The bytes that each part occupies, as if it shared nothing with copies of the bucket.
 
@@ -130,21 +130,32 @@ struct BucketState: Sendable {
     private mutating func insert(_ slot: Slot, _ points: [FieldPoint], expires: Int64) {
         // Iterates over a copy of the keys: iterating over the table itself would share the indexes
         // while they are written.
-        for field in fields.keys.filter({ field in !points.contains { $0.field == field } }) {
+        var present: [FieldPath] = []
+        FieldPoint.forEachField(of: points) { field, _ in present.append(field) }
+        for field in fields.keys.filter({ !present.contains($0) }) {
             fields[field]!.remove(slot)
             if fields[field]!.count == 0 { fields[field] = nil }
         }
         expiries.set(slot, expires)
-        for point in points {
-            fields[point.field, default: PointIndex(deltaCapacity: Int(pointsPerTree))]
-                .set(point.coordinate, for: slot)
+        FieldPoint.forEachField(of: points) { field, points in set(points, in: field, for: slot) }
+    }
+
+    /// Sets the points that a slot's object has at a field path, of which there is at least one.
+    private mutating func set(
+        _ points: ArraySlice<FieldPoint>, in field: FieldPath, for slot: Slot
+    ) {
+        let empty = PointIndex(deltaCapacity: Int(pointsPerTree))
+        if points.count == 1 {
+            fields[field, default: empty].set(points.first!.coordinate, for: slot)
+        } else {
+            fields[field, default: empty].set(points.map(\.coordinate), for: slot)
         }
     }
 
     /// The points of a slot's object.
     func points(of slot: Slot) -> [FieldPoint] {
-        fields.compactMap { field, index in
-            index.position(of: slot).map { FieldPoint(field: field, coordinate: $0) }
+        fields.flatMap { field, index in
+            index.position(of: slot).points.map { FieldPoint(field: field, coordinate: $0) }
         }
     }
 
@@ -181,8 +192,8 @@ struct BucketState: Sendable {
                 id(of: Slot(slot)), records[slot], expires: expiries[Slot(slot)])
             kept.append(Slot(slot))
             for (number, field) in fields.enumerated() {
-                if let coordinate = field.value.position(of: Slot(slot)) {
-                    builder.add(coordinate, field: number, to: new)
+                for point in field.value.position(of: Slot(slot)).points {
+                    builder.add(point, field: number, to: new)
                 }
             }
         }

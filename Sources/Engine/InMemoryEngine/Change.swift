@@ -28,7 +28,7 @@ public struct ObjectChange: Sendable {
     public var creation: ChangeNumber
     /// The number of this change.
     public var change: ChangeNumber
-    /// The GeoPoints of the new document, at most one for each field path.
+    /// The GeoPoints of the new document, those of one field path one after the other.
     public var points: [FieldPoint]
 
     /// An object's state after a change; `creation` and `change` are equal for a new object.

@@ -10,7 +10,9 @@ extension InMemoryEngine {
         case .page(let query, let bucket, let principal):
             try PreparedPage(query, in: bucket, by: principal, on: self)
         case .count(let clause, let bucket, let principal):
-            PreparedCount(clause, in: bucket, by: principal, on: self)
+            PreparedAggregation(Query(clause: clause), in: bucket, by: principal, on: self)
+        case .aggregation(let query, let bucket, let principal):
+            PreparedAggregation(query, in: bucket, by: principal, on: self)
         case .explanation(let query, let bucket, let analyze):
             try PreparedExplanation(query, in: bucket, analyze: analyze, on: self)
         case .buckets(let scope, let last, let isListed):

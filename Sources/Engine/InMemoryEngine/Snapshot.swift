@@ -97,7 +97,7 @@ final class BucketView: Sendable {
         var expired: [Slot] = []
         state.expiries.forEach(until: expiredBy) { expired.append($0) }
         let fields = state.fields.filter { _, index in
-            index.count > expired.count { index.position(of: $0) != nil }
+            index.count > expired.count { index.position(of: $0) != .nowhere }
         }
         return (state.count - expired.count, Array(fields.keys))
     }

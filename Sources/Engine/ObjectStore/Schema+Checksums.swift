@@ -4,9 +4,6 @@ import Objects
 
 /// Part of the migration to schema 5: computes the checksum of each existing row.
 extension Schema {
-    /// The number of rows that are read before they are written.
-    private static let rowsAtOnce: Int64 = 1_000
-
     static func fillChecksums(_ db: Database) throws {
         let rows = try SQLStatement(
             db,

@@ -8,7 +8,10 @@ enum Schema {
     static let applicationID: Int32 = 0x4745_4F42
 
     /// The value of `PRAGMA user_version`: the number of the last migration.
-    static let version = 5
+    static let version = 6
+
+    /// The number of rows that a migration reads before it writes them.
+    static let rowsAtOnce: Int64 = 1_000
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -34,13 +37,18 @@ enum Schema {
             try fillChecksums(db)
             try db.execute(sql: "PRAGMA user_version = 5")
         }
+        migrator.registerMigration("6") { db in
+            try addArrayPoints(db)
+            try db.execute(sql: "PRAGMA user_version = 6")
+        }
         return migrator
     }
 
     /// - `object.creation`, the number of the change that created the object, is the row id, so
     ///   rows are in the order of creation.
     /// - `object.points` holds the data for the spatial index, so that a start parses no document:
-    ///   for each GeoPoint the number of its field and two binary64 values, little-endian.
+    ///   for each GeoPoint the number of its field and two binary64 values, little-endian. Since
+    ///   schema 6 these include the GeoPoints in arrays.
     /// - `tombstone` keeps deletions for a bounded time, for clients that follow changes.
     private static let schema1 = """
         CREATE TABLE setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;

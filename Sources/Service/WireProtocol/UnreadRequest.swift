@@ -70,7 +70,7 @@ public struct UnreadRequest {
     }
 
     /// Limits on JSON nodes. A clause has seven nodes or more and costs some microseconds; a
-    /// position of a polygon has three and costs less than one.
+    /// position of a polygon or a line has three and costs less than one.
     private static let fewNodes = 512
     private static let fewBytes = 16 * 1_024
 }

@@ -3,8 +3,8 @@ import Objects
 
 /// Converts one GeoJSON Feature to the JSON text of an object.
 ///
-/// The properties become fields, and the Point becomes the point field. A third coordinate becomes
-/// `altitude`, unless the properties have one. The feature's `id` becomes `_id`. Members unknown to
+/// The properties become fields, and the Point becomes the point field; a MultiPoint becomes an
+/// array there. A Point's third coordinate becomes `altitude`, unless the properties have one. The feature's `id` becomes `_id`. Members unknown to
 /// GeoJSON become fields too. Only `bbox` is dropped, because a point implies it.
 struct GeoJSONFeature {
     private let pointField: [UInt8]
@@ -88,10 +88,14 @@ struct GeoJSONFeature {
         guard let type = geometry["type"]?.string else {
             throw RecordError("expected a geometry or null", path: "geometry")
         }
-        guard type == "Point" else {
-            throw RecordError("only Points can be loaded, not \(quoted(type))", path: "geometry")
+        let positions: [[JSONView]]
+        switch type {
+        case "Point": positions = [try Self.position(geometry["coordinates"])]
+        case "MultiPoint": positions = try Self.positions(geometry["coordinates"])
+        default:
+            throw RecordError(
+                "only Points and MultiPoints can be loaded, not \(quoted(type))", path: "geometry")
         }
-        let position = try Self.position(geometry["coordinates"])
         let taken = pointField.withUnsafeBufferPointer { properties?.member($0) }
         guard taken == nil else {
             let name = quoted(String(decoding: pointField, as: UTF8.self))
@@ -99,20 +103,49 @@ struct GeoJSONFeature {
                 "the property \(name) has the name of the point field", path: "properties")
         }
         members.begin(pointField)
-        members.writer.raw("{\"_type\":\"point\",\"lat\":")
-        members.writer.raw(position[1].text)
-        members.writer.key("lon")
-        members.writer.raw(position[0].text)
-        members.writer.byte(UInt8(ascii: "}"))
-        if position.count == 3, properties?["altitude"] == nil {
+        guard type == "Point" else {
+            members.writer.byte(UInt8(ascii: "["))
+            members.writer.list(positions) { Self.write($0, to: &$1) }
+            members.writer.byte(UInt8(ascii: "]"))
+            return
+        }
+        Self.write(positions[0], to: &members.writer)
+        if positions[0].count == 3, properties?["altitude"] == nil {
             members.begin("altitude")
-            members.writer.raw(position[2].text)
+            members.writer.raw(positions[0][2].text)
         }
     }
 
-    /// Longitude, latitude and an optional altitude.
-    private static func position(_ value: JSONView?) throws(RecordError) -> [JSONView] {
+    private static func write(_ position: [JSONView], to writer: inout JSONWriter) {
+        writer.raw("{\"_type\":\"point\",\"lat\":")
+        writer.raw(position[1].text)
+        writer.key("lon")
+        writer.raw(position[0].text)
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    /// Positions without altitude: the points of an array have none.
+    private static func positions(_ value: JSONView?) throws(RecordError) -> [[JSONView]] {
         let path = "geometry.coordinates"
+        guard let value, value.kind == .array else {
+            throw RecordError("expected an array of positions", path: path)
+        }
+        var positions: [[JSONView]] = []
+        for (index, element) in zip(0..., value.elements) {
+            let position = try position(element, at: "\(path)[\(index)]")
+            guard position.count == 2 else {
+                throw RecordError(
+                    "a position of a MultiPoint can have no altitude", path: "\(path)[\(index)]")
+            }
+            positions.append(position)
+        }
+        return positions
+    }
+
+    /// Longitude, latitude and an optional altitude.
+    private static func position(
+        _ value: JSONView?, at path: String = "geometry.coordinates"
+    ) throws(RecordError) -> [JSONView] {
         guard let value, value.kind == .array, (2...3).contains(value.count),
             value.elements.allSatisfy({ $0.kind == .number || $0.kind == .huge })
         else { throw RecordError("expected [longitude, latitude] or with altitude", path: path) }

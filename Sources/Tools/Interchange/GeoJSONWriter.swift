@@ -4,7 +4,8 @@ import QueryLanguage
 
 /// One GeoJSON FeatureCollection (RFC 7946), each feature on a line of its own.
 ///
-/// `_id` becomes the feature's `id`, one GeoPoint its geometry, all other fields its properties.
+/// `_id` becomes the feature's `id`, one GeoPoint its geometry, all other fields its properties. An
+/// array with GeoPoints becomes a MultiPoint; if it has other elements, it also stays a property.
 /// Coordinates keep the spelling of their numbers. An object without the point has a null geometry.
 struct GeoJSONWriter: ObjectWriter {
     private let pointField: FieldPath?
@@ -24,13 +25,14 @@ struct GeoJSONWriter: ObjectWriter {
             writer.raw(id.text)
             writer.byte(UInt8(ascii: ","))
         }
-        let point = geometry(of: view)
-        Self.write(point, to: &writer)
+        let geometry = geometry(of: view)
+        Self.write(geometry, to: &writer)
         writer.raw("\"properties\":{")
         let properties = view.members.filter { member in
-            let isPoint = point?.isSameValue(as: member.value) ?? false
+            let isGeometry =
+                geometry?.isSameValue(as: member.value) ?? false && Self.isOnlyPoints(member.value)
             let isID = member.name.elementsEqual("_id".utf8) && member.value.kind == .string
-            return !isPoint && !isID
+            return !isGeometry && !isID
         }
         writer.list(properties) { $1.raw($0.text) }
         writer.raw("}}")
@@ -46,27 +48,41 @@ struct GeoJSONWriter: ObjectWriter {
 
     private static let opening: StaticString = "{\"type\":\"FeatureCollection\",\"features\":["
 
-    /// The GeoPoint that becomes the geometry; nested ones stay among the properties as well.
+    /// The value that becomes the geometry; a nested one stays among the properties as well.
     private func geometry(of object: JSONView) -> JSONView? {
-        if let pointField {
-            return pointField.value(in: object).flatMap {
-                GeoPoint.coordinate(of: $0) == nil ? nil : $0
-            }
+        func points(_ value: JSONView?) -> JSONView? {
+            value.flatMap { GeoPoint.coordinates(of: $0).isEmpty ? nil : $0 }
         }
-        if let standard = object["location"], GeoPoint.coordinate(of: standard) != nil {
-            return standard
-        }
-        return object.members.first { GeoPoint.coordinate(of: $0.value) != nil }?.value
+        if let pointField { return points(pointField.value(in: object)) }
+        return points(object["location"])
+            ?? object.members.lazy.compactMap { points($0.value) }.first
     }
 
-    private static func write(_ point: JSONView?, to writer: inout JSONWriter) {
-        guard let point, let longitude = point["lon"], let latitude = point["lat"] else {
-            return writer.raw("\"geometry\":null,")
+    private static func isOnlyPoints(_ value: JSONView) -> Bool {
+        value.kind != .array || value.elements.allSatisfy { GeoPoint.coordinate(of: $0) != nil }
+    }
+
+    private static func write(_ geometry: JSONView?, to writer: inout JSONWriter) {
+        guard let geometry else { return writer.raw("\"geometry\":null,") }
+        if geometry.kind == .array {
+            writer.raw("\"geometry\":{\"type\":\"MultiPoint\",\"coordinates\":[")
+            writer.list(geometry.elements.filter { GeoPoint.coordinate(of: $0) != nil }) {
+                write(position: $0, to: &$1)
+            }
+            writer.byte(UInt8(ascii: "]"))
+        } else {
+            writer.raw("\"geometry\":{\"type\":\"Point\",\"coordinates\":")
+            write(position: geometry, to: &writer)
         }
-        writer.raw("\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
+        writer.raw("},")
+    }
+
+    private static func write(position point: JSONView, to writer: inout JSONWriter) {
+        guard let longitude = point["lon"], let latitude = point["lat"] else { return }
+        writer.byte(UInt8(ascii: "["))
         writer.raw(longitude.text)
         writer.byte(UInt8(ascii: ","))
         writer.raw(latitude.text)
-        writer.raw("]},")
+        writer.byte(UInt8(ascii: "]"))
     }
 }

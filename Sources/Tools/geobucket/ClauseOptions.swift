@@ -26,14 +26,26 @@ struct ClauseOptions: ParsableArguments {
         help: ArgumentHelp("Only objects in this rectangle.", valueName: "south,west,north,east"))
     var box: String?
 
-    @Option(help: "The GeoPoint field for --near and --box. (default: location)")
+    @Option(
+        help: ArgumentHelp(
+            "With --width: only objects beside the LineString in this GeoJSON file.",
+            valueName: "file"))
+    var along: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "With --along: the greatest distance to either side of the line.", valueName: "length"))
+    var width: String?
+
+    @Option(help: "The GeoPoint field for --near, --box and --along. (default: location)")
     var field: String?
 
     private var path: FieldPath { FieldPath(field ?? "location") }
 
     /// The field of the geometry in GeoJSON; nil if no flag refers to a field.
     var geometryField: String? {
-        field ?? (near == nil && box == nil ? nil : path.text)
+        field ?? (near == nil && box == nil && along == nil ? nil : path.text)
     }
 
     @Option(
@@ -48,8 +60,18 @@ struct ClauseOptions: ParsableArguments {
         help: ArgumentHelp("A clause of the query language, as JSON.", valueName: "json"))
     var clauses: [String] = []
 
-    /// The name of the distance from --near.
-    static let distanceName = "distance"
+    /// The name of the distance from --near, without it of the one from the line of --along.
+    private static let distanceName = "distance"
+
+    /// The name of the place along the line of --along.
+    private static let alongName = "along"
+
+    /// The names of the distances that objects report; the first orders the answer.
+    var reportedNames: [String] {
+        let line = along == nil ? [] : [Self.alongName]
+        if near != nil { return [Self.distanceName] + line }
+        return along == nil ? [] : line + [Self.distanceName]
+    }
 
     func validate() throws { try usage("--bucket") { _ = try BucketName(bucket) } }
 
@@ -57,6 +79,7 @@ struct ClauseOptions: ParsableArguments {
     func clause() throws -> Clause {
         var parts: [Clause] = []
         if let near = try nearby() { parts.append(.geo(near)) }
+        if let beside = try besideLine() { parts.append(.geo(beside)) }
         if let box {
             let box = try usage("--box") { try parseBox(box) }
             parts.append(.geo(GeoClause(path, .box(box))))
@@ -76,16 +99,40 @@ struct ClauseOptions: ParsableArguments {
         let center = try usage("--near") { try parseCoordinate(near) }
         var radiusMeters = Double.infinity
         if let within {
-            radiusMeters = try usage("--within") { try Length.parse(within) }
-            guard radiusMeters > 0, radiusMeters <= GeoCircle.maximumRadiusMeters else {
-                throw ValidationError(
-                    "--within: \(within) is outside 0...\(Int(GeoCircle.maximumRadiusMeters)) m")
-            }
+            radiusMeters = try Self.length(
+                within, of: "--within", atMost: GeoCircle.maximumRadiusMeters)
         }
         let circle = GeoCircle(center, radiusMeters: radiusMeters)
         return GeoClause(
             path, .circle(circle),
             reports: [ReportedDistance(Self.distanceName, of: path, by: circle.distance)])
+    }
+
+    private func besideLine() throws -> GeoClause? {
+        guard let along, let width else {
+            if along != nil { throw ValidationError("--along needs --width") }
+            if width != nil { throw ValidationError("--width needs --along") }
+            return nil
+        }
+        let line = try usage("--along \(along)") { try LineFile.read(along) }
+        let meters = try Self.length(width, of: "--width", atMost: GeoCorridor.maximumWidthMeters)
+        let corridor = GeoCorridor(line, widthMeters: meters)
+        var reports = [ReportedDistance(Self.alongName, of: path, by: corridor.along)]
+        if near == nil {
+            reports.insert(
+                ReportedDistance(Self.distanceName, of: path, by: corridor.distance), at: 0)
+        }
+        return GeoClause(path, .corridor(corridor), reports: reports)
+    }
+
+    private static func length(
+        _ text: String, of flag: String, atMost maximum: Double
+    ) throws -> Double {
+        let meters = try usage(flag) { try Length.parse(text) }
+        guard meters <= maximum else {
+            throw ValidationError("\(flag): \(text) is outside 0...\(Int(maximum)) m")
+        }
+        return meters
     }
 
     private func parse(_ text: String) throws -> Clause {

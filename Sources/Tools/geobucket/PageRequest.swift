@@ -73,6 +73,11 @@ struct PageRequest: Sendable {
             writer.list(query.order) { $0.write(to: &$1) }
             writer.byte(UInt8(ascii: "]"))
         }
+        if !query.aggregations.isEmpty {
+            writer.raw(",\"aggregations\":[")
+            writer.list(query.aggregations) { $0.write(to: &$1) }
+            writer.byte(UInt8(ascii: "]"))
+        }
         writer.byte(UInt8(ascii: "}"))
     }
 }

@@ -9,18 +9,21 @@ import QueryLanguage
 struct QueryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
-        abstract: "Print the objects that match, nearest first if --near is given.",
+        abstract:
+            "Print the objects that match: with --near nearest first, with --along in its order.",
         discussion: """
             A condition is `field OP value`; OP is one of = != < <= > >= ^= (begins with) \
             ~ (contains) in. Conditions are joined by and, or, not and parentheses. \
             With --near, _calculated.distance is each object's distance in metres, and the answer is \
-            ordered by it unless --order-by is given.
+            ordered by it unless --order-by is given. With --along, _calculated.along is how far along \
+            the line the object is, and _calculated.distance how far from it.
 
             Example: geobucket query --bucket airports --near 35.6812,139.7671 --within 100km \
             --where 'lighted = true and runway_m >= 2500' --fields name,city
             """)
 
     @OptionGroup var selection: ClauseOptions
+    @OptionGroup var aggregation: AggregationOptions
     @OptionGroup var server: ServerOption
 
     @Option(
@@ -32,7 +35,10 @@ struct QueryCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: "How many objects to print, over as many pages as needed. (default: one page)")
+        help: """
+            How many objects to print, over as many pages as needed, or with --group-by how many \
+            values. (default: one page, or 50 values)
+            """)
     var limit: Int?
 
     @Option(help: ArgumentHelp("Only these fields of each object.", valueName: "a,b"))
@@ -50,20 +56,35 @@ struct QueryCommand: AsyncParsableCommand {
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit has to be 1 or more") }
         if limit != nil, all { throw ValidationError("--limit and --all contradict each other") }
+        guard !aggregation.isEmpty else { return }
+        if all || fields != nil || format == .geojson {
+            throw ValidationError(
+                "--group-by, --min, --max, --sum and --avg go with neither --all, --fields nor GeoJSON"
+            )
+        }
+        if limit != nil, aggregation.groupBy == nil {
+            throw ValidationError("--limit needs --group-by here: there is one row for each figure")
+        }
     }
 
     func run() async throws {
         var query = Query(clause: try selection.clause())
         query.order = try order()
+        query.aggregations = aggregation.aggregations(limit: limit)
         query.fields = fields.map { $0.split(separator: ",").map { Array($0.utf8) } }
         let request = PageRequest(bucket: selection.bucket, query: query)
         let (all, explain, limit, options, format) = (all, explain, limit, writingOptions, format)
+        let aggregation = aggregation
         try await server.connect { connection in
             if explain {
                 let plan = try await connection.call("bucket.explain", request.params(after: nil))
                 return try Console.write(format == .table ? try Self.summary(of: plan) : plan)
             }
             var writer = format.writer(options)
+            if !aggregation.isEmpty {
+                let answer = try await connection.call("bucket.query", request.params(after: nil))
+                return try aggregation.print(answer, with: &writer)
+            }
             let wanted = all ? Int.max : limit
             let hasMore = try await request.pages(connection, upTo: wanted) { object, output in
                 try writer.write(object, to: &output)
@@ -87,10 +108,8 @@ struct QueryCommand: AsyncParsableCommand {
     }
 
     private func order() throws -> [OrderKey] {
-        let hasDistance = selection.near != nil
-        guard let orderBy else {
-            return hasDistance ? [OrderKey(.distance(name: ClauseOptions.distanceName))] : []
-        }
+        let reported = selection.reportedNames
+        guard let orderBy else { return reported.prefix(1).map { OrderKey(.distance(name: $0)) } }
         return try orderBy.split(separator: ",").map { part in
             let pieces = part.split(separator: ":", maxSplits: 1).map(String.init)
             guard let name = pieces.first, pieces.count == 1 || ["asc", "desc"].contains(pieces[1])
@@ -98,10 +117,9 @@ struct QueryCommand: AsyncParsableCommand {
                 throw ValidationError(
                     "--order-by: \"\(part)\" is no field, field:asc or field:desc")
             }
-            let isDistance = name == ClauseOptions.distanceName || name == "_calculated.distance"
+            let distance = reported.first { name == $0 || name == "_calculated.\($0)" }
             return OrderKey(
-                hasDistance && isDistance
-                    ? .distance(name: ClauseOptions.distanceName) : .field(FieldPath(name)),
+                distance.map { .distance(name: $0) } ?? .field(FieldPath(name)),
                 descending: pieces.count == 2 && pieces[1] == "desc")
         }
     }

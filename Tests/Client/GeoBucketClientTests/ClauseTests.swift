@@ -74,6 +74,15 @@ import Testing
             .geoPolygon("p", polygons: [[[tower]], [[tower], [tower]]]),
             #"{"type":"geopolygon","field":"p","polygon":{"type":"MultiPolygon","coordinates":[[[[139.25,35.5]]],[[[139.25,35.5]],[[139.25,35.5]]]]}}"#
         ),
+        (
+            .geoCorridor("p", line: [tower, GeoPoint(latitude: 1, andLongitude: 2)], width: 500),
+            #"{"type":"geocorridor","field":"p","line":{"type":"LineString","coordinates":[[139.25,35.5],[2.0,1.0]]},"width":500.0}"#
+        ),
+        (
+            Field<GeoPoint>("p").isWithin(
+                7.5, ofLine: [tower, tower], putDistanceInto: "d", putAlongInto: "a"),
+            #"{"type":"geocorridor","field":"p","line":{"type":"LineString","coordinates":[[139.25,35.5],[139.25,35.5]]},"width":7.5,"putDistanceInto":"d","putAlongInto":"a"}"#
+        ),
         (.andClauses([.all, .all]), #"{"type":"and","clauses":[{"type":"all"},{"type":"all"}]}"#),
         (.orClauses([.all]), #"{"type":"or","clauses":[{"type":"all"}]}"#),
         (
@@ -174,6 +183,8 @@ import Testing
             .geoPolygon("p", rings: [[GeoPoint(latitude: .nan, longitude: 1)]]),
             "polygon.coordinates[0][0][1]"
         ),
+        (.geoCorridor("p", line: [tower], width: 1), "line.coordinates"),
+        (.geoCorridor("p", line: [tower, tower], width: .nan), "width"),
     ]
 
     @Test func `What no clause can hold is refused by the service with its path`() async throws {

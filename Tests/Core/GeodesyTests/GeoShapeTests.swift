@@ -17,6 +17,7 @@ import Testing
         return circles + [
             .box(.world), .box(GeoBox(south: 50, west: 170, north: 70, east: 20)),
             .polygon(try GeoPolygon([[ring]])),
+            .corridor(GeoCorridor(try GeoLine([oslo, ring[0], ring[2]]), widthMeters: 900_000)),
         ]
     }
 

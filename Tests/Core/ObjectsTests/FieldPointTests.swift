@@ -14,7 +14,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"a":\#(point),"b":{"c":\#(point),"d":[\#(point)]}}"#, ["a", "b.c"]),
+        (#"{"a":\#(point),"b":{"c":\#(point),"d":[[\#(point)]]}}"#, ["a", "b.c"]),
+        // An array is several places; what its elements hold besides is no place.
+        (#"{"b":{"d":[\#(point)]},"e":[1,\#(point),{"f":\#(point)},[\#(point)]]}"#, ["b.d", "e"]),
+        (#"{"b.d":[\#(point)],"b":{"d":\#(point)}}"#, ["b.d"]),
+        (#"{"b.d":[],"b":{"d":\#(point)}}"#, []),
+        (#"{"b":{"c":[\#(point)],"c":[]}}"#, []), (#"{"b":{"c.d":[\#(point)]}}"#, []),
         // A first-level name with dots hides what lies deeper, and no path leads to a dotted one there.
         (#"{"b":{"c":\#(point)},"b.c":1}"#, []), (#"{"b.c":\#(point)}"#, ["b.c"]),
         (#"{"b":{"c.d":\#(point)}}"#, []), (#"{"b":{"c":{"d":\#(point)}},"b.c":1}"#, ["b.c.d"]),
@@ -36,7 +41,8 @@ import Testing
         func object(_ depth: Int) -> String {
             let members = (0..<1 + random.below(4)).map { _ -> String in
                 let name = random.pick(["a", "b", "c", "a.b", "b.c"])
-                let value = random.oneIn(2) || depth == 3 ? Self.point : object(depth + 1)
+                let place = random.oneIn(3) ? "[0,\(Self.point)]" : Self.point
+                let value = random.oneIn(2) || depth == 3 ? place : object(depth + 1)
                 return "\"\(name)\":\(value)"
             }
             return "{\(members.joined(separator: ","))}"
@@ -53,7 +59,7 @@ import Testing
             }
             let expected = Set(paths).filter { path in
                 !path.isEmpty
-                    && FieldPath(path).value(in: view).flatMap(GeoPoint.coordinate) != nil
+                    && FieldPath(path).value(in: view).map(GeoPoint.coordinates)?.count == 1
             }
             #expect(Set(found) == expected, "seed \(seed): \(document)")
             #expect(found.count == expected.count, "seed \(seed): \(document)")

@@ -31,6 +31,12 @@ import Testing
         #expect(try Self.parse(distance + #","model":"sphere"}"#).json == distance + "}")
     }
 
+    @Test func `a corridor is written as it was read, with what it reports`() throws {
+        let corridor =
+            #"{"type":"geocorridor","field":"f","line":{"type":"LineString","coordinates":[[170.0,1.5],[-180.0,2.0]]},"width":2.5,"putDistanceInto":"d","putAlongInto":"a"}"#
+        #expect(try Self.parse(corridor).json == corridor)
+    }
+
     private static func parse(_ text: String) throws -> Clause {
         let query = #"{"bucketQuery":{"clause":\#(text)}}"#
         return try JSONParser.reading(Array(query.utf8)) { view in

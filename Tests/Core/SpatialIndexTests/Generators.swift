@@ -35,6 +35,16 @@ enum PointDistribution: String, CaseIterable, Sendable {
         }
     }
 
+    /// One point, or now and then several, some of them identical.
+    func points(_ random: inout SplitMix64) -> [Coordinate] {
+        guard random.below(3) == 0 else { return [position(&random)] }
+        var points = (0..<1 + random.below(random.below(20) == 0 ? 100 : 5)).map { _ in
+            position(&random)
+        }
+        if random.below(4) == 0 { points.append(points[0]) }
+        return points
+    }
+
     private static func anywhere(_ random: inout SplitMix64) -> Coordinate {
         Coordinate(latitude: random.number(-90...90), longitude: random.number(-180...180))
     }

@@ -15,7 +15,9 @@ private let seeds: [UInt64] = Array(1...24)
             var random = SplitMix64(seed: seed)
             for size in [0, 1, 2, 63, 64, 65, 300, 1100] {
                 let points = (0..<size).map {
-                    (slot: Slot($0), coordinate: positions.position(&random))
+                    // Some slots have several points, next to each other or not.
+                    let slot = random.below(3) == 0 ? $0 / 4 : (size % 2 == 0 ? $0 : size - $0)
+                    return (slot: Slot(slot), coordinate: positions.position(&random))
                 }
                 let index = PointIndex(bulk: points)
                 compare(
@@ -72,14 +74,14 @@ private let seeds: [UInt64] = Array(1...24)
         #expect(first.map { ($0.distance.meters / 100).rounded() } == 30)
     }
 
-    @Test func `the same slot twice in a bulk load keeps the last`() {
+    @Test func `the same slot twice in a bulk load has both points`() {
         let positions = (0..<100).map { Coordinate(latitude: Double($0 % 80), longitude: 5) }
         let twice = positions.enumerated().map {
             (slot: Slot($0.offset / 2), coordinate: $0.element)
         }
         let index = PointIndex(bulk: twice)
-        #expect(index.count == 50)
-        #expect(index.position(of: 3) == positions[7])
+        #expect(index.count == 50 && index.pointCount == 100)
+        #expect(index.position(of: 3) == .several(Array(positions[6...7])))
         #expect(index.violations().isEmpty)
     }
 
@@ -89,13 +91,40 @@ private let seeds: [UInt64] = Array(1...24)
             for slot in 0..<size {
                 index.set(Coordinate(latitude: -0.0, longitude: 180), for: Slot(slot))
             }
-            let position = index.position(of: 0)
-            #expect(position?.longitude == 180 && position?.latitude.sign == .minus)
+            let point = index.position(of: 0).points[0]
+            #expect(point.longitude == 180 && point.latitude.sign == .minus)
             let box = GeoBox(south: -1, west: -180, north: 1, east: -179)
             index.visit(in: .box(box)) { _, position in
                 #expect(position.longitude == 180)
                 return true
             }
+        }
+    }
+
+    @Test func `the points of a slot are one hit, and the nearest of them its distance`() {
+        let oslo = Coordinate(latitude: 59.91, longitude: 10.75)
+        let places = [
+            Coordinate(latitude: 59.92, longitude: 10.75),
+            Coordinate(latitude: 60, longitude: 10.75),
+            Coordinate(latitude: -33.9, longitude: 151.2),
+        ]
+        for others in [0, 1000] {
+            var index = PointIndex()
+            for other in 0..<others { index.set(places[2], for: Slot(other + 10)) }
+            index.set(places, for: 3)
+            index.set(oslo, for: 4)
+            let circle = GeoCircle(oslo, radiusMeters: 50_000)
+            #expect(index.count(in: .circle(circle)) == 2)
+            let found = walk(index.nearest(by: circle.distance, within: 50_000))
+            #expect(found.map(\.slot) == [4, 3])
+            #expect(found[1].distance == circle.distance.distance(to: places[0]))
+            index.set(Array(places.dropFirst()), for: 3)
+            let later = walk(index.nearest(by: circle.distance, within: 50_000))
+            #expect(later[1].distance == circle.distance.distance(to: places[1]))
+            index.set(places[2], for: 3)
+            #expect(index.count(in: .circle(circle)) == 1 && index.pointCount == others + 2)
+            index.remove(3)
+            #expect(index.count == others + 1 && index.violations() == [])
         }
     }
 
@@ -107,9 +136,20 @@ private let seeds: [UInt64] = Array(1...24)
             })
         let corners = [(-180.0, -90.0), (180, -90), (180, 90), (-180, 90), (-180, -90)]
         let ring = corners.map { Coordinate(latitude: $0.1, longitude: $0.0) }
-        let circle = GeoCircle(PointIndex.nowhere)
+        let circle = GeoCircle(SlotPositions.nowhere)
         let world = try GeoPolygon([[ring]])
-        for shape in [.box(.world), .polygon(world), .circle(circle)] as [GeoShape] {
+        // Everything lies within 1,000 km of meridians 15 degrees apart.
+        let meridians = stride(from: -180.0, to: 180, by: 15).enumerated().flatMap {
+            turn, longitude in
+            [-90.0, 0, 90].map {
+                Coordinate(latitude: turn % 2 == 0 ? $0 : -$0, longitude: longitude)
+            }
+        }
+        let corridor = GeoCorridor(try GeoLine(meridians), widthMeters: 1_000_000)
+        let shapes: [GeoShape] = [
+            .box(.world), .polygon(world), .circle(circle), .corridor(corridor),
+        ]
+        for shape in shapes {
             var visits = 0
             index.visit(in: shape) { _, _ in
                 visits += 1
@@ -144,12 +184,20 @@ struct History {
                 index.remove(slot)
                 scan.remove(slot)
             } else {
-                let position = positions.position(&random)
-                index.set(position, for: slot)
-                scan.set(position, for: slot)
+                set(positions.points(&random), for: slot)
             }
             if random.below(400) == 0 { snapshots.append((index, scan)) }
             mergeSometimes(&random)
+        }
+    }
+
+    private mutating func set(_ points: [Coordinate], for slot: Slot) {
+        if points.count == 1 {
+            index.set(points[0], for: slot)
+            scan.set(points[0], for: slot)
+        } else {
+            index.set(points, for: slot)
+            scan.set(points, for: slot)
         }
     }
 
@@ -173,15 +221,36 @@ func compare(
 ) {
     #expect(index.violations() == [], "\(context)")
     #expect(index.count == scan.count, "\(context)")
+    #expect(index.pointCount == scan.pointCount, "\(context)")
     for _ in 0..<rounds {
         let slot = Slot(random.below(1000))
-        #expect(index.position(of: slot) == scan.position(of: slot), "\(context), slot \(slot)")
+        let (found, expected) = (index.position(of: slot), scan.position(of: slot))
+        #expect(found.count == expected.count, "\(context), slot \(slot)")
+        #expect(Set(found.points) == Set(expected.points), "\(context), slot \(slot)")
+        comparePositions(index, scan, &random, context)
         let box = positions.box(&random)
         compare(index, scan, .box(box), "\(context), \(box)")
         for model in DistanceModel.allCases {
             compareCircle(index, scan, positions, model, &random, context)
         }
     }
+}
+
+/// Compares the positions of many slots, asked for at once.
+private func comparePositions(
+    _ index: PointIndex, _ scan: LinearScan, _ random: inout SplitMix64, _ context: String
+) {
+    var slots = (0..<random.below(40)).map { _ in Slot(random.below(1200)) }
+    var positions: [SlotPosition] = []
+    slots.withUnsafeMutableBufferPointer {
+        index.forEachPosition(of: $0) {
+            positions.append($0.map { .one($0) } ?? .nowhere)
+        } several: {
+            positions.append(.several($0))
+        }
+    }
+    #expect(positions == slots.map(index.position), "\(context)")
+    #expect(positions.map(\.count) == slots.map { scan.position(of: $0).count }, "\(context)")
 }
 
 /// Compares what the index finds in a shape with what the scan does.
@@ -193,7 +262,7 @@ func compare(_ index: PointIndex, _ scan: LinearScan, _ shape: GeoShape, _ conte
     #expect(appended.first == 7 && appended.dropFirst().sorted() == expected, "\(context)")
     #expect(index.count(in: shape) == expected.count, "\(context)")
     #expect((0...index.count).contains(index.estimate(in: shape)), "\(context)")
-    let measure = GeoCircle(PointIndex.nowhere).distance
+    let measure = GeoCircle(SlotPositions.nowhere).distance
     #expect(measured(index, shape, measure) == measured(scan, shape, measure), "\(context)")
 }
 
@@ -213,7 +282,27 @@ private func compareCircle(
         #expect(walk(first) == Array(inCircle.prefix(limit)), "\(here), at most \(limit)")
     }
     #expect(measured(index, .circle(circle), measure) == inCircle, "\(here)")
+    var selected = index.nearest(by: measure, within: radius)
+    var thirds: [MeasuredPoint] = []
+    while let (slot, distance) = selected.next(of: { $0.keep { $0 % 3 == 0 } }) {
+        thirds.append(MeasuredPoint(distance: distance, slot: slot))
+    }
+    #expect(thirds == inCircle.filter { $0.slot % 3 == 0 }, "\(here), every third")
     compare(index, scan, .circle(circle), here)
+}
+
+extension UnsafeMutableBufferPointer<Slot> {
+    /// Moves the elements that satisfy a condition to the front, in their order.
+    ///
+    /// - Returns: the number of these elements.
+    fileprivate func keep(where isKept: (Slot) -> Bool) -> Int {
+        var kept = 0
+        for slot in self where isKept(slot) {
+            self[kept] = slot
+            kept += 1
+        }
+        return kept
+    }
 }
 
 func walk<Walk: DistanceWalk>(_ start: Walk) -> [MeasuredPoint] {
@@ -234,7 +323,7 @@ private func visited(_ points: some PointSet, _ shape: GeoShape) -> [Slot] {
     return found.sorted()
 }
 
-private func measured(
+func measured(
     _ points: some PointSet, _ shape: GeoShape, _ measure: GeoMeasure
 ) -> [MeasuredPoint] {
     var found: [MeasuredPoint] = []

@@ -123,7 +123,12 @@ struct DirectClient: ContractClient {
             let read = try backend.prepare(.explanation(query, in: bucket, analyze: true))
             _ = try read.run(into: &writer)
         case "bucket.query":
-            try page(bucket, try query(params), into: &writer)
+            let query = try query(params)
+            if query.aggregations.isEmpty {
+                try page(bucket, query, into: &writer)
+            } else {
+                try aggregate(bucket, query, into: &writer)
+            }
             if settles { backend.settle() }
         default: preconditionFailure("no method \(method) here")
         }
@@ -141,6 +146,15 @@ struct DirectClient: ContractClient {
             writer.raw(",\"nextPaginationKey\":")
             writer.string(key)
         }
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    private func aggregate(
+        _ bucket: BucketName, _ query: Query, into writer: inout JSONWriter
+    ) throws {
+        writer.raw("{\"results\":[],\"aggregations\":")
+        let read = try backend.prepare(.aggregation(query, in: bucket))
+        _ = try read.run(maximumBytes: limits.replyBytes, until: nil, into: &writer)
         writer.byte(UInt8(ascii: "}"))
     }
 

@@ -167,6 +167,7 @@ struct ContractRun {
             let fault = difference(found, expected, projected: query.oracle.fields != nil)
             #expect(fault == nil, "seed \(seed), \(query.bucketQuery)\(query.fieldsMember)")
             try await checkCount(query, expected.count, on: client)
+            try await checkAggregations(query, expected, on: client)
             let plan = try await client.value(
                 "bucket.explain", RemoteClient.params(bucketName, query, "3"))
             accessPaths[plan["accessPath"]?.string ?? "none", default: 0] += 1
@@ -204,6 +205,30 @@ struct ContractRun {
             "bucket.count",
             #"{"bucket":"\#(bucketName)","bucketQuery":{"clause":\#(query.clauseText)}}"#)
         #expect(count["count"]?.int == expected, "seed \(seed), \(query.clauseText)")
+    }
+
+    /// Aggregations of the query's matches, compared as text.
+    private mutating func checkAggregations(
+        _ query: GeneratedQuery, _ matches: [OracleResult], on client: some ContractClient
+    ) async throws {
+        let clause = random.oneIn(4) ? #"{"type":"all"}"# : query.clauseText
+        let aggregations = OracleAggregation.random(&random)
+        let objects = clause == query.clauseText ? matches.map(\.object) : bucket.objects
+        let expected = aggregations.answer(on: objects.map(\.whole))
+        let params =
+            #"{"bucket":"\#(bucketName)","bucketQuery":{"clause":\#(clause),"#
+            + "\(aggregations.member)}}"
+        let context = "seed \(seed), \(params)"
+        do {
+            let answer = try await client.call("bucket.query", params)
+            let found = try JSONParser.reading(answer) {
+                String(decoding: $0["aggregations"]!.text, as: UTF8.self)
+            }
+            #expect(found == expected, "\(context)")
+        } catch let refusal as Refusal {
+            #expect(refusal.errorCode == "QUERY_NOT_SUPPORTED" && expected == nil, "\(context)")
+        }
+        if random.oneIn(4) { try await client.value("bucket.explain", params) }
     }
 
     /// The same clause beside one that no index knows and no object satisfies: no access path but the

@@ -123,7 +123,10 @@ extension InMemoryEngine.Tuning {
                 try await run.check(queries: 300, on: client)
                 return run.accessPaths
             }
-            for path in ["nearest", "circle", "box", "polygon", "ids", "union", "scan", "nothing"] {
+            for path in [
+                "nearest", "circle", "box", "polygon", "corridor", "ids", "union", "scan",
+                "nothing",
+            ] {
                 #expect(paths[path, default: 0] >= 5, "\(path): \(paths)")
             }
             #expect(run.nonEmpty > 150, "\(run.nonEmpty) of 300 queries found something")

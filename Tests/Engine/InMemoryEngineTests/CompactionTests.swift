@@ -76,7 +76,9 @@ import Testing
                 }
                 #expect(state.slot(of: object.id) == slot, comment)
                 #expect(state.records[Int(slot)].change == object.change, comment)
-                #expect(state.fields[location]?.position(of: slot) == object.position, comment)
+                #expect(
+                    state.fields[location]?.position(of: slot).points.first == object.position,
+                    comment)
             }
         }
     }

@@ -8,7 +8,7 @@ import WireProtocol
 /// What bytes from outside meet first: each target takes any bytes, must not trap, and holds what is
 /// promised of it. A broken promise is a trap too, which a fuzzer sees.
 public enum FuzzTarget: String, Sendable, CaseIterable {
-    case framer, json, request, query, expression, pageKey, mergePatch, tokens, archive
+    case framer, json, request, query, expression, pageKey, sums, mergePatch, tokens, archive
 
     public func run(_ bytes: [UInt8]) {
         switch self {
@@ -18,6 +18,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         case .query: Self.query(bytes)
         case .expression: Self.expression(bytes)
         case .pageKey: PageKeyTarget.run(bytes)
+        case .sums: SumsTarget.run(bytes)
         case .mergePatch: Self.mergePatch(bytes)
         case .tokens: Self.tokens(bytes)
         case .archive: Self.archive(bytes)
@@ -107,7 +108,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
     // MARK: Queries
 
     private static let sample = Array(
-        #"{"_id":"o1","n":1.0,"s":"é","b":true,"z":null,"a":[1,"x",null],"p":{"_type":"point","lat":1,"lon":180},"o":{"p":{"_type":"point","lat":-90,"lon":0}}}"#
+        #"{"_id":"o1","n":1.0,"s":"é","b":true,"z":null,"a":[1,"x",null],"p":{"_type":"point","lat":1,"lon":180},"o":{"p":{"_type":"point","lat":-90,"lon":0}},"ps":[{"_type":"point","lat":1,"lon":-180},{"_type":"point","lat":35.7,"lon":139.7}]}"#
             .utf8)
 
     private static func parsed(_ params: [UInt8]) throws -> Query {
@@ -117,12 +118,26 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         }
     }
 
-    /// A clause that is written out is the same clause, and its normal form says the same.
+    /// Clauses and aggregations that are written out are the same ones, and the normal form of a
+    /// clause says the same.
     private static func query(_ bytes: [UInt8]) {
         guard let query = try? parsed(bytes) else { return }
         var description = JSONWriter()
         query.writeDescription(to: &description)
         check(query.clause)
+        precondition((try? aggregations(query.aggregations)) == query.aggregations)
+    }
+
+    /// Aggregations as they are read once they are written out.
+    private static func aggregations(_ aggregations: [Aggregation]) throws -> [Aggregation] {
+        var writer = JSONWriter()
+        writer.raw(#"{"bucketQuery":{"aggregations":["#)
+        for (index, aggregation) in aggregations.enumerated() {
+            if index > 0 { writer.raw(",") }
+            aggregation.write(to: &writer)
+        }
+        writer.raw("]}}")
+        return try parsed(writer.bytes).aggregations
     }
 
     private static func expression(_ bytes: [UInt8]) {

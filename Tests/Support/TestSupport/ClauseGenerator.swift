@@ -35,7 +35,7 @@ public struct ClauseGenerator {
 
     private mutating func leaf(_ random: inout SplitMix64) -> JSONValue {
         let field = random.pick(ObjectGenerator.paths)
-        switch random.below(14) {
+        switch random.below(15) {
         case 0, 1: return Self.leaf("eq", field, [("value", literal(field, &random))])
         case 2, 3: return range(field, &random)
         case 4: return prefix(field, &random)
@@ -47,6 +47,7 @@ public struct ClauseGenerator {
         case 8, 9: return box(&random)
         case 10, 11: return distance(&random)
         case 12: return polygon(&random)
+        case 13: return corridor(&random)
         default: return random.oneIn(8) ? .object(["type": .string("all")]) : ids(&random)
         }
     }
@@ -59,12 +60,29 @@ public struct ClauseGenerator {
         let center = center(model, &random)
         var members: [(String, JSONValue)] = [("center", center)]
         if let model { members.append(("model", .string(model))) }
-        if !random.oneIn(4) { members.append(("radius", radius(field, members, &random))) }
-        if name ?? random.oneIn(2) {
-            members.append(("putDistanceInto", .string("d\(distanceNames)")))
-            distanceNames += 1
+        if !random.oneIn(4) {
+            members.append(("radius", length(Self.leaf("geodistance", field, members), &random)))
         }
+        if name ?? random.oneIn(2) { report("putDistanceInto", &members) }
         return Self.leaf("geodistance", field, members)
+    }
+
+    /// - Parameter names: whether it reports both its distance and the place along its line.
+    public mutating func corridor(
+        into names: Bool? = nil, _ random: inout SplitMix64
+    ) -> JSONValue {
+        let field = random.pick(ObjectGenerator.geoPaths)
+        var members: [(String, JSONValue)] = [("line", line(&random))]
+        let width = length(Self.leaf("geocorridor", field, members + [("width", .int(1))]), &random)
+        members.append(("width", width.double! <= 1_000_000 ? width : .int(1_000_000)))
+        if names ?? random.oneIn(2) { report("putDistanceInto", &members) }
+        if names ?? random.oneIn(2) { report("putAlongInto", &members) }
+        return Self.leaf("geocorridor", field, members)
+    }
+
+    private mutating func report(_ member: String, _ members: inout [(String, JSONValue)]) {
+        members.append((member, .string("d\(distanceNames)")))
+        distanceNames += 1
     }
 
     public func box(_ random: inout SplitMix64) -> JSONValue {
@@ -198,11 +216,21 @@ public struct ClauseGenerator {
         }
     }
 
-    /// Often exactly a distance that occurs, so that the edge is met, or a micrometre beside it.
-    private func radius(
-        _ field: String, _ members: [(String, JSONValue)], _ random: inout SplitMix64
-    ) -> JSONValue {
-        let clause = Self.leaf("geodistance", field, members)
+    /// A line from which no place lies so near a boundary of rounding that arithmetic decides.
+    private func line(_ random: inout SplitMix64) -> JSONValue {
+        let positions = objects.oraclePositions
+        let generator = LineGenerator(positions: positions.map { ($0.latitude, $0.longitude) })
+        while true {
+            let candidate = LineGenerator.geometry(generator.line(&random))
+            let line = OracleLine(candidate)
+            if !positions.contains(where: line.isUnsure) { return candidate }
+        }
+    }
+
+    /// Often exactly a distance by the clause that occurs, so that the edge is met, or a micrometre
+    /// beside it.
+    private func length(_ clause: JSONValue, _ random: inout SplitMix64) -> JSONValue {
+        let field = clause["field"]!.string!
         if let object = random.pickOne(bucket.objects),
             let distance = OracleClause.distance(clause, object.document.field(field)),
             distance > 1, distance < 20_015_115_000_000

@@ -22,8 +22,10 @@ public struct ObjectGenerator: Sendable {
         "loc.lat", "loc", "odd name", "", "nope", "home.nope", "_id", "_version", "_modified",
     ]
 
-    /// Field paths that hold a GeoPoint, always, mostly or now and then.
-    public static let geoPaths = ["loc", "loc", "home.loc", "alt", "mix", "dot.ted", "nope"]
+    /// Field paths that hold a GeoPoint or an array of them, always, mostly or now and then.
+    public static let geoPaths = [
+        "loc", "loc", "spots", "spots", "home.loc", "alt", "mix", "tags", "dot.ted", "nope",
+    ]
 
     public init(_ random: inout SplitMix64) {
         var positions = [
@@ -54,6 +56,7 @@ public struct ObjectGenerator: Sendable {
         if !random.oneIn(5) { add(#""mix""#, anything(&random)) }
         if !random.oneIn(5) { add(#""loc""#, point(&random)) }
         if random.oneIn(2) { add(#""alt""#, random.oneIn(3) ? scalar(&random) : point(&random)) }
+        if random.oneIn(2) { add(#""spots""#, spots(&random)) }
         if random.oneIn(2) { add(#""home""#, home(&random)) }
         if random.oneIn(3) { add(#""tags""#, array(&random)) }
         if random.oneIn(3) { add(#""x.y""#, scalar(&random)) }
@@ -86,6 +89,9 @@ public struct ObjectGenerator: Sendable {
         if random.oneIn(2) {
             members.append(
                 #""home":{"city":null,"n":\#(number(&random)),"new":{"a":null,"b":[null]}}"#)
+        }
+        if random.oneIn(3) {
+            members.append(#""spots":\#(random.oneIn(3) ? "null" : spots(&random))"#)
         }
         if random.oneIn(3) { members.append(#""mix":\#(anything(&random))"#) }
         if random.oneIn(3) { members.append(#""dup":{"k":\#(scalar(&random))}"#) }
@@ -124,10 +130,22 @@ public struct ObjectGenerator: Sendable {
         return "[\(elements.joined(separator: ","))]"
     }
 
+    /// Several places, some of them twice, between other things; now and then one alone.
+    private func spots(_ random: inout SplitMix64) -> String {
+        if random.oneIn(6) { return point(&random) }
+        let count = random.oneIn(8) ? 20 : random.below(6)
+        let elements = (0..<count).map { _ in
+            random.oneIn(8) ? "[\(point(&random))]" : random.oneIn(8) ? "7" : point(&random)
+        }
+        return "[\(elements.joined(separator: ","))]"
+    }
+
     private func home(_ random: inout SplitMix64) -> String {
         var members = [#""city":\#(string(&random))"#]
         if random.oneIn(2) { members.append(#""n":\#(scalar(&random))"#) }
-        if random.oneIn(2) { members.append(#""loc":\#(point(&random))"#) }
+        if random.oneIn(2) {
+            members.append(#""loc":\#(random.oneIn(4) ? array(&random) : point(&random))"#)
+        }
         if random.oneIn(5) { members.append(#""loc":\#(point(&random))"#) }
         return "{\(members.joined(separator: ","))}"
     }

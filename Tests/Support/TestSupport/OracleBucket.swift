@@ -93,8 +93,8 @@ extension OracleBucket {
             let whole = object.whole
             var distances: [String: Int64] = [:]
             for clause in reporting {
-                distances[clause["putDistanceInto"]!.string!] = OracleClause.distance(
-                    clause, whole.field(clause["field"]!.string!))
+                let value = whole.field(clause["field"]!.string!)
+                distances.merge(OracleClause.reports(clause, value)) { $1 }
             }
             return OracleResult(
                 object: object, members: Self.project(whole, query.fields), distances: distances)

@@ -40,13 +40,33 @@ public enum OracleClause {
             guard let shape = OracleShape(clause) else {
                 preconditionFailure("no clause of type \(type)")
             }
-            return OraclePosition(value).map(shape.contains)
+            let positions = OraclePosition.all(value)
+            return positions.isEmpty ? nil : positions.contains(where: shape.contains)
         }
     }
 
-    /// The distance that a clause measures to a value, in micrometres.
+    /// The distance that a clause measures to a value, in micrometres: to the nearest of its points.
     public static func distance(_ clause: JSONValue, _ value: JSONValue?) -> Int64? {
-        OraclePosition(value).flatMap { OracleShape(clause)?.distance(to: $0) }
+        guard let shape = OracleShape(clause) else { return nil }
+        return OraclePosition.all(value).compactMap { shape.distance(to: $0) }.min()
+    }
+
+    /// What a clause reports of a value, in micrometres, by name: of the nearest of its points, and of
+    /// several equally near of the first along the line.
+    static func reports(_ clause: JSONValue, _ value: JSONValue?) -> [String: Int64] {
+        guard let shape = OracleShape(clause) else { return [:] }
+        let measured = OraclePosition.all(value).map {
+            (distance: shape.distance(to: $0), along: shape.along(to: $0))
+        }
+        guard
+            let nearest = measured.min(by: {
+                ($0.distance ?? 0, $0.along ?? 0) < ($1.distance ?? 0, $1.along ?? 0)
+            })
+        else { return [:] }
+        var reports: [String: Int64] = [:]
+        if let name = clause["putDistanceInto"]?.string { reports[name] = nearest.distance }
+        if let name = clause["putAlongInto"]?.string { reports[name] = nearest.along }
+        return reports
     }
 
     /// A present value against one of a clause; unknown where their types cannot be compared.
@@ -115,7 +135,8 @@ public enum OracleClause {
         switch clause["type"]!.string! {
         case "and", "or": clause["clauses"]!.array!.flatMap(reportingClauses)
         case "not": reportingClauses(clause["clause"]!)
-        default: clause["putDistanceInto"] == nil ? [] : [clause]
+        default:
+            clause["putDistanceInto"] == nil && clause["putAlongInto"] == nil ? [] : [clause]
         }
     }
 }

@@ -14,6 +14,12 @@ struct OraclePosition: Hashable {
         self.longitude = longitude
     }
 
+    /// Where a value is: a GeoPoint, or the GeoPoints among an array's elements.
+    static func all(_ value: JSONValue?) -> [OraclePosition] {
+        if let elements = value?.array { return elements.compactMap { OraclePosition($0) } }
+        return OraclePosition(value).map { [$0] } ?? []
+    }
+
     /// 180 and -180 are one meridian.
     var meridian: Double { longitude == 180 ? -180 : longitude }
 
@@ -83,7 +89,7 @@ public struct OracleDistance {
     }
 
     /// The cosine of 90° is 0, though not that of the nearest number to π/2.
-    private static func sineAndCosine(_ degrees: Double, _ radians: Wide) -> (Wide, Wide) {
+    static func sineAndCosine(_ degrees: Double, _ radians: Wide) -> (Wide, Wide) {
         abs(degrees) == 90 ? (degrees / 90 > 0 ? 1 : -1, 0) : (sin(radians), cos(radians))
     }
 

@@ -18,11 +18,15 @@ public struct QueryGenerator {
 
     public func query(on bucket: OracleBucket, _ random: inout SplitMix64) -> GeneratedQuery {
         var clauses = ClauseGenerator(objects: objects, bucket: bucket)
-        switch random.below(12) {
+        switch random.below(14) {
         case 0, 10, 11: return nearest(&clauses, &random)
         case 1: return finish(clauses.box(&random), order: [], &random)
         case 2: return finish(clauses.ids(&random), order: [], &random)
         case 9: return finish(clauses.polygon(&random), order: keys(clauses, &random), &random)
+        case 12: return along(&clauses, &random)
+        case 13:
+            let clause = clauses.corridor(&random)
+            return finish(clause, order: keys(clauses, &random), &random)
         case 3:
             let circle = clauses.distance(&random)
             let clause = ClauseGenerator.list("and", [circle, clauses.clause(depth: 2, &random)])
@@ -58,6 +62,23 @@ public struct QueryGenerator {
             clause = ClauseGenerator.list("and", [clause, clauses.clause(depth: 2, &random)])
         }
         return finish(clause, order: order, &random)
+    }
+
+    /// Along a line, or nearest to it; alone or with more to be true, or negated.
+    private func along(
+        _ clauses: inout ClauseGenerator, _ random: inout SplitMix64
+    ) -> GeneratedQuery {
+        var clause = clauses.corridor(into: true, &random)
+        let order = ["_calculated.d1", "_calculated.d0"].prefix(1 + random.below(2)).map {
+            (field: $0, descending: random.oneIn(4))
+        }
+        switch random.below(4) {
+        case 0:
+            clause = ClauseGenerator.list("and", [clause, clauses.clause(depth: 2, &random)])
+        case 1: clause = ClauseGenerator.not(clause)
+        default: break
+        }
+        return finish(clause, order: random.oneIn(2) ? order : order.reversed(), &random)
     }
 
     private func keys(

@@ -81,6 +81,15 @@ import Testing
                 #"{"type":"Feature","geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]}}"#,
                 "only Points"
             ),
+            (
+                #"{"type":"Feature","geometry":{"type":"MultiPoint","coordinates":[[1,2],[3,4,5]]}}"#,
+                "coordinates[1]"
+            ),
+            (
+                #"{"type":"Feature","geometry":{"type":"MultiPoint","coordinates":[[1,2],[35,139]]}}"#,
+                "coordinates[1]"
+            ),
+            (#"{"type":"Feature","geometry":{"type":"MultiPoint"}}"#, "an array of positions"),
             (#"{"type":"Feature","id":"x","properties":{}}"#, "id: "),
             (#"{"type":"Feature","id":7,"properties":{}}"#, "id: "),
             (#"{"type":"Feature","id":[1],"properties":{}}"#, "id: "),

@@ -187,5 +187,24 @@ import Testing
             try lines(written(.geojson, [object, object]), ".geojson") == [
                 "1: " + object, "2: " + object,
             ])
+        let several =
+            #"{"_id":"ab","location":[{"_type":"point","lat":1,"lon":-2.0},{"_type":"point","lat":3,"lon":4}]}"#
+        #expect(try lines(written(.geojson, [several]), ".geojson") == ["1: " + several])
+    }
+
+    @Test("GeoJSON: an array with points is a MultiPoint, and a property if it holds more")
+    func multiPoint() throws {
+        let point = #"{"_type":"point","lat":1,"lon":2.50}"#
+        let only = try written(.geojson, [#"{"a":[1],"p":[\#(point),\#(point)]}"#])
+        #expect(
+            only.contains(
+                #""geometry":{"type":"MultiPoint","coordinates":[[2.50,1],[2.50,1]]},"properties":{"a":[1]}}"#
+            ))
+        let mixed = try written(.geojson, [#"{"p":["x",\#(point)]}"#])
+        #expect(
+            mixed.contains(
+                #"{"type":"MultiPoint","coordinates":[[2.50,1]]},"properties":{"p":["x",\#(point)]}}"#
+            ))
+        #expect(try written(.geojson, [#"{"p":[]}"#]).contains(#""geometry":null"#))
     }
 }

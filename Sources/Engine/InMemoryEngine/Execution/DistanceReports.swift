@@ -49,12 +49,16 @@ struct DistanceReports {
     ) -> [Distance?] {
         guard let index = bucket.state.fields[report.field] else { return matches.map { _ in nil } }
         var slots = matches.map(\.slot)
-        var positions: [Coordinate?] = []
-        positions.reserveCapacity(slots.count)
+        var distances: [Distance?] = []
+        distances.reserveCapacity(slots.count)
         slots.withUnsafeMutableBufferPointer {
-            index.forEachPosition(of: $0) { positions.append($0) }
+            index.forEachPosition(of: $0) {
+                distances.append($0.map(report.measure.distance))
+            } several: {
+                distances.append(report.measure.nearest($0))
+            }
         }
-        return positions.map { $0.map(report.measure.distance) }
+        return distances
     }
 
     /// Writes the end of a match's object, including the closing brace.

@@ -61,6 +61,7 @@ final class Execution {
         case .ranked:
             matches = try ranked(plan.ranking!, after: key, atMost: objects + 1)
         case .documents: matches = try sorted(after: key, atMost: objects + 1)
+        case .unordered: preconditionFailure("a plan without an order has no pages")
         }
         let hasMore = matches.count > objects
         if hasMore { matches.removeLast() }
@@ -106,7 +107,7 @@ final class Execution {
     }
 
     private func distance(_ report: ReportedDistance, of slot: Slot) -> Distance? {
-        bucketView.state.fields[report.field]?.position(of: slot).map(report.measure.distance)
+        bucketView.state.fields[report.field]?.position(of: slot).distance(by: report.measure)
     }
 
     func document(of slot: Slot) throws(ServiceFailure) -> [UInt8] {
@@ -242,7 +243,7 @@ final class Execution {
     /// valid only during the call.
     ///
     /// - Returns: what `body` returned last.
-    private func forEachView(
+    func forEachView(
         of slots: Slots, _ body: (Slot, JSONView) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) -> Bool {
         var (first, count) = (0, Self.fewDocuments)

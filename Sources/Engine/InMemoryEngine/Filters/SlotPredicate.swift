@@ -62,7 +62,7 @@ indirect enum SlotPredicate: Sendable {
         switch self {
         case .constant: 0.1
         case .cell(let test, _): test.isCheap ? 4 : 30
-        case .geo(let clause, _): clause.shape.testNanoseconds
+        case .geo(let clause, let index): clause.shape.testNanoseconds * index.pointsPerSlot
         case .unexpired: 4
         case .and(let tests), .or(let tests): tests.reduce(2) { $0 + $1.cost }
         case .not(let test): 1 + test.cost
@@ -144,7 +144,7 @@ indirect enum SlotPredicate: Sendable {
 }
 
 extension PointIndex {
-    /// The truth of each slot, decided by its point; unknown if the slot has no point.
+    /// The truth of each slot: whether any of its points passes; unknown if the slot has no point.
     fileprivate func decide(
         _ contains: (Coordinate) -> Bool, _ slots: Slots,
         _ truths: UnsafeMutablePointer<Truth>
@@ -152,6 +152,9 @@ extension PointIndex {
         var position = 0
         forEachPosition(of: slots) {
             truths[position] = $0.map { Truth(contains($0)) } ?? .unknown
+            position += 1
+        } several: {
+            truths[position] = Truth($0.contains(where: contains))
             position += 1
         }
     }

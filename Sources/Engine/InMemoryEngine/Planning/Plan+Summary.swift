@@ -18,6 +18,15 @@ extension Plan {
         case .ranked: lines.append("then put in order, the best of a page kept")
         case .documents:
             lines.append("then put in order by values read from about \(documents) documents")
+        case .unordered: break
+        }
+        if !aggregated.inColumns.isEmpty {
+            lines.append("aggregated by columns: \(Self.list(aggregated.inColumns))")
+        }
+        if !aggregated.inDocuments.isEmpty {
+            lines.append(
+                "aggregated by reading about \(documents) documents: "
+                    + Self.list(aggregated.inDocuments))
         }
         lines.append("about \(Self.duration(cost))")
         let passed = others.map { "\($0.path.name) (\(Self.duration($0.cost)))" }
@@ -58,8 +67,11 @@ extension Plan {
         if let field = path.field { text += " \(shortened(field.text))" }
         let filtered = Self.list(filterClauses.flatMap(\.fields))
         if !filtered.isEmpty { text += ", filters \(filtered)" }
-        let read = Self.list(documentFilter.fields)
+        let read = Self.list(documentFilter.fields + self.aggregated.inDocuments)
         if !read.isEmpty { text += ", reads documents for \(read)" }
+        let aggregated = Self.list(aggregated.all)
+        if !aggregated.isEmpty { text += ", aggregates \(aggregated)" }
+        if case .unordered = ordering { return text }
         return text + "; in order \(ordering.name)"
     }
 

@@ -16,12 +16,22 @@ struct Plan {
     var ordering: Ordering
     /// The order by values in memory; nil if the documents are needed for some of them.
     var ranking: SlotRanking?
+    /// The fields whose values are aggregated.
+    var aggregated = AggregatedFields()
     /// The estimated number of candidates that will be visited.
     var candidates: Int
     /// The estimated number of documents that will be read to decide on candidates.
     var documents: Int
     /// The estimated cost in microseconds.
     var cost: Double
+
+    /// The fields whose values a query aggregates, by where the values are found.
+    struct AggregatedFields {
+        var inColumns: [FieldPath] = []
+        var inDocuments: [FieldPath] = []
+
+        var all: [FieldPath] { inColumns + inDocuments }
+    }
 
     /// How the matches of a page are put in order.
     enum Ordering {
@@ -31,12 +41,15 @@ struct Plan {
         case ranked
         /// The matches are ordered by values some of which are only in the documents.
         case documents
+        /// Every match is wanted, in whatever order.
+        case unordered
 
         var name: String {
             switch self {
             case .found: "as found"
             case .ranked: "sorted"
             case .documents: "sorted by documents"
+            case .unordered: "none"
             }
         }
     }
@@ -47,9 +60,15 @@ struct Plan {
         return filter.exactCount
     }
 
+    /// Whether every object matches.
+    var selectsAll: Bool {
+        guard case .scan = path else { return false }
+        return filter.isEmpty && documentFilter == .all
+    }
+
     var readsDocuments: Bool {
         if case .documents = ordering { return true }
-        return documentFilter != .all
+        return documentFilter != .all || !aggregated.inDocuments.isEmpty
     }
 }
 
@@ -93,14 +112,6 @@ enum AccessPath {
         case .lookup(let field, _, _), .ordered(let field, _): field
         case .geo(let clause), .nearest(let clause, _, _): clause.field
         case .nothing, .ids, .union, .scan: nil
-        }
-    }
-
-    /// Whether counting the points in the shape, node by node, may take long too.
-    var isCostlyToCount: Bool {
-        switch self {
-        case .geo(let clause), .nearest(let clause, _, _): clause.shape.isCostlyToCount
-        default: false
         }
     }
 

@@ -22,6 +22,7 @@ struct Planner {
     private let visibility: (test: SlotPredicate, share: Double)?
     /// The distances that the page reports for its objects.
     private let reported: [ReportedDistance]
+    private let aggregated: Plan.AggregatedFields
     /// The field paths for which a column would have helped.
     private(set) var missing: Set<FieldPath> = []
 
@@ -56,6 +57,8 @@ struct Planner {
         static let candidate = 0.006
         static let scanned = 0.002
         static let walked = 0.03
+        /// Adding one value of a match to a tally.
+        static let tallied = 0.002
         /// Placing a match in the result order: a distance and one or two comparisons.
         static let ranked = 0.08
         /// Fetching and parsing a document; `test` is the cost of testing a clause on it.
@@ -65,9 +68,13 @@ struct Planner {
         static let base = 3.0
     }
 
-    init(bucketView: BucketView, clause: Clause, order: [OrderKey], pageObjects: Int?) {
+    /// - Parameters:
+    ///   - query: its order counts only for a page, its aggregations only if every match is wanted.
+    ///   - pageObjects: the number of objects on the page; nil if every match is wanted.
+    init(bucketView: BucketView, query: Query, pageObjects: Int?) {
+        let clause = query.clause
         self.bucketView = bucketView
-        self.order = order
+        order = pageObjects == nil ? [] : query.order
         self.pageObjects = pageObjects
         var missing: Set<FieldPath> = []
         conjuncts = clause.normalized.conjuncts.map { clause in
@@ -76,6 +83,16 @@ struct Planner {
         }
         ranking = SlotRanking(order, of: clause, on: bucketView, missing: &missing)
         reported = clause.reportedDistances
+        var aggregated = Plan.AggregatedFields()
+        for field in pageObjects == nil ? query.aggregatedFields : [] {
+            if bucketView.state.columns.ready(field) == nil {
+                aggregated.inDocuments.append(field)
+            } else {
+                aggregated.inColumns.append(field)
+            }
+        }
+        missing.formUnion(aggregated.inDocuments)
+        self.aggregated = aggregated
         self.missing = missing
         visibility = bucketView.expiredBy.map { time in
             let test = SlotPredicate.unexpired(by: time, bucketView.state.expiries)
@@ -265,13 +282,14 @@ struct Planner {
         var plan = Plan(
             path: option.path, filter: SlotFilter(tests), filterClauses: tested,
             documentFilter: read.isEmpty ? .all : (read.count == 1 ? read[0] : .and(read)),
-            ordering: ordering(of: option.path), ranking: ranking, candidates: 0, documents: 0,
-            cost: 0)
+            ordering: ordering(of: option.path), ranking: ranking, aggregated: aggregated,
+            candidates: 0, documents: 0, cost: 0)
         estimate(&plan, candidates: candidates(of: option, share: share(without: option.driver)))
         return plan
     }
 
     private func ordering(of path: AccessPath) -> Plan.Ordering {
+        if pageObjects == nil { return .unordered }
         if order.isEmpty { return path.isByCreation ? .found : .ranked }
         switch path {
         case .nearest: return .found
@@ -291,16 +309,39 @@ struct Planner {
     private func perCandidate(_ path: AccessPath) -> Double {
         switch path {
         case .scan: Cost.scanned
-        case .nearest, .ordered: Cost.walked
+        case .ordered: Cost.walked
+        case .nearest(let clause, let measure, _):
+            // Of several points each is found, and then the distance of each is computed.
+            pointsPerObject(clause.field) > 1
+                ? pointsPerObject(clause.field) * (Cost.walked + measure.nanoseconds / 1_000)
+                : Cost.walked
         case .nothing, .ids, .lookup: Cost.candidate
-        case .geo(let clause): Cost.candidate + clause.shape.searchNanoseconds / 1_000
+        case .geo(let clause):
+            (Cost.candidate + clause.shape.searchNanoseconds / 1_000)
+                * pointsPerObject(clause.field)
         case .union(let paths): paths.reduce(Cost.candidate) { max($0, perCandidate($1)) }
         }
     }
 
     /// The cost of the distances that the page reports for one object.
     private var perReport: Double {
-        reported.reduce(0) { $0 + $1.measure.nanoseconds / 1_000 }
+        reported.reduce(0) { $0 + $1.measure.nanoseconds / 1_000 * pointsPerObject($1.field) }
+    }
+
+    /// The average number of points that an object has at a field path.
+    private func pointsPerObject(_ field: FieldPath) -> Double {
+        bucketView.state.fields[field]?.pointsPerSlot ?? 1
+    }
+
+    /// The cost of placing a match in the result order, which may take distances.
+    private var perRanked: Double {
+        order.reduce(Cost.ranked) { cost, key in
+            guard case .distance(let name) = key.source,
+                let report = reported.first(where: { $0.name == name })
+            else { return cost }
+            let others = pointsPerObject(report.field) - 1
+            return cost + others * report.measure.nanoseconds / 1_000
+        }
     }
 
     private func estimate(_ plan: inout Plan, candidates: Double) {
@@ -312,8 +353,9 @@ struct Planner {
         plan.cost += documents * (Cost.document + Cost.test * Double(plan.documentFilter.nodes))
         switch plan.ordering {
         case .found: if case .nearest = plan.path { plan.cost += passed * Cost.ranked }
-        case .ranked: plan.cost += passed * (order.isEmpty ? Cost.scanned : Cost.ranked)
-        case .documents: plan.cost += passed * Cost.ranked
+        case .ranked: plan.cost += passed * (order.isEmpty ? Cost.scanned : perRanked)
+        case .documents: plan.cost += passed * perRanked
+        case .unordered: plan.cost += passed * Cost.tallied * Double(aggregated.all.count)
         }
         if let pageObjects, !reported.isEmpty {
             plan.cost += min(passed, Double(pageObjects)) * perReport

@@ -70,10 +70,14 @@ struct SlotRanking: MatchOrder, Sendable {
             return
         }
         var offset = 0
-        index.forEachPosition(of: slots) { position in
-            let key = Self.key(position.map { measure.distance(to: $0) }, descending)
-            body(Ranked(key: key, slot: slots[offset]))
+        func report(_ distance: Distance?) {
+            body(Ranked(key: Self.key(distance, descending), slot: slots[offset]))
             offset += 1
+        }
+        index.forEachPosition(of: slots) {
+            report($0.map { measure.distance(to: $0) })
+        } several: {
+            report(measure.nearest($0))
         }
     }
 
@@ -125,7 +129,7 @@ struct SlotRanking: MatchOrder, Sendable {
     private static func distance(
         _ measure: GeoMeasure, _ index: PointIndex?, _ slot: Slot
     ) -> Distance? {
-        index?.position(of: slot).map { measure.distance(to: $0) }
+        index?.position(of: slot).distance(by: measure)
     }
 
     /// Missing values come last in both directions.

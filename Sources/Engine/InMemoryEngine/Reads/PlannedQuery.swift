@@ -29,8 +29,8 @@ struct PlannedQuery {
         self.principal = principal
         snapshot = engine.snapshot
         planner = Planner(
-            bucketView: engine.bucketView(of: bucket, in: snapshot) ?? .empty, clause: query.clause,
-            order: query.order, pageObjects: pageObjects)
+            bucketView: engine.bucketView(of: bucket, in: snapshot) ?? .empty, query: query,
+            pageObjects: pageObjects)
         plan = planner.cheapest()
     }
 

@@ -25,8 +25,8 @@ final class PreparedExplanation: PreparedRead {
         (self.engine, self.query, isCostly) = (engine, query, analyze)
         snapshot = engine.snapshot
         planner = Planner(
-            bucketView: engine.bucketView(of: bucket, in: snapshot) ?? .empty, clause: query.clause,
-            order: query.order, pageObjects: engine.pageObjects(query))
+            bucketView: engine.bucketView(of: bucket, in: snapshot) ?? .empty, query: query,
+            pageObjects: query.aggregations.isEmpty ? engine.pageObjects(query) : nil)
         plans = planner.plans()
         planning = .now - start
     }
@@ -74,6 +74,16 @@ final class PreparedExplanation: PreparedRead {
         writer.integer(Int(plan.cost.rounded(.up)))
     }
 
+    /// - Returns: the number of objects in the answer.
+    private func run(_ execution: Execution) throws(ServiceFailure) -> Int {
+        guard query.aggregations.isEmpty else {
+            var totals = Totals(of: query, on: planner.bucketView.state, limits: engine.limits)
+            try execution.add(to: &totals)
+            return 0
+        }
+        return try execution.page(after: key, objects: engine.pageObjects(query)).matches.count
+    }
+
     private func analyze(
         until stop: StopSignal?, into writer: inout JSONWriter
     ) throws(ServiceFailure) {
@@ -82,7 +92,7 @@ final class PreparedExplanation: PreparedRead {
             engine: engine, snapshot: snapshot, bucketView: planner.bucketView, query: query,
             plan: plans[0],
             bounds: engine.bounds(until: stop))
-        let page = try execution.page(after: key, objects: engine.pageObjects(query))
+        let objects = try run(execution)
         writer.raw(",\"analyze\":{\"candidatesVisited\":")
         writer.integer(execution.visited)
         writer.key("documentsRead")
@@ -90,7 +100,7 @@ final class PreparedExplanation: PreparedRead {
         writer.key("matches")
         writer.integer(execution.matched)
         writer.key("objects")
-        writer.integer(page.matches.count)
+        writer.integer(objects)
         writer.key("planningMicroseconds")
         writer.integer(planning.microseconds)
         writer.key("executionMicroseconds")

@@ -55,9 +55,9 @@ struct QueryObjects: Read {
         let principal = caller.grant?.principal
         return .planned(
             try service.backend.prepare(
-                query.counts.isEmpty
+                query.aggregations.isEmpty
                     ? .page(query, in: bucket, by: principal)
-                    : .count(query.clause, in: bucket, by: principal)))
+                    : .aggregation(query, in: bucket, by: principal)))
     }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
@@ -65,15 +65,12 @@ struct QueryObjects: Read {
         writer.raw("{\"queryDescription\":")
         query.writeDescription(to: &writer)
         writer.key("results")
-        if query.counts.isEmpty { return try context.writePage(from: start, to: &writer) }
-        let count = try context.find(into: &writer).count
-        writer.raw("[],\"aggregations\":{")
-        writer.list(query.counts) { name, writer in
-            writer.string(name)
-            writer.byte(UInt8(ascii: ":"))
-            writer.integer(count)
-        }
-        writer.raw("}}")
+        if query.aggregations.isEmpty { return try context.writePage(from: start, to: &writer) }
+        writer.raw("[],\"aggregations\":")
+        let around = context.envelopeBytes + writer.count - start + 1
+        try context.find(
+            maximumBytes: context.service.limits.replyBytes - around, into: &writer)
+        writer.byte(UInt8(ascii: "}"))
     }
 }
 

@@ -40,6 +40,11 @@ final class CombinedQuery {
 
     func count(_ objects: [ModelObject]) -> Int { objects.count { row(of: $0) != nil } }
 
+    /// The objects that the clause selects, in the order of creation.
+    func selected(_ objects: [ModelObject]) -> [JSONValue] {
+        objects.filter { row(of: $0) != nil }.map(\.whole)
+    }
+
     /// The results behind a row, in order.
     func results(_ objects: [ModelObject], after last: Row?) -> [Row] {
         objects.compactMap(row)

@@ -11,13 +11,14 @@ struct CombinedReader {
 
     /// One read of a random kind.
     func read(_ random: inout SplitMix64, _ tally: CombinedTally) async throws {
-        switch random.below(20) {
+        switch random.below(22) {
         case 0...5: try await count(&random)
         case 6...9: try await walk(query(&random), pages: 1, &random)
         case 10...13: try await walk(query(&random), pages: 30, &random)
         case 14...16: try await get(&random)
         case 17: try await explain(query(&random), limit: random.pick([1, 5, 200]), tally)
-        default: if client is RemoteClient { try await export() }
+        case 18, 19: if client is RemoteClient { try await export() }
+        default: try await aggregate(&random, tally)
         }
     }
 
@@ -51,6 +52,25 @@ struct CombinedReader {
         } describe: {
             "\(query.count($0))"
         }
+    }
+
+    private func aggregate(_ random: inout SplitMix64, _ tally: CombinedTally) async throws {
+        let all = JSONValue.object(["type": .string("all")])
+        let clause = random.oneIn(3) ? all : world.clause(on: bucket.objects(), &random)
+        let query = CombinedQuery(clause)
+        let aggregations = [OracleAggregation("COUNT", "")] + world.aggregations(&random)
+        let members = #","bucketQuery":{"clause":\#(clause.text),\#(aggregations.member)}"#
+        _ = try await ask("bucket.query", members) { answer, objects in
+            // Few states have the right count, and only these are worth the sums.
+            let found = answer.value["aggregations"]
+            guard found?["a0"]?.int == query.count(objects) else { return false }
+            return try JSONParser.reading(answer.text) {
+                String(decoding: $0["aggregations"]!.text, as: UTF8.self)
+            } == aggregations.answer(on: query.selected(objects))
+        } describe: {
+            aggregations.answer(on: query.selected($0)) ?? "refused"
+        }
+        tally.add("aggregations")
     }
 
     private func get(_ random: inout SplitMix64) async throws {

@@ -39,6 +39,7 @@ enum CombinedSeeds {
             #expect(paths.contains(path), "\(path) is not among \(paths)")
         }
         #expect(paths.contains("checks with columns"))
+        #expect(paths.contains("aggregations"))
     }
 
     @Test(.enabled(if: CombinedSeeds.minutes != nil), arguments: BackendKind.all)

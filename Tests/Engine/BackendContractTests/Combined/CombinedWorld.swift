@@ -46,15 +46,15 @@ struct CombinedWorld: Sendable {
         add("n", number(&random))
         add("home", home(&random))
         add("tags", .array((0..<random.below(3)).map { _ in .string("t\(random.below(4))") }))
-        if !isRagged || !random.oneIn(4) { members.append(.init("at", position(&random))) }
-        if random.oneIn(6) { members.append(.init("way", position(&random))) }
+        if !isRagged || !random.oneIn(4) { members.append(.init("at", place(&random))) }
+        if random.oneIn(6) { members.append(.init("way", place(&random))) }
         return .object(members)
     }
 
     func patch(_ serial: Int, isRagged: Bool, _ random: inout SplitMix64) -> JSONValue {
         var members: [JSONValue.Member] = [.init("t", .int(serial))]
         switch random.below(isRagged ? 5 : 4) {
-        case 0: members.append(.init("at", position(&random)))
+        case 0: members.append(.init("at", place(&random)))
         case 1: members.append(.init("s", .string("patched-\(serial)")))
         case 2: members.append(.init("home", .object(["city": .string("c\(random.below(9))")])))
         case 3: members.append(.init("n", number(&random)))
@@ -81,6 +81,15 @@ struct CombinedWorld: Sendable {
         ])
     }
 
+    /// Mostly a GeoPoint; else an array with some or none, between other things.
+    private func place(_ random: inout SplitMix64) -> JSONValue {
+        guard random.oneIn(4) else { return position(&random) }
+        return .array(
+            (0..<random.below(6)).map { _ in
+                random.oneIn(4) ? .int(random.below(4)) : position(&random)
+            })
+    }
+
     private func position(_ random: inout SplitMix64) -> JSONValue {
         let position = random.pick(positions)
         return .point(position.latitude, position.longitude)
@@ -102,6 +111,20 @@ struct CombinedWorld: Sendable {
         return ClauseGenerator.list(random.pick(["and", "or"]), clauses)
     }
 
+    /// Some aggregations, with so few groups that no limit of an answer refuses them.
+    func aggregations(_ random: inout SplitMix64) -> [OracleAggregation] {
+        (0..<1 + random.below(4)).map { _ in
+            OracleAggregation(
+                random.pick(["GROUP", "GROUP", "MIN", "MAX", "SUM", "AVG"]),
+                random.pick(Self.aggregatedFields), limit: random.pick([1, 2, 5, 12]))
+        }
+    }
+
+    private static let aggregatedFields = [
+        "s", "k", "k", "n", "n", "t", "home.city", "home.n", "at", "at.lat", "tags", "_version",
+        "_modified", "nope",
+    ]
+
     static let orders = ["s", "s", "k", "n", "t", "home.city", "at", "_modified", "nope"]
     private static let fields = ["s", "s", "s", "k", "n", "t", "home.city", "home.n", "nope"]
 
@@ -116,7 +139,7 @@ struct CombinedWorld: Sendable {
             default: return .int(random.below(40))
             }
         }
-        switch random.below(14) {
+        switch random.below(15) {
         case 0...3: return leaf("eq", field, ["value": value()])
         case 4:
             let values = (0..<1 + random.below(5)).map { _ in value() }
@@ -134,11 +157,29 @@ struct CombinedWorld: Sendable {
         case 12:
             let polygon = PolygonGenerator(positions: positions).polygon(&random)
             return leaf("geopolygon", "at", ["polygon": polygon.geometry])
+        case 13: return corridor(&random)
         default:
             let ids = (0..<1 + random.below(5)).map { _ in
                 JSONValue.string(objects.isEmpty ? "o0" : random.pick(objects).id)
             }
             return leaf("in", "_id", ["values": .array(ids)])
+        }
+    }
+
+    /// Wide enough that no place lies within rounding of its edge.
+    private func corridor(_ random: inout SplitMix64) -> JSONValue {
+        let line = LineGenerator(positions: positions).line(&random)
+        let oracle = OracleLine(line)
+        while true {
+            let width = random.number(1_000...600_000)
+            let isClear = positions.allSatisfy {
+                let nearest = oracle.nearest(latitude: $0.latitude, longitude: $0.longitude)
+                return abs(nearest.exactMeters - width) > 1e-5
+            }
+            guard isClear else { continue }
+            return leaf(
+                "geocorridor", "at",
+                ["line": LineGenerator.geometry(line), "width": .double(width)])
         }
     }
 

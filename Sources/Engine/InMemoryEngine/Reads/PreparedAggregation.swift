@@ -1,0 +1,95 @@
+import Backend
+import JSONText
+import Objects
+import QueryLanguage
+
+/// Counts the objects that satisfy a clause, and aggregates their fields.
+final class PreparedAggregation: PreparedRead {
+    private let planned: PlannedQuery
+    private let totals: Totals?
+    let isCostly: Bool
+
+    /// The number of distinct values that are ranked in about a quarter of a millisecond.
+    private static let fewValues = 4_096
+
+    /// - Parameter query: its order, limit and fields are ignored. Without aggregations the objects
+    ///   are only counted, and nothing is appended.
+    init(
+        _ query: Query, in bucket: BucketName, by principal: String?, on engine: InMemoryEngine
+    ) {
+        var planned = PlannedQuery(query, in: bucket, by: principal, on: engine)
+        // The estimate assumes that every candidate is visited; counting by nodes costs less.
+        let isQuick = planned.isLight || !planned.isCostlyToCount
+        var totals = isQuick ? planned.totalsWithoutVisiting : nil
+        if totals == nil, planned.isLight {
+            // The run on a worker thread meets any failure again, and reports it.
+            totals = try? planned.totalsByVisiting(within: engine.briefBounds)
+            if totals == nil { planned.isUnderestimated = true } else { planned.requestColumns() }
+        }
+        isCostly = totals.map { $0.mostValues > Self.fewValues } ?? true
+        (self.planned, self.totals) = (planned, totals)
+    }
+
+    var outline: (bucket: BucketName, plan: String)? { planned.outline }
+
+    func run(
+        maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> ReadEnd {
+        let known = self.totals ?? planned.totalsWithoutVisiting
+        let totals = if let known { known } else { try visit(until: stop) }
+        let aggregations = planned.query.aggregations
+        if !aggregations.isEmpty {
+            try totals.write(aggregations, maximumBytes: maximumBytes, to: &writer)
+        }
+        return ReadEnd(count: totals.count)
+    }
+
+    private func visit(until stop: StopSignal?) throws(ServiceFailure) -> Totals {
+        let bounds = planned.engine.bounds(until: stop)
+        planned.requestColumns()
+        return try planned.awaitingColumns(within: bounds).totalsByVisiting(within: bounds)
+    }
+}
+
+extension PlannedQuery {
+    /// The totals of the matches, by visiting every candidate.
+    fileprivate func totalsByVisiting(
+        within bounds: ReadBounds
+    ) throws(ServiceFailure) -> Totals {
+        var totals = Totals(of: query, on: state, limits: engine.limits)
+        try execution(within: bounds).add(to: &totals)
+        engine.planCounters.count(plan)
+        return totals
+    }
+
+    /// The totals of the matches, if no candidate has to be visited.
+    fileprivate var totalsWithoutVisiting: Totals? {
+        if plan.aggregated.all.isEmpty {
+            return countWithoutVisiting.map { Totals(count: $0, limits: engine.limits) }
+        }
+        return plan.selectsAll ? Totals(allOf: query, in: state, limits: engine.limits) : nil
+    }
+
+    /// Whether counting the objects in the shape, node by node, may take long too.
+    fileprivate var isCostlyToCount: Bool {
+        switch plan.path {
+        case .geo(let clause), .nearest(let clause, _, _):
+            clause.shape.isCostlyToCount || state.fields[clause.field]?.hasSeveral == true
+        default: false
+        }
+    }
+
+    private var countWithoutVisiting: Int? {
+        guard plan.filter.isEmpty, case .all = plan.documentFilter else {
+            return plan.countedMatches
+        }
+        switch plan.path {
+        case .nothing: return 0
+        case .scan: return state.count
+        case .ids(let slots): return slots.count
+        case .union, .lookup, .ordered: return nil
+        case .geo(let clause), .nearest(let clause, _, _):
+            return state.fields[clause.field]?.count(in: clause.shape)
+        }
+    }
+}
