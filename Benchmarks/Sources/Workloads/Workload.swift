@@ -8,6 +8,8 @@ public enum Workload: String, CaseIterable, Codable, Sendable, Comparable {
     case q6 = "Q6"
     case q7 = "Q7"
     case q8 = "Q8"
+    case q9 = "Q9"
+    case q10 = "Q10"
 
     public var title: String {
         switch self {
@@ -19,26 +21,31 @@ public enum Workload: String, CaseIterable, Codable, Sendable, Comparable {
         case .q6: "category = x, by rating descending: first 20, whole objects"
         case .q7: "count of Q4's clause"
         case .q8: "Q1 on 16 connections while 16 others move objects"
+        case .q9:
+            "corridor around 100 positions, 1,000 hits: nearest 50 to the line, ids and distances"
+        case .q10: "radius, 2,000 hits, rating >= 50: counts by category"
         }
     }
 
-    /// How many objects lie in the circle.
+    /// How many objects lie in the circle, and in the corridor if there is one.
     public var circleHits: Int {
         switch self {
         case .q1, .q3, .q8: 100
-        case .q2: 1_000
-        case .q4, .q7: 2_000
+        case .q2, .q9: 1_000
+        case .q4, .q7, .q10: 2_000
         case .q5: 10
         case .q6: 1
         }
     }
 
-    /// The best ratings that Q4 and Q7 ask for.
+    /// The least rating that Q4, Q7 and Q10 ask for.
     public static let leastRating: UInt8 = 50
 
     /// What the ten nearest are first looked for within, in metres, by a peer that can only search
     /// circles; it doubles the radius until it has ten.
     public static let firstRadiusMeters = 1_000.0
 
-    public static func < (a: Workload, b: Workload) -> Bool { a.rawValue < b.rawValue }
+    private var number: Int { Int(rawValue.dropFirst())! }
+
+    public static func < (a: Workload, b: Workload) -> Bool { a.number < b.number }
 }

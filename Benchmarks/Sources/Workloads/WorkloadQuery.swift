@@ -3,8 +3,8 @@ import Glibc
 import SpatialIndex
 import SyntheticData
 
-/// One query: a centre, a circle around it that holds a known number of objects, a box of about
-/// as many, a category.
+/// One query: a centre, a circle around it that holds a known number of objects, a box or corridor
+/// of about as many, a category.
 public struct WorkloadQuery: Sendable {
     public let center: MicroPoint
     /// On the sphere of 6,371,000 m. Lies halfway between the last object inside and the first
@@ -12,6 +12,8 @@ public struct WorkloadQuery: Sendable {
     public let radiusMeters: Double
     /// Half the side of a square box.
     public let boxHalfMeters: Double
+    /// Around a line through the centre; only where the workload asks for one.
+    public let corridor: GeoCorridor?
     /// A number of `Dataset.categoryNames`.
     public let category: Int
 
@@ -57,9 +59,12 @@ public struct WorkloadQuery: Sendable {
             // Where many objects share one place a circle holds too many: rather elsewhere.
             guard inside <= hits * 3 / 2 || attempts > 50 * count else { continue }
             let half = workload == .q3 ? halfSide(of: hits, center, radius, index) : radius
+            let corridor =
+                workload == .q9
+                ? GeoCorridor.around(center, reach: radius, hits: hits, index, &random) : nil
             queries.append(
                 WorkloadQuery(
-                    center: center, radiusMeters: radius, boxHalfMeters: half,
+                    center: center, radiusMeters: radius, boxHalfMeters: half, corridor: corridor,
                     category: random.below(Dataset.categoryNames.count)))
         }
         return queries

@@ -44,11 +44,15 @@ func measureEngine() throws {
     try measure("columns: count of category = x in 1,000,000") { number in
         sum += try found(.count(category[number % category.count], in: bucket))
     }
-    for workload in [Workload.q1, .q2, .q3, .q4, .q5] {
+    for workload in [Workload.q1, .q2, .q3, .q4, .q5, .q9] {
         let asked = try queries(workload).map { try query($0, workload) }
         try measure("engine: page of \(workload.rawValue)") { number in
             sum += try found(.page(asked[number % asked.count], in: bucket))
         }
+    }
+    let groups = try queries(.q10).map { try query($0, .q10) }
+    try measure("engine: aggregation of Q10") { number in
+        sum += try found(.aggregation(groups[number % groups.count], in: bucket))
     }
     precondition(sum >= 0)
 }

@@ -22,6 +22,14 @@ func measureIndex() {
             return true
         }
     }
+    let corridors = queries(.q9).compactMap(\.corridor)
+    measure("index: corridor around 100 positions, 1,000 hits with distances", count: 200) {
+        let corridor = corridors[$0 % corridors.count]
+        index.visit(in: .corridor(corridor), by: corridor.distance) {
+            for point in $0 { sum += point.distance.meters }
+            return true
+        }
+    }
     measure("index: 10 nearest") { number in
         let center = circles[number % circles.count].center.coordinate
         var walk = index.nearest(by: GeoCircle(center).distance, atMost: 10)

@@ -43,10 +43,18 @@ final class EnginePeer: EmbeddedPeer {
         return { number in
             writer.removeAll()
             let form = forms[number]
-            let request: ReadRequest =
-                workload == .q7 ? .count(form.clause, in: bucket) : .page(form, in: bucket)
-            let read = try backend.prepare(request)
+            let read = try backend.prepare(Self.request(form, workload, bucket))
             return try read.run(maximumBytes: .max, until: nil, into: &writer).count
+        }
+    }
+
+    private static func request(
+        _ query: Query, _ workload: Workload, _ bucket: BucketName
+    ) -> ReadRequest {
+        switch workload {
+        case .q7: .count(query.clause, in: bucket)
+        case .q10: .aggregation(query, in: bucket)
+        default: .page(query, in: bucket)
         }
     }
 

@@ -69,6 +69,17 @@ final class IndexPeer: EmbeddedPeer {
                 index.append(in: .circle(query.circle), to: &slots)
                 return slots.count { Self.matches($0, query, dataset) }
             }
+        case .q9: return { query in query.corridor.map { Self.nearest(index, $0, limit: 50) } ?? 0 }
+        case .q10:
+            return { [dataset] query in
+                var slots: [Slot] = []
+                index.append(in: .circle(query.circle), to: &slots)
+                var counts = Array(repeating: 0, count: Dataset.categoryNames.count)
+                for slot in slots where dataset.ratings[Int(slot)] >= Workload.leastRating {
+                    counts[Int(dataset.categories[Int(slot)])] += 1
+                }
+                return counts.reduce(0, +)
+            }
         case .q6, .q8: return nil
         }
     }
@@ -85,6 +96,18 @@ final class IndexPeer: EmbeddedPeer {
             if matches?(next.slot) ?? true { hits += 1 }
         }
         return hits
+    }
+
+    /// A corridor is not walked in order: all its points are measured, and sorted.
+    private static func nearest(
+        _ index: PointIndex, _ corridor: GeoCorridor, limit: Int
+    ) -> Int {
+        var points: [MeasuredPoint] = []
+        index.visit(in: .corridor(corridor), by: corridor.distance) {
+            points += $0
+            return true
+        }
+        return points.sorted().prefix(limit).count
     }
 
     @inline(__always)

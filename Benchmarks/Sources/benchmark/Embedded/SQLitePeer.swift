@@ -72,7 +72,7 @@ final class SQLitePeer: EmbeddedPeer {
         while try statement.step() {
             if workload == .q7 { return Int(statement.number(0)) }
             statement.touch()
-            rows += 1
+            rows += workload == .q10 ? Int(statement.number(1)) : 1
         }
         return rows
     }
@@ -95,6 +95,8 @@ final class SQLitePeer: EmbeddedPeer {
         .q6:
             "SELECT document FROM objects WHERE category = :category ORDER BY rating DESC LIMIT 20",
         .q7: "SELECT count(*) \(filtered)",
+        .q10: "SELECT o.category, count(*) \(inBox) AND o.rating >= :rating "
+            + "AND \(distance) <= :radius GROUP BY o.category ORDER BY 2 DESC, 1",
     ]
 
     private static let schema = """

@@ -37,6 +37,13 @@ struct Oracle {
             return hits.sorted { dataset.ratings[$0] > dataset.ratings[$1] }.prefix(20)
                 .map { Hit(object: $0) }
         case .q7: return circle(query).filter { matches($0, query) }
+        case .q9: return query.corridor.map { nearest(50, of: corridor($0)) } ?? []
+        case .q10:
+            return circle(query).filter { dataset.ratings[$0.object] >= Workload.leastRating }
+                .flatMap { hit in
+                    Hit.counted(
+                        1, inCategory: Dataset.categoryNames[Int(dataset.categories[hit.object])])
+                }
         }
     }
 
@@ -83,6 +90,10 @@ struct Oracle {
                 dataset.ratings[$0.object] == dataset.ratings[$1.object]
             }
         }
+        if workload == .q10 {
+            let (right, given) = (Self.counts(right), Self.counts(given))
+            return right.reduce(0) { $0 + min($1.value, given[$1.key, default: 0]) }
+        }
         let distances = Dictionary(right.map { ($0.object, $0.distance) }) { first, _ in first }
         var common = 0
         for hit in given {
@@ -106,6 +117,25 @@ struct Oracle {
             guard distance.isWithin(radiusMeters: query.radiusMeters) else { return nil }
             return Hit(object: object, distance: distance.meters)
         }
+    }
+
+    private func corridor(_ corridor: GeoCorridor) -> [Hit] {
+        let line = ScannedLine(corridor.line.positions)
+        let latitudes = corridor.line.positions.map(\.latitude)
+        let reach = corridor.widthMeters / 111_000
+        // An arc may rise to the pole's side of both its ends, but those of a corridor are short.
+        let (south, north) = (latitudes.min()! - reach - 1, latitudes.max()! + reach + 1)
+        return (0..<dataset.count).compactMap { object in
+            let position = dataset.positions[object].coordinate
+            guard position.latitude >= south, position.latitude <= north else { return nil }
+            let meters = line.meters(to: position)
+            return meters <= corridor.widthMeters ? Hit(object: object, distance: meters) : nil
+        }
+    }
+
+    /// How many of the hits have each number.
+    private static func counts(_ hits: [Hit]) -> [Int: Int] {
+        hits.reduce(into: [:]) { $0[$1.object, default: 0] += 1 }
     }
 
     private func nearest(_ limit: Int, of hits: [Hit]) -> [Hit] {

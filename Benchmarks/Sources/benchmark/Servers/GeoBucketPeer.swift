@@ -45,6 +45,13 @@ struct GeoBucketPeer: Peer {
             if let count = result["count"]?.number?.exactInt {
                 return Array(repeating: .counted, count: count)
             }
+            if let groups = result["aggregations"]?["categories"]?["values"] {
+                return groups.elements.flatMap { group in
+                    Hit.counted(
+                        group["count"]?.number?.exactInt ?? 0,
+                        inCategory: group["value"]?.string)
+                }
+            }
             guard let objects = result["results"] else { throw Failure("geobucket: no results") }
             return objects.elements.map { object in
                 Hit(

@@ -8,6 +8,12 @@ struct Hit {
 
     /// One that an answer only counts.
     static let counted = Hit(object: -1)
+
+    /// Those that an answer only counts by category: each has its category's number.
+    static func counted(_ count: Int, inCategory name: String?) -> [Hit] {
+        let category = name.flatMap { Dataset.categoryNames.firstIndex(of: $0) } ?? -1
+        return Array(repeating: Hit(object: category), count: count)
+    }
 }
 
 /// One way to put the workloads to a server.

@@ -41,6 +41,17 @@ struct PostgresPeer: Peer {
             ),
             (.q7, "SELECT count(*) FROM \(filtered)"),
             (.q8, "UPDATE \(table) SET place = $2::geography WHERE key = $1::text"),
+            (
+                .q9,
+                // Sorted: the walk in order by <-> takes twice as long for a line.
+                "SELECT key, ST_Distance(place, $1::geography, false) AS d FROM \(near) "
+                    + "ORDER BY d LIMIT 50"
+            ),
+            (
+                .q10,
+                "SELECT category, count(*) FROM \(near) AND rating >= $3::int "
+                    + "GROUP BY category ORDER BY 2 DESC, 1"
+            ),
         ]
         return texts.map { (table + $0.rawValue, $1) }
     }
@@ -61,6 +72,12 @@ struct PostgresPeer: Peer {
         case .q5: return isMade ? nil : execute(workload, [center])
         case .q4, .q7: return execute(workload, filtered)
         case .q6: return execute(workload, [query.categoryName])
+        case .q9:
+            guard !isMade, let corridor = query.corridor else { return nil }
+            return execute(
+                workload, [Self.line(corridor.line), "\(corridor.widthMeters * Self.sphere)"])
+        case .q10:
+            return isMade ? nil : execute(workload, [center, radius, "\(Workload.leastRating)"])
         }
     }
 
@@ -73,6 +90,13 @@ struct PostgresPeer: Peer {
         if workload == .q7 {
             let count = rows.first.map { PostgresMessages.integer($0[0]) } ?? 0
             return Array(repeating: .counted, count: Int(count))
+        }
+        if workload == .q10 {
+            return rows.flatMap { row in
+                Hit.counted(
+                    Int(PostgresMessages.integer(row[1])),
+                    inCategory: String(decoding: row[0], as: UTF8.self))
+            }
         }
         let isDocument = [.q3, .q4, .q6].contains(workload)
         return try rows.map { row in
@@ -88,6 +112,11 @@ struct PostgresPeer: Peer {
 
     private func execute(_ workload: Workload, _ parameters: [String]) -> [UInt8] {
         PostgresMessages.execute(table + workload.rawValue, parameters)
+    }
+
+    private static func line(_ line: GeoLine) -> String {
+        let positions = line.positions.map { "\($0.longitude) \($0.latitude)" }
+        return "SRID=4326;LINESTRING(\(positions.joined(separator: ",")))"
     }
 
     private static func point(_ position: MicroPoint) -> String {

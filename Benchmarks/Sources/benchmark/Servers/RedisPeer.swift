@@ -10,7 +10,7 @@ struct RedisPeer: Peer {
     let server: any Server
     /// Uses the sets that were made for categories.
     private let isMade: Bool
-    private let boxScript, filterScript, topScript, countScript, nearestScript: String
+    private let boxScript, filterScript, topScript, countScript, groupScript, nearestScript: String
 
     init(_ server: RedisServer, isMade: Bool) throws {
         self.server = server
@@ -21,6 +21,7 @@ struct RedisPeer: Peer {
         filterScript = try server.script(Self.filter)
         topScript = try server.script(Self.top)
         countScript = try server.script(Self.count)
+        groupScript = try server.script(Self.group)
         nearestScript = try server.script(Self.nearest)
     }
 
@@ -52,6 +53,7 @@ struct RedisPeer: Peer {
         case (.q6, true):
             return RESP.request(["EVALSHA", topScript, "1", "top:" + query.categoryName])
         case (.q7, _): return RESP.request(["EVALSHA", countScript, "1"] + filtered)
+        case (.q10, false): return RESP.request(["EVALSHA", groupScript, "1"] + filtered)
         default: return nil
         }
     }
@@ -77,6 +79,13 @@ struct RedisPeer: Peer {
                 Hit(
                     object: try Self.object(ofDocument: values[$0]),
                     distance: Self.distance(values[$0 + 1]))
+            }
+        case .q10:
+            return stride(from: 0, to: values.count, by: 2).flatMap { place -> [Hit] in
+                guard case .text(let name) = values[place],
+                    case .number(let count) = values[place + 1]
+                else { return [] }
+                return Hit.counted(count, inCategory: name)
             }
         default:
             return values.map { pair in
@@ -132,6 +141,23 @@ struct RedisPeer: Peer {
           if a[1] == ARGV[4] and tonumber(a[2]) >= least then count = count + 1 end
         end
         return count
+        """
+
+    private static let group = """
+        local found = redis.call('GEOSEARCH', KEYS[1], 'FROMLONLAT', ARGV[1], ARGV[2], \
+        'BYRADIUS', ARGV[3], 'm')
+        local least = tonumber(ARGV[5])
+        local counts = {}
+        for i = 1, #found do
+          local a = redis.call('HMGET', 'a:' .. found[i], 'c', 'r')
+          if tonumber(a[2]) >= least then counts[a[1]] = (counts[a[1]] or 0) + 1 end
+        end
+        local answer = {}
+        for category, count in pairs(counts) do
+          answer[#answer + 1] = category
+          answer[#answer + 1] = count
+        end
+        return answer
         """
 
     private static let nearest = """
