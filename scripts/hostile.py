@@ -12,10 +12,9 @@ many seconds, beside 200 well-behaved connections that ask 500 times a second: a
 printed, and none of its 99th percentiles may pass 25 ms. --minutes 0 leaves the first part out,
 --attack-seconds 0 the second.
 """
-import argparse, contextlib, json, math, multiprocessing, os, random, resource, select, signal, socket, subprocess
-import sys, tempfile, time
+import argparse, json, math, multiprocessing, os, random, resource, select, socket, subprocess, sys, tempfile, time
 
-import hostile_attacks
+import hostile_attacks, service
 from hostile_attacks import line, point
 
 PLACES, CATEGORIES, QUESTIONS = 20_000, 20, 400
@@ -298,25 +297,9 @@ def attack_one_by_one(options):
         sys.exit(f"hostile: the 99th percentile passes {WORST_P99} ms: " + "; ".join(slow))
 
 
-@contextlib.contextmanager
 def serving(options, folder, *flags):
-    """A service, and its ports by what it says of them; it has to end well."""
-    service = subprocess.Popen(
-        [options.geobucket, "serve", "--listen", "127.0.0.1:0", "--store", os.path.join(folder, "store.sqlite"),
-         "--log-level", "error", *flags], stdout=subprocess.PIPE, text=True)
-    try:
-        ports = {}
-        while "ready" not in ports:
-            words = service.stdout.readline().split()  # geobucket http on 127.0.0.1:4363
-            if words[2:3] != ["on"]:
-                sys.exit("hostile: the service does not start")
-            ports[words[1]] = int(words[3].rsplit(":", 1)[1])
-        yield ports
-    finally:
-        service.send_signal(signal.SIGTERM)
-        status = service.wait(timeout=60)
-    if status != 0:
-        sys.exit(f"hostile: the service ended with {status}")
+    store = os.path.join(folder, "store.sqlite")
+    return service.serving(options.geobucket, store, "--log-level", "error", *flags)
 
 
 def main():
@@ -327,7 +310,7 @@ def main():
     parser.add_argument("--rate", type=float, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--svg", default="hostile.svg")
-    parser.add_argument("--geobucket", default=".build/release/geobucket")
+    service.add_option(parser)
     parser.add_argument("--attack-seconds", type=int, default=20)
     parser.add_argument("--attack", action="append", choices=hostile_attacks.ATTACKS)
     options = parser.parse_args()

@@ -12,8 +12,8 @@ def line(number, method, params):
                       separators=(",", ":")).encode() + b"\n"
 
 
-def query(clause, method="bucket.query", **more):
-    return line(1, method, {"bucket": "places", "bucketQuery": {"clause": clause, **more}})
+def query(clause, method="bucket.query", bucket="places", **more):
+    return line(1, method, {"bucket": bucket, "bucketQuery": {"clause": clause, **more}})
 
 
 def point(latitude, longitude):
@@ -37,13 +37,11 @@ def polygons():
 
 
 def names():
-    """Names that are looked for among each other: of results, of members, of hidden members."""
-    counts = [{"type": "COUNT", "putAggregationInto": f"a{n}"} for n in range(19_000)]
+    """Names that are looked for among each other: of members, of hidden members, of what is to come back."""
     hidden = '{"o":{' + ",".join(['"a":1e999'] * 90_000) + ',"a":1}}'
     put = '{"jsonrpc":"2.0","id":1,"method":"object.put","params":{"bucket":"hostile","id":"o1","object":%s}}\n'
     distinct = "{" + ",".join(f'"k{n}":1' for n in range(80_000)) + "}"
-    return [line(1, "bucket.query", {"bucket": "places", "bucketQuery": {"aggregations": counts}}),
-            (put % hidden).encode(), (put % distinct).encode(),
+    return [(put % hidden).encode(), (put % distinct).encode(),
             line(1, "bucket.query", {"bucket": "places", "fields": [f"f{n}" for n in range(90_000)]})]
 
 
@@ -56,6 +54,44 @@ def paths():
     for first in range(0, 4_000, 400):
         clauses = [{"type": "eq", "field": f"no.such.field{first + n}", "value": n} for n in range(400)]
         texts.append(query({"type": "or", "clauses": clauses}, "bucket.count"))
+    return texts
+
+
+def groups():
+    """As many as a query may have, of fields whose values are nearly all distinct, of everything and of a box."""
+    box = {"type": "geobox", "field": "at", "box": {"sw": point(-60, -179), "ne": point(60, 179)}}
+    fields = ["_id", "at.lat", "at.lon", "_created"]
+    wide = [{"type": "GROUP", "field": fields[n % 4], "limit": 100 + n, "putAggregationInto": f"g{n}"} for n in range(16)]
+    sums = [{"type": ["SUM", "AVG", "MIN", "MAX"][n % 4], "field": fields[1 + n // 4 % 3], "putAggregationInto": f"s{n}"}
+            for n in range(16)]
+    return [query(clause, aggregations=asked) for clause in ({"type": "all"}, box) for asked in (wide, sums)]
+
+
+def corridors():
+    """Lines of ten thousand positions, close together and around the earth, as wide as may be."""
+    texts = []
+    for step in (0.01, 35.7):
+        turn = lambda n: (step * n + 180) % 360 - 180
+        line = [[round(turn(n), 4), round(60 * math.sin(n / (7 if step > 1 else 900)), 4)] for n in range(10_000)]
+        clause = {"type": "geocorridor", "field": "at", "width": 1_000_000, "putDistanceInto": "d", "putAlongInto": "a",
+                  "line": {"type": "LineString", "coordinates": line}}
+        texts += [query(clause, method, orderBy="_calculated.a") for method in ("bucket.query", "bucket.explain")]
+        texts += [query(clause, "bucket.count"), query(clause, orderBy="_calculated.d", descending=True)]
+    return texts
+
+
+def arrays():
+    """Objects with a hundred places, the farthest first, and lists of them by distance."""
+    def stops(n):
+        return [point(round(80 - 0.8 * m + n / 1e4, 5), round(170 - 1.7 * m - n / 1e4, 5)) for m in range(100)]
+    texts = [line(1, "object.putMany", {"bucket": "hostile", "objects": [
+        {"_id": f"stops-{n}", "stops": stops(n)} for n in range(first, first + 150)]}) for first in range(0, 1_500, 150)]
+    for turn in range(40):
+        circle = {"type": "geodistance", "field": "stops", "center": point(turn / 10, 0), "putDistanceInto": "d"}
+        if turn % 4 == 0:
+            circle["model"] = "wgs84"
+        texts += [query(circle, bucket="hostile", orderBy="_calculated.d", descending=turn % 2 == 1),
+                  query({"type": "not", "clause": {**circle, "radius": 1_000}}, "bucket.count", "hostile")]
     return texts
 
 
@@ -168,6 +204,9 @@ ATTACKS = {
     "many names": (asking, names, True, "ready"),
     "many field paths": (asking, paths, True, "ready"),
     "never reading": (never_reading, list, True, "ready"),
+    "wide groups": (asking, groups, True, "ready"),
+    "long corridors": (asking, corridors, True, "ready"),
+    "arrays of points": (asking, arrays, True, "ready"),
     "batches": (asking, batches, True, "ready"),
     "huge ins": (asking, huge_ins, True, "ready"),
     "idle HTTP": (idle_http, list, False, "http"),

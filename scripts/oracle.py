@@ -1,70 +1,15 @@
 #!/usr/bin/env python3
 """A bucket as large as real ones, and every answer about it compared with what looking at all objects
-gives: circles, boxes over the 180th meridian, walks to the end of a nearest-first list, attributes with
-values missing, unions, counts; then again after moves and deletions, and after a restart.
+gives: circles, corridors along lines, boxes over the 180th meridian, walks to the end of a nearest-first list, each of
+fields with one place and with several; attributes with values missing, unions, counts, aggregations in exact
+arithmetic; then again after moves and deletions, and after a restart.
 
     scripts/oracle.py [--objects 1000000] [--queries 60] [--seed 1] [--geobucket .build/release/geobucket]
 """
-import argparse, json, math, os, random, signal, socket, subprocess, sys, tempfile, time
-from bisect import bisect_left, bisect_right
+import argparse, json, math, os, random, socket, sys, tempfile, time
 
-CATEGORIES = 20
-RADIUS = 6_371_000
-# Metres by which two computations of one distance may differ, one micrometre of rounding included.
-TOLERANCE = 3e-6
-
-
-class Objects:
-    """What is stored: by number, in the order of creation."""
-
-    def __init__(self, count, seed):
-        self.random = random.Random(seed)
-        self.centers = [(self.random.uniform(-60, 75), self.random.uniform(-180, 180)) for _ in range(500)]
-        self.places = []
-        for _ in range(count):
-            self.places.append(self.place())
-        self.category = [self.random.randrange(CATEGORIES) for _ in range(count)]
-        # One in ten has no rating, and one in a hundred a text for one.
-        self.rating = [None if (kind := self.random.random()) < 0.1 else "none" if kind < 0.11 else
-                       self.random.randrange(101) for _ in range(count)]
-
-    def place(self):
-        kind = self.random.random()
-        if kind < 0.1 and self.places and (one := self.random.choice(self.places)):
-            return one  # just where another is
-        if kind < 0.15:
-            return self.random.choice([90.0, -90.0, 0.0, 45.0]), self.random.choice([180.0, -180.0, 0.0, 179.9999])
-        if kind < 0.35:
-            return round(math.degrees(math.asin(self.random.uniform(-1, 1))), 6), round(self.random.uniform(-180, 180), 6)
-        latitude, longitude = self.random.choice(self.centers)
-        latitude = max(-90, min(90, latitude + self.random.gauss(0, 0.3)))
-        return round(latitude, 6), round((longitude + self.random.gauss(0, 0.3) + 180) % 360 - 180, 6)
-
-    def document(self, n):
-        document = {"_id": f"object-{n}", "category": f"c{self.category[n]}", "location": point(self.places[n])}
-        if self.rating[n] is not None:
-            document["rating"] = self.rating[n]
-        return document
-
-    def index(self):
-        """For the queries: the places by latitude."""
-        self.order = sorted((place[0], n) for n, place in enumerate(self.places) if place)
-        self.latitudes = [latitude for latitude, _ in self.order]
-
-    def between(self, south, north):
-        for _, n in self.order[bisect_left(self.latitudes, south):bisect_right(self.latitudes, north)]:
-            yield n
-
-
-def point(place):
-    return {"_type": "point", "lat": place[0], "lon": place[1]}
-
-
-def distance(a, b):
-    """The haversine of the spec, in metres."""
-    p, q = math.radians(a[0]), math.radians(b[0])
-    h = math.sin((q - p) / 2) ** 2 + math.cos(p) * math.cos(q) * math.sin(math.radians(b[1] - a[1]) / 2) ** 2
-    return 2 * RADIUS * math.asin(math.sqrt(min(1, h)))
+import service
+from oracle_objects import (BEYOND, CATEGORIES, RADIUS, TOLERANCE, Line, Objects, aggregate, distance, point, same)
 
 
 class Client:
@@ -84,6 +29,11 @@ class Client:
     def call(self, method, params):
         self.send(method, params)
         return self.receive()
+
+    def answer(self, method, params):
+        """With what may be an error."""
+        self.send(method, params)
+        return json.loads(self.lines.readline())
 
     def write(self, method, lines):
         """Some hundred writes ahead of their answers."""
@@ -126,20 +76,25 @@ class Check:
             return self.random.choice([(90.0, 0.0), (-90.0, 77.0), (0.0, 180.0), (45.0, -180.0), (89.9, 10.0), (0.0, 0.0)])
         return next(p for p in iter(lambda: self.random.choice(self.objects.places), 0) if p)
 
-    def circle(self, meters=None):
+    def field(self):
+        return self.random.choice(["location", "stops"])
+
+    def circle(self, field="location", meters=None):
         center = self.center()
-        clause = {"type": "geodistance", "field": "location", "center": point(center), "putDistanceInto": "d"}
+        clause = {"type": "geodistance", "field": field, "center": point(center), "putDistanceInto": "d"}
         if meters is not None:
             clause["radius"] = meters
         return center, clause
 
-    def measured(self, center, meters, accepts=lambda n: True):
+    def measured(self, field, center, meters, accepts=lambda n: True):
         """(distance, number) of those within a circle and its edge, by distance and creation."""
         band = math.degrees(meters / RADIUS) + 1e-6
-        places = self.objects.places
-        near = ((distance(center, places[n]), n) for n in self.objects.between(center[0] - band, center[0] + band)
-                if accepts(n))
-        return sorted(one for one in near if one[0] <= meters + TOLERANCE)
+        least = {}
+        for n, place in self.objects.between(field, center[0] - band, center[0] + band):
+            meters_away = distance(center, place)
+            if meters_away <= meters + TOLERANCE and accepts(n):
+                least[n] = min(meters_away, least.get(n, math.inf))
+        return sorted((d, n) for n, d in least.items())
 
     def compare(self, query, found, expected, meters, ordered):
         """Found is right if it has the expected ones, but for those at the very edge."""
@@ -150,23 +105,30 @@ class Check:
         for result, n in zip(found, numbers):
             if n not in by_number or abs(by_number[n] - result["_calculated"]["d"]) > TOLERANCE:
                 return self.fault(query, f"object {n} is not within, or its distance is wrong")
-        left = [n for n in by_number if by_number[n] < meters - TOLERANCE and n not in set(numbers)]
+        left = set(n for n in by_number if by_number[n] < meters - TOLERANCE) - set(numbers)
         if left:
-            return self.fault(query, f"{len(left)} of {len(expected)} are not found, such as {left[0]}")
+            return self.fault(query, f"{len(left)} of {len(expected)} are not found, such as {min(left)}")
         keys = [(result["_calculated"]["d"] if ordered else 0, n) for result, n in zip(found, numbers)]
         if keys != sorted(keys):
             self.fault(query, "not in order")
 
+    def count(self, clause, expected, unsure=0):
+        found = self.client.call("bucket.count", {"bucket": "places", "bucketQuery": {"clause": clause}})["count"]
+        if not expected - unsure <= found <= expected:
+            self.fault(clause, f"counted {found}, not {expected}")
+
+    # The kinds of queries.
+
     def in_circle(self):
-        meters = self.random.choice([1, 500, 5_000, 30_000, 300_000])
-        center, clause = self.circle(meters)
+        field, meters = self.field(), self.random.choice([1, 500, 5_000, 30_000, 300_000])
+        center, clause = self.circle(field, meters)
         ordered = self.random.random() < 0.5
         query = {"clause": clause, **({"orderBy": "_calculated.d"} if ordered else {})}
-        self.compare(query, self.client.walk(query, fields=[]), self.measured(center, meters), meters, ordered)
+        self.compare(query, self.client.walk(query, fields=[]), self.measured(field, center, meters), meters, ordered)
 
     def matching(self):
         meters, kind = self.random.choice([5_000, 50_000, 500_000]), self.random.randrange(CATEGORIES)
-        center, clause = self.circle(meters)
+        center, clause = self.circle("location", meters)
         rating = {"type": "range", "field": "rating", "lowerLimit": 50}
         rates = lambda n: isinstance(self.objects.rating[n], int) and self.objects.rating[n] >= 50
         if self.random.random() < 0.5:  # what is missing is neither
@@ -175,44 +137,136 @@ class Check:
         accepts = lambda n: self.objects.category[n] == kind and rates(n)
         clause = {"type": "and", "clauses": [clause, {"type": "eq", "field": "category", "value": f"c{kind}"}, rating]}
         query = {"clause": clause, "orderBy": "_calculated.d"}
-        expected = self.measured(center, meters, accepts)
+        expected = self.measured("location", center, meters, accepts)
         self.compare(query, self.client.walk(query, fields=[]), expected, meters, True)
         self.count(clause, len(expected), sum(meters - d < TOLERANCE for d, _ in expected))
 
-    def count(self, clause, expected, unsure=0):
-        found = self.client.call("bucket.count", {"bucket": "places", "bucketQuery": {"clause": clause}})["count"]
-        if not expected - unsure <= found <= expected:
-            self.fault(clause, f"counted {found}, not {expected}")
-
     def nearest(self):
-        center, clause = self.circle()
+        field = self.field()
+        center, clause = self.circle(field)
         query = {"clause": clause, "orderBy": "_calculated.d"}
         found = self.client.call("bucket.query", {"bucket": "places", "bucketQuery": query, "bestEffortLimit": 150,
                                                   "fields": []})["results"]
         meters = found[-1]["_calculated"]["d"]
-        self.compare(query, found, self.measured(center, meters), meters, True)
+        self.compare(query, found, self.measured(field, center, meters), meters, True)
 
-    def in_box(self):
+    def to_the_end(self):
+        """Every object with stops, nearest first or farthest first, page by page."""
+        center, clause = self.circle("stops")
+        query = {"clause": clause, "orderBy": "_calculated.d", "descending": self.random.random() < 0.3}
+        found = self.client.walk(query, self.random.choice([73, 200]), fields=[])
+        expected = {n: min(distance(center, place) for place in all_of_it)
+                    for n, all_of_it in self.objects.located["stops"].items()}
+        told = [(result["_calculated"]["d"], number(result)) for result in found]
+        if sorted(n for _, n in told) != sorted(expected):
+            return self.fault(query, f"{len(told)} objects, not {len(expected)}, or one twice")
+        for d, n in told:
+            # The haversine is worst conditioned near the antipode.
+            if abs(d - expected[n]) > (TOLERANCE if d < 2e7 else 1):
+                return self.fault(query, f"object {n} is {expected[n]} m away, not {d}")
+        if told != sorted(told, key=lambda one: (-one[0] if query["descending"] else one[0], one[1])):
+            self.fault(query, "not in order")
+
+    def box(self, field):
+        """A clause, and the numbers of those within."""
         south, west = sorted(self.center() for _ in range(2))[0]
         north, east = min(90, south + self.random.choice([0, 0.01, 0.5, 5])), west + self.random.choice([0, 0.01, 1, 20])
         east -= 360 if east > 180 else 0
-        clause = {"type": "geobox", "field": "location", "box": {"sw": point((south, west)), "ne": point((north, east))}}
+        clause = {"type": "geobox", "field": field, "box": {"sw": point((south, west)), "ne": point((north, east))}}
         inside = lambda x: west <= x <= east if west <= east else x >= west or x <= east
         # 180 and -180 are one meridian.
         within = lambda x: inside(x) or abs(x) == 180 and (inside(180) or inside(-180))
-        expected = sorted(n for n in self.objects.between(south, north) if within(self.objects.places[n][1]))
+        return clause, {n for n, place in self.objects.between(field, south, north) if within(place[1])}
+
+    def in_box(self):
+        field = self.field()
+        clause, within = self.box(field)
         found = [number(result) for result in self.client.walk({"clause": clause}, fields=[])]
-        if found != expected:
-            self.fault(clause, f"{len(found)} in the box, not {len(expected)}")
+        if found != sorted(within):
+            self.fault(clause, f"{len(found)} in the box, not {len(within)}")
+        # Where there is no place it is unknown.
+        self.count({"type": "not", "clause": clause}, len(self.objects.located[field]) - len(within))
 
     def either(self):
-        (a, first), (b, second) = self.circle(20_000), self.circle(40_000)
+        (a, first), (b, second) = self.circle(meters=20_000), self.circle(meters=40_000)
         del first["putDistanceInto"], second["putDistanceInto"]
         clause = {"type": "or", "clauses": [first, second]}
-        near = dict((n, d - 20_000) for d, n in self.measured(a, 20_000))
-        for d, n in self.measured(b, 40_000):
+        near = dict((n, d - 20_000) for d, n in self.measured("location", a, 20_000))
+        for d, n in self.measured("location", b, 40_000):
             near[n] = min(near.get(n, 1), d - 40_000)
         self.count(clause, len(near), sum(abs(d) < TOLERANCE for d in near.values()))
+
+    def along(self):
+        """In the order of a line: distances and places along it."""
+        field, width, step = self.field(), self.random.choice([200, 5_000, 30_000]), self.random.choice([0.05, 0.3])
+        start = next(p for p in iter(self.center, 0) if abs(p[0]) < 70 and abs(p[1]) < 170)
+        positions = [start]
+        for _ in range(self.random.randrange(1, 12)):
+            positions.append(tuple(x + self.random.uniform(-step, step) for x in positions[-1]))
+        line = Line(positions)
+        clause = {"type": "geocorridor", "field": field, "width": width, "putDistanceInto": "d", "putAlongInto": "a",
+                  "line": {"type": "LineString", "coordinates": [[lon, lat] for lat, lon in positions]}}
+        query = {"clause": clause, "orderBy": "_calculated.a"}
+        band = math.degrees(width / RADIUS) + 1e-3
+        south, north = min(p[0] for p in positions) - band, max(p[0] for p in positions) + band
+        near = {}
+        for n, place in self.objects.between(field, south, north):
+            if abs(place[1] - start[1]) < 8:  # lines are short, and far from the poles
+                near.setdefault(n, []).extend(line.nearest(place))
+        expected = {}
+        for n, nearest in near.items():
+            least = min(nearest)[0]
+            if least <= width + TOLERANCE:
+                expected[n] = least, [a for d, a in nearest if d <= least + TOLERANCE]
+        found, order = self.client.walk(query, fields=[]), []
+        for result in found:
+            n, told = number(result), result["_calculated"]
+            if n not in expected or abs(told["d"] - expected[n][0]) > TOLERANCE:
+                return self.fault(query, f"object {n} is not beside the line, or its distance is wrong")
+            if min(abs(told["a"] - a) for a in expected[n][1]) > 10 * TOLERANCE:
+                return self.fault(query, f"object {n} is elsewhere along the line")
+            order.append((told["a"], n))
+        if order != sorted(order):
+            return self.fault(query, "not in order")
+        left = {n for n, (d, _) in expected.items() if d < width - TOLERANCE} - {n for _, n in order}
+        if left or len(set(order)) != len(order):
+            return self.fault(query, f"{len(left)} are not found")
+        self.count(clause, len(expected), sum(width - d < TOLERANCE for d, _ in expected.values()))
+
+    def aggregated(self):
+        """Figures of all, of a category, of what lies in a box of either field, and of a circle."""
+        kind = self.random.randrange(CATEGORIES)
+        center, circle = self.circle(meters=self.random.choice([50_000, 500_000.5]))
+        near = self.measured("location", center, circle["radius"])
+        if any(circle["radius"] - d < TOLERANCE for d, _ in near):
+            circle, near = {"type": "all"}, [(0, n) for n in self.objects.alive()]
+        box, within = self.box(self.field())
+        clause, numbers = self.random.choice([
+            ({}, self.objects.alive()), (box, within), (circle, (n for _, n in near)),
+            ({"type": "eq", "field": "category", "value": f"c{kind}"},
+             (n for n in self.objects.alive() if self.objects.category[n] == kind))])
+        numbers = list(numbers)
+        asked = [{"type": "COUNT", "putAggregationInto": "a"}]
+        for name in self.random.sample("bcdefghijklmnop", self.random.randrange(1, 9)):
+            one = {"type": self.random.choice(["GROUP", "GROUP", "MIN", "MAX", "SUM", "AVG"]), "putAggregationInto": name,
+                   "field": self.random.choice(["category", "rating", "price", "price", "location.lat", "stops", "nope"])}
+            if one["type"] == "GROUP" and self.random.random() < 0.7:
+                one["limit"] = self.random.choice([1, 10, 1_000])
+            asked.append(one)
+        query = {**({"clause": clause} if clause else {}), "aggregations": asked}
+        expected = {one["putAggregationInto"]: aggregate(
+            one, [self.objects.value(one["field"], n) for n in numbers] if "field" in one else numbers) for one in asked}
+        answer = self.client.answer("bucket.query", {"bucket": "places", "bucketQuery": query})
+        if BEYOND in expected.values():
+            if answer.get("error", {}).get("data", {}).get("errorCode") != "QUERY_NOT_SUPPORTED":
+                self.fault(query, "a sum beyond binary64 is answered")
+        elif "error" in answer or answer["result"]["results"]:
+            self.fault(query, f"answered by {str(answer)[:300]}")
+        else:
+            found = answer["result"]["aggregations"]
+            for name, value in expected.items():
+                if not same(found.get(name), value):
+                    self.fault(query, f"{name} is {str(found.get(name))[:300]}, not {str(value)[:300]}")
 
     def best_rated(self):
         kind = self.random.randrange(CATEGORIES)
@@ -220,14 +274,15 @@ class Check:
         found = self.client.call("bucket.query", {"bucket": "places", "bucketQuery": query, "bestEffortLimit": 50})["results"]
         # Texts come behind numbers, so they are first when it descends.
         rank = lambda r: (0, 0) if r == "none" else (1, -r) if r is not None else (2, 0)
-        expected = sorted((rank(self.objects.rating[n]), n) for n, place in enumerate(self.objects.places)
-                          if place and self.objects.category[n] == kind)[:50]
+        expected = sorted((rank(self.objects.rating[n]), n) for n in self.objects.alive()
+                          if self.objects.category[n] == kind)[:50]
         if [number(result) for result in found] != [n for _, n in expected]:
             self.fault(query, "the best rated are others")
 
     def run(self, queries):
         self.objects.index()
-        kinds = [self.in_circle, self.matching, self.nearest, self.in_box, self.either, self.best_rated]
+        kinds = [self.in_circle, self.matching, self.nearest, self.in_box, self.aggregated, self.either, self.best_rated,
+                 self.along, self.to_the_end, self.aggregated]
         for n in range(queries):
             kinds[n % len(kinds)]()
 
@@ -237,17 +292,15 @@ def main():
     parser.add_argument("--objects", type=int, default=1_000_000)
     parser.add_argument("--queries", type=int, default=60, help="in each of three rounds (60)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--geobucket", default=".build/release/geobucket")
+    service.add_option(parser)
     options = parser.parse_args()
     objects, faults = Objects(options.objects, options.seed), 0
     with tempfile.TemporaryDirectory() as folder:
         store = os.path.join(folder, "store.sqlite")
         for rounds in [("stored", "moved"), ("restarted",)]:
             # Looking at every document of a bucket without columns may take long here.
-            service = subprocess.Popen([options.geobucket, "serve", "--listen", "127.0.0.1:0", "--store", store,
-                                        "--query-milliseconds", "600000"], stdout=subprocess.PIPE, text=True)
-            try:
-                client = Client(int(service.stdout.readline().rsplit(":", 1)[1]))
+            with service.serving(options.geobucket, store, "--query-milliseconds", "600000") as ports:
+                client = Client(ports["ready"])
                 for name in rounds:
                     change(client, objects, name)
                     start, check = time.monotonic(), Check(client, objects)
@@ -255,10 +308,7 @@ def main():
                     faults += check.faults
                     print(f"{name}: {options.queries} queries, {check.faults} faults, "
                           f"{time.monotonic() - start:.0f} s", file=sys.stderr)
-            finally:
-                service.send_signal(signal.SIGTERM)
-                faults += service.wait(timeout=60) != 0
-        faults += subprocess.run([options.geobucket, "check", "--store", store]).returncode != 0
+        service.check(options.geobucket, store)
     print(f"oracle: {options.objects} objects, seed {options.seed}, {faults} faults")
     sys.exit(faults != 0)
 
@@ -272,6 +322,8 @@ def change(client, objects, name):
         moved = objects.random.sample(range(count), count // 20)
         for n in moved:
             objects.places[n] = objects.place()
+            if n in objects.stops:
+                objects.stops[n] = objects.some_stops()
         client.write("object.putMany", ({"bucket": "places", "objects": [objects.document(n) for n in moved[first:first + 1_000]]}
                                         for first in range(0, len(moved), 1_000)))
         gone = objects.random.sample(range(count), count // 50)

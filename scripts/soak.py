@@ -4,7 +4,9 @@ memory must not have grown.
 
     scripts/soak.py [--minutes 10] [--objects 100000] [--seed 1] [--geobucket .build/release/geobucket]
 """
-import argparse, json, os, random, signal, socket, subprocess, sys, tempfile, time
+import argparse, json, os, random, socket, sys, tempfile, time
+
+import service
 
 CATEGORIES = 20
 
@@ -82,22 +84,14 @@ def main():
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--objects", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--geobucket", default=".build/release/geobucket")
+    service.add_option(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store = os.path.join(folder, "store.sqlite")
-        service = subprocess.Popen([options.geobucket, "serve", "--listen", "127.0.0.1:0", "--store", store],
-                                   stdout=subprocess.PIPE, text=True)
-        try:
-            port = int(service.stdout.readline().rsplit(":", 1)[1])
+        with service.serving(options.geobucket, store) as ports:
+            port = ports["ready"]
             soak(Client(port), Client(port), Fleet(options.seed, options.objects), options.minutes)
-        finally:
-            service.send_signal(signal.SIGTERM)
-            status = service.wait(timeout=60)
-        if status != 0:
-            sys.exit(f"soak: the service ended with {status}")
-        if subprocess.run([options.geobucket, "check", "--store", store]).returncode != 0:
-            sys.exit("soak: the store does not check clean")
+        service.check(options.geobucket, store)
 
 
 def soak(writer, reader, fleet, minutes):

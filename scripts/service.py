@@ -1,0 +1,41 @@
+"""The program that scripts run, and a service of it."""
+import contextlib, os, signal, subprocess, sys
+
+RELEASE = ".build/release/geobucket"
+
+
+def add_option(parser):
+    """--geobucket, the program; without it the script ends in a sentence."""
+    parser.add_argument("--geobucket", default=RELEASE, type=program, metavar="PROGRAM", help=f"({RELEASE})")
+
+
+def program(path):
+    if not (os.path.isfile(path) and os.access(path, os.X_OK)):
+        sys.exit(f"geobucket: there is no program {path}; build it with: swift build -c release --product geobucket")
+    return os.path.abspath(path)
+
+
+@contextlib.contextmanager
+def serving(geobucket, store, *flags):
+    """A service on free ports, and these by what it says of them; it has to end well."""
+    service = subprocess.Popen([geobucket, "serve", "--listen", "127.0.0.1:0", "--store", store, *flags],
+                               stdout=subprocess.PIPE, text=True)
+    try:
+        ports = {}
+        while "ready" not in ports:
+            words = service.stdout.readline().split()  # geobucket http on 127.0.0.1:4363
+            if words[2:3] != ["on"]:
+                sys.exit("geobucket: the service does not start")
+            ports[words[1]] = int(words[3].rsplit(":", 1)[1])
+        yield ports
+    finally:
+        service.send_signal(signal.SIGTERM)
+        status = service.wait(timeout=60)
+    if status != 0:
+        sys.exit(f"geobucket: the service ended with {status}")
+
+
+def check(geobucket, store):
+    """A closed store has to check clean."""
+    if subprocess.run([geobucket, "check", "--store", store]).returncode != 0:
+        sys.exit("geobucket: the store does not check clean")
