@@ -48,6 +48,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CGEOS", providers: [.apt(["libgeos-dev"])]),
         .systemLibrary(name: "CLibcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLibpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CGlibc"),
         .target(
             name: "Runtime",
@@ -98,6 +99,16 @@ let package = Package(
             dependencies: [
                 "CGlibc", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "Runtime", "WriteRules", "ObjectStore", "InMemoryEngine",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
+            name: "PostgresStore",
+            dependencies: ["CLibpq", "Objects", "Backend", "WriteRules", "ObjectStore"]),
+        .target(
+            name: "ReplicatedBackend",
+            dependencies: [
+                "Runtime", "JSONText", "Objects", "Backend", "WriteRules", "ObjectStore",
+                "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(name: "Wire", dependencies: ["PlainJSON", "Vocabulary"]),
@@ -172,7 +183,9 @@ let package = Package(
             name: "geobucket",
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "ObjectStore", "EmbeddedBackend", "Operations", "QueryServer", "HTTPGateway",
+                "ObjectStore", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
+                "Operations",
+                "QueryServer", "HTTPGateway",
                 "GeoBucketClient", "Interchange", "Archives", "LoadTest", "SyntheticData",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -191,8 +204,8 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "InMemoryEngine", "EmbeddedBackend", "Operations", "QueryServer",
-                "GeoBucketClient", "SyntheticData",
+                "InMemoryEngine", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
+                "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -301,8 +314,8 @@ let package = Package(
 // The layers of Sources/ and Tests/. A target lies in the folder of its layer.
 let layers = [
     "System": [
-        "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CLibcrypto", "CSimdjson", "CZlib",
-        "Runtime", "RuntimeTests",
+        "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CLibcrypto", "CLibpq", "CSimdjson",
+        "CZlib", "Runtime", "RuntimeTests",
     ],
     "Core": [
         "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText", "JSONTextTests",
@@ -312,7 +325,8 @@ let layers = [
     ],
     "Engine": [
         "Backend", "BackendContractTests", "Columns", "ColumnsTests", "EmbeddedBackend",
-        "InMemoryEngine", "InMemoryEngineTests", "ObjectStore", "WriteRules", "WriteRulesTests",
+        "InMemoryEngine", "InMemoryEngineTests", "ObjectStore", "PostgresStore",
+        "ReplicatedBackend", "WriteRules", "WriteRulesTests",
     ],
     "Service": [
         "HTTPGateway", "HTTPGatewayTests", "Listeners", "Operations", "OperationsTests",

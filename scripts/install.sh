@@ -14,7 +14,7 @@ esac
 # The C and C++ libraries (SQLite, simdjson, zlib, GEOS, GeographicLib, libcrypto), a C++ library to
 # build their shims, git for SwiftPM, and, for the tests, Python with venv (their foreign client) and
 # openssl (their certificates).
-needed=(git g++ libsqlite3-dev libsimdjson-dev zlib1g-dev libgeos-dev libgeographiclib-dev libssl-dev
+needed=(git g++ libsqlite3-dev libsimdjson-dev zlib1g-dev libgeos-dev libgeographiclib-dev libssl-dev libpq-dev
     python3 python3-venv netcat-openbsd jq openssl)
 missing=()
 for package in "${needed[@]}"; do

@@ -132,6 +132,14 @@ public struct LimitSetting: Sendable {
             "milliseconds after which a transaction takes no more of the writes that wait",
             isPublished: false),
         LimitSetting(
+            "followMilliseconds", \.followMilliseconds, 1...86_400_000,
+            "milliseconds that a node with `--reads local` may be behind PostgreSQL",
+            isPublished: false),
+        LimitSetting(
+            "failoverMilliseconds", \.failoverMilliseconds, 1...86_400_000,
+            "milliseconds that requests wait for PostgreSQL when it does not answer",
+            isPublished: false),
+        LimitSetting(
             "connectionThreads", \.connectionThreads, 1...1_024,
             "threads that serve connections and run the reads that cost little",
             defaultText: "the processors, at most 16"),

@@ -87,6 +87,10 @@ public struct Limits: Sendable, Equatable {
     public var queuedWrites = 200_000
     /// Milliseconds after which a transaction takes no more of the writes that wait.
     public var commitMilliseconds = 5
+    /// Milliseconds for which a node that reads locally may be behind PostgreSQL.
+    public var followMilliseconds = 1_000
+    /// Milliseconds for which requests wait for PostgreSQL when it does not answer.
+    public var failoverMilliseconds = 10_000
     /// Threads that serve connections and run cheap reads; `geobucket serve` uses as many as there
     /// are processors.
     public var connectionThreads = 2

@@ -12,6 +12,26 @@ public protocol Backend: Sendable {
     /// The name of the store in `server.info`.
     var storeName: String { get }
 
+    /// Whether every read may begin at once, unless it has to see a certain change.
+    var readsAtOnce: Bool { get }
+
+    /// What answers to writes give as the number of the last change, for reads elsewhere; nil if
+    /// they give none. Every write that has been answered is visible at it.
+    var answeredChange: ChangeNumber? { get }
+
+    /// Whether the backend can answer now; if not, a load balancer should send requests elsewhere.
+    var isReady: Bool { get }
+
+    /// Whether a read may begin now.
+    ///
+    /// - Parameters:
+    ///   - change: the read has to see this change; nil if it has to see what was answered before.
+    ///   - ready: if the result is false, called once when the read may begin, on a thread of the
+    ///     backend's choice; with the reason if it may not.
+    func mayRead(
+        atLeast change: ChangeNumber?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool
+
     /// Checks and plans a read.
     ///
     /// A page may find its matches here if that is cheap, so that it knows which of its documents

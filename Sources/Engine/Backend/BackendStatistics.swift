@@ -20,8 +20,42 @@ public struct BackendStatistics: Sendable, Equatable {
     /// The number of write transactions since the start.
     public var commits = 0
 
+    /// How a node stands to the store that it shares; nil for a store of its own.
+    public var cluster: ClusterStatistics?
+
     /// Statistics in which every number is 0.
     public init() {}
+}
+
+/// How a node stands to the store that it shares with others.
+public struct ClusterStatistics: Sendable, Equatable {
+    /// The number of the last change that the node has applied.
+    public var applied: UInt64 = 0
+    /// The number of the last change that the store was seen to have.
+    public var head: UInt64 = 0
+    /// For how long the node may have lacked something that the store has, in milliseconds.
+    public var lagMilliseconds: Int64 = 0
+    /// The time of the last question to the store and its answer, in microseconds.
+    public var roundTripMicroseconds: Int64 = 0
+    /// The number of transactions that the node has committed to the store.
+    public var batches = 0
+    /// How often the node has thrown away its state because the store no longer had it.
+    public var rebuilds = 0
+    /// How far the node's clock is ahead of the store's, in milliseconds.
+    public var skewMilliseconds: Int64 = 0
+
+    /// Statistics in which every number is 0.
+    public init() {}
+
+    /// Each number and its name on the wire.
+    public var parts: [(name: StaticString, value: Int)] {
+        [
+            ("applied", Int(applied)), ("head", Int(head)),
+            ("lagMilliseconds", Int(lagMilliseconds)),
+            ("roundTripMicroseconds", Int(roundTripMicroseconds)), ("batches", batches),
+            ("rebuilds", rebuilds), ("skewMilliseconds", Int(skewMilliseconds)),
+        ]
+    }
 }
 
 /// The memory of the structures in bytes, as counted by each structure. The process uses more.

@@ -27,10 +27,12 @@ public final class EmbeddedBackend: Backend {
     ///
     /// - Parameters:
     ///   - durability: the failures that an answered write survives.
+    ///   - upstream: the truth of which the store is a copy; nil if the store is the truth.
     ///   - tuning: the thresholds and batch sizes of background work.
     ///   - now: returns milliseconds since 1970. It is the system's clock, except in tests.
     public init(
-        path: String, durability: ObjectStore.Durability = .full, limits: Limits, logger: Logger,
+        path: String, durability: ObjectStore.Durability = .full,
+        upstream: (any Upstream)? = nil, limits: Limits, logger: Logger,
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(),
         now: @escaping @Sendable () -> Int64 = wallMilliseconds
     ) throws(StoreFailure) {
@@ -50,7 +52,8 @@ public final class EmbeddedBackend: Backend {
         self.engine = engine
         self.logger = logger
         writer = Writer(
-            store: store, engine: engine, limits: limits, tuning: tuning, logger: logger, now: now)
+            store: store, engine: engine, upstream: upstream, limits: limits, tuning: tuning,
+            logger: logger, now: now)
         exports = Exports(limits: limits)
         housekeeping = Housekeeping(
             store: store, engine: engine, writer: writer, exports: exports,
@@ -58,6 +61,11 @@ public final class EmbeddedBackend: Backend {
         wakeup.connect(writer)
         engine.want(
             remembered: ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))
+    }
+
+    /// Applies what other stores have changed. It returns when that is visible.
+    public func follow(_ changes: SharedChanges) throws(StoreFailure) {
+        try writer.follow(changes)
     }
 
     /// Waits for the submitted writes, then closes the store. A full disk does not prevent that:
@@ -80,6 +88,29 @@ public final class EmbeddedBackend: Backend {
             // The last result may be about to be installed.
             writer.drain()
         } while !engine.isSettled
+    }
+
+    /// True: what is answered is visible.
+    public let readsAtOnce = true
+
+    /// Nil: no other node has to know it.
+    public var answeredChange: ChangeNumber? { nil }
+
+    /// True.
+    public let isReady = true
+
+    /// True, unless the read has to see a change that has not happened.
+    public func mayRead(
+        atLeast change: ChangeNumber?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool {
+        guard let change else { return true }
+        let last = engine.change
+        if change <= last { return true }
+        ready(
+            ServiceFailure(
+                .temporarilyUnavailable,
+                "change \(change) has not happened, the last one is \(last)", at: "atLeast"))
+        return false
     }
 
     /// Checks and plans a read on the engine's present state.
@@ -129,11 +160,22 @@ public final class EmbeddedBackend: Backend {
     /// Compares the file with everything that is derived from it, at one state, while writes
     /// continue.
     public func check(until stop: StopSignal?) throws(ServiceFailure) -> CheckReport {
+        try check(until: stop, following: nil).report
+    }
+
+    /// Compares the file with everything that is derived from it.
+    ///
+    /// - Parameter changes: called between two writes; the check is of the state that its result
+    ///   leads to.
+    /// - Returns: the report, and the file at the same state.
+    public func check(
+        until stop: StopSignal?, following changes: (() throws -> SharedChanges)?
+    ) throws(ServiceFailure) -> (report: CheckReport, store: FrozenStore) {
         do {
-            let (frozen, state) = try writer.holding {
+            let (frozen, state) = try writer.holding(following: changes) {
                 () throws(StoreFailure) in (try store.freeze(), engine.present())
             }
-            return try StoreCheck.run(frozen, against: state, until: stop)
+            return (try StoreCheck.run(frozen, against: state, until: stop), frozen)
         } catch {
             throw ServiceFailure(error)
         }
@@ -168,11 +210,14 @@ public final class EmbeddedBackend: Backend {
 
 extension ServiceFailure {
     /// The failure that a client sees. It contains no path and no SQL.
-    init(_ failure: StoreFailure) {
+    public init(_ failure: StoreFailure) {
         switch failure {
         case .full: self.init(.storeFull, "the disk is full; nothing was written")
         case .busy:
             self.init(.temporarilyUnavailable, "the store is in use by another process; try again")
+        case .unreachable(let reason), .diverged(let reason):
+            self.init(.temporarilyUnavailable, reason)
+        case .unstorable(let reason): self.init(.invalidInputData, reason)
         default: self.init(.undefined, failure.description)
         }
     }

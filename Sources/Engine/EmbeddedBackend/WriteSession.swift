@@ -11,7 +11,8 @@ import WriteRules
 final class WriteSession: TransactionState {
     /// The engine's next snapshot.
     let nextSnapshot: NextSnapshot
-    private(set) var lastChange: ChangeNumber
+    /// The writes that were done under a key.
+    let requests: any RequestLedger
 
     private let transaction: StoreTransaction
     private let engine: InMemoryEngine
@@ -23,17 +24,18 @@ final class WriteSession: TransactionState {
 
     init(
         transaction: StoreTransaction, engine: InMemoryEngine, parser: JSONParser,
-        isAllSuperseded: Bool
+        isAllSuperseded: Bool, requests: (any RequestLedger)? = nil
     ) {
         self.transaction = transaction
         self.engine = engine
         self.parser = parser
         self.isAllSuperseded = isAllSuperseded
         nextSnapshot = engine.nextSnapshot()
-        lastChange = transaction.lastChange
+        self.requests = requests ?? transaction
     }
 
-    var requests: StoreTransaction { transaction }
+    /// The number of the last change, including the changes of this transaction.
+    var lastChange: ChangeNumber { transaction.lastChange }
 
     // MARK: Reading the state
 
@@ -132,9 +134,51 @@ final class WriteSession: TransactionState {
 
     func deleteBucket(_ bucket: BucketName) throws {
         guard let number = try number(of: bucket) else { return }
-        try transaction.deleteBucket(number)
+        try transaction.deleteBucket(number, named: bucket)
         buckets[bucket] = nil
         nextSnapshot.deleteBucket(bucket)
+    }
+
+    // MARK: Changes of other stores
+
+    /// Takes over what others have changed since the last transaction.
+    func apply(_ changes: StoreChanges) throws {
+        for (bucket, tombstones) in Dictionary(grouping: changes.tombstones, by: \.bucket) {
+            try delete(tombstones, in: bucket)
+        }
+        for bucket in changes.deletedBuckets { try deleteBucket(bucket.name) }
+        for bucket in changes.buckets { _ = try createBucket(bucket.name) }
+        try transaction.add(changes.fields)
+        for object in changes.objects { try apply(object) }
+        transaction.advance(to: changes.change)
+    }
+
+    private func delete(_ tombstones: [StoreChanges.Tombstone], in bucket: BucketName) throws {
+        var creations: [ChangeNumber] = []
+        for tombstone in tombstones {
+            // An object may have come and gone since the last transaction.
+            guard let row = try transaction.row(creation: tombstone.creation) else { continue }
+            if !isAllSuperseded, row.isWhole {
+                engine.supersede(row.document, change: row.change)
+            }
+            try transaction.delete(
+                creation: row.creation, id: tombstone.id, in: bucket, change: tombstone.change,
+                now: tombstone.deleted)
+            creations.append(row.creation)
+        }
+        if !creations.isEmpty { nextSnapshot.delete(creations, in: bucket) }
+    }
+
+    private func apply(_ object: StoreChanges.Object) throws {
+        let former = try transaction.row(creation: object.creation)
+        if let former, former.isWhole, !isAllSuperseded {
+            engine.supersede(former.document, change: former.change)
+        }
+        try transaction.put(object, over: former)
+        record(
+            object.metadata,
+            WrittenDocument(text: object.text, points: try transaction.points(of: object)),
+            object.bucket, creation: object.creation, change: object.change)
     }
 
     private func record(
@@ -148,10 +192,7 @@ final class WriteSession: TransactionState {
             document.text, parser)
     }
 
-    private func nextChange() -> ChangeNumber {
-        lastChange = transaction.nextChange()
-        return lastChange
-    }
+    private func nextChange() -> ChangeNumber { transaction.nextChange() }
 
     private func number(of bucket: BucketName) throws -> Int64? {
         if let known = buckets[bucket] { return known }

@@ -28,6 +28,7 @@ final class Writer: Sendable {
 
     private let store: ObjectStore
     private let engine: InMemoryEngine
+    private let upstream: (any Upstream)?
     private let limits: Limits
     private let tuning: InMemoryEngine.Tuning
     private let logger: Logger
@@ -43,11 +44,12 @@ final class Writer: Sendable {
     private static let tombstoneMilliseconds: Int64 = 7 * 86_400_000
 
     init(
-        store: ObjectStore, engine: InMemoryEngine, limits: Limits, tuning: InMemoryEngine.Tuning,
-        logger: Logger, now: @escaping @Sendable () -> Int64
+        store: ObjectStore, engine: InMemoryEngine, upstream: (any Upstream)?, limits: Limits,
+        tuning: InMemoryEngine.Tuning, logger: Logger, now: @escaping @Sendable () -> Int64
     ) {
         self.store = store
         self.engine = engine
+        self.upstream = upstream
         self.limits = limits
         self.tuning = tuning
         self.logger = logger
@@ -113,16 +115,28 @@ final class Writer: Sendable {
     }
 
     /// Runs `body` between two transactions, when the store and the engine have the same state.
+    ///
+    /// - Parameter changes: if it is not nil, that is the state that its result leads to.
     func holding<State>(
+        following changes: (() throws -> SharedChanges)? = nil,
         _ body: () throws(StoreFailure) -> State
     ) throws(StoreFailure) -> State {
-        try thread.sync(body)
+        try thread.sync { () throws(StoreFailure) in
+            if let changes {
+                do {
+                    try apply(try changes())
+                } catch {
+                    throw StoreFailure(error, path: store.path)
+                }
+            }
+            return try body()
+        }
     }
 
     /// Commits one group. Other jobs that wait for the writer's thread run before the next group.
     private func run() {
         guard let (first, waiting) = begin() else { return }
-        commit(first, andUpTo: waiting)
+        commit([first], joinedBy: waiting)
         thread.async { self.run() }
     }
 
@@ -147,15 +161,15 @@ final class Writer: Sendable {
     }
 
     /// - Parameter count: the number of waiting writes that may join the group.
-    private func commit(_ first: Pending, andUpTo count: Int = 0) {
+    private func commit(_ begun: [Pending], joinedBy count: Int = 0) {
         let start = ContinuousClock.now
         let end = start + .milliseconds(limits.commitMilliseconds)
-        var group = [first]
+        var group = begun
         do throws(StoreFailure) {
-            let isLarge = deletesMany(first.write)
-            if isLarge { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
-            let answers = try transact(isAllSuperseded: isLarge) { evaluator in
-                var answers = [try evaluator.perform(first.write, key: first.key)]
+            let answers = try transact(
+                deletingMany: deletesMany(group[0].write), keys: keys(of: group)
+            ) { evaluator in
+                var answers = try group.map { try evaluator.perform($0.write, key: $0.key) }
                 while group.count <= count, ContinuousClock.now < end, let next = takeFollowing() {
                     group.append(next)
                     answers.append(try evaluator.perform(next.write, key: next.key))
@@ -167,21 +181,34 @@ final class Writer: Sendable {
             metrics.committed(group.count, since: start)
             for (pending, answer) in zip(group, answers) { pending.completion(answer) }
         } catch {
-            engine.supersedeAll(nil)
-            // One write may have caused the failure of the whole group, so each write is retried in
-            // its own transaction. A lock held by another process is caused by no write, and each
-            // retry would wait for the lock again.
-            if case .busy = error {
-                note(error)
-                while group.count <= count, let next = takeFollowing() { group.append(next) }
-                for pending in group { pending.completion(.failure(ServiceFailure(error))) }
-            } else if group.count > 1 {
-                for pending in group { commit(pending) }
-            } else {
-                note(error)
-                group[0].completion(.failure(ServiceFailure(error)))
+            fail(group, error, joinedBy: count)
+        }
+    }
+
+    /// One write may have caused the failure of a whole group, so each write is retried in its own
+    /// transaction. A lock held by another process, or an upstream that is not there, is caused by
+    /// no write, and each retry would wait for it again.
+    private func fail(_ begun: [Pending], _ error: StoreFailure, joinedBy count: Int) {
+        var group = begun
+        switch error {
+        case .interrupted: return commit(group)
+        case .busy, .unreachable, .diverged:
+            while group.count <= count, let next = takeFollowing() { group.append(next) }
+        default:
+            if group.count > 1 {
+                for pending in group { commit([pending]) }
+                return
             }
         }
+        note(error)
+        for pending in group { pending.completion(.failure(ServiceFailure(error))) }
+    }
+
+    /// The request keys of a group and of the writes that wait.
+    private func keys(of group: [Pending]) -> [String] {
+        guard upstream != nil else { return [] }
+        let waiting = state.withLock { $0.pending.elements.compactMap(\.key) }
+        return (group.compactMap(\.key) + waiting).map(\.text)
     }
 
     /// Logs when writes begin to fail or succeed again. A damaged object concerns one write only,
@@ -201,30 +228,108 @@ final class Writer: Sendable {
     }
 
     /// Runs one transaction, and applies its changes to the engine once they are durable.
+    ///
+    /// - Parameters:
+    ///   - deletesMany: whether so much is deleted that the engine keeps all present documents.
+    ///   - keys: the request keys that will probably be looked up.
     private func transact<Result>(
-        isAllSuperseded: Bool = false, _ body: (WriteEvaluator<WriteSession>) throws -> Result
+        deletingMany deletesMany: Bool = false, keys: [String] = [],
+        _ body: (WriteEvaluator<WriteSession>) throws -> Result
+    ) throws(StoreFailure) -> Result {
+        let shared = try upstream?.begin(after: engine.change, keys: keys)
+        defer { shared?.cancel() }
+        if let shared { try apply(shared.missed) }
+        if deletesMany { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
+        do throws(StoreFailure) {
+            return try transact(isAllSuperseded: deletesMany, shared, body)
+        } catch {
+            engine.supersedeAll(nil)
+            throw error
+        }
+    }
+
+    private func transact<Result>(
+        isAllSuperseded: Bool, _ shared: (any UpstreamTransaction)?,
+        _ body: (WriteEvaluator<WriteSession>) throws -> Result
     ) throws(StoreFailure) -> Result {
         let time = now()
         let parser = JSONParser()
-        let (result, session, written) = try store.write { transaction in
-            let session = WriteSession(
-                transaction: transaction, engine: engine, parser: parser,
-                isAllSuperseded: isAllSuperseded)
-            let evaluator = WriteEvaluator(on: session, at: time, limits: limits, parser: parser) {
-                var random = SystemRandomNumberGenerator()
-                return ObjectID.new(at: $0, from: &random)
+        var done: Result?
+        do throws(StoreFailure) {
+            let (session, written, changes) = try store.write { transaction in
+                if shared != nil { transaction.beginJournal() }
+                let session = WriteSession(
+                    transaction: transaction, engine: engine, parser: parser,
+                    isAllSuperseded: isAllSuperseded, requests: shared)
+                let evaluator = WriteEvaluator(
+                    on: session, at: time, limits: limits, parser: parser
+                ) {
+                    var random = SystemRandomNumberGenerator()
+                    return ObjectID.new(at: $0, from: &random)
+                }
+                done = try body(evaluator)
+                return (session, ContinuousClock.now, try commit(transaction, to: shared))
             }
-            return (try body(evaluator), session, ContinuousClock.now)
+            metrics.synced(since: written)
+            if !session.nextSnapshot.isUnchanged {
+                publish(session)
+            } else if isAllSuperseded {
+                engine.supersedeAll(nil)  // nothing was superseded
+            }
+            if let changes { upstream?.published(changes) }
+        } catch {
+            // What the upstream has committed is done. This store takes it over later.
+            guard let shared, shared.isCommitted else { throw error }
+            engine.supersedeAll(nil)
+            logger.error("the copy cannot be written", metadata: ["reason": "\(error)"])
         }
-        metrics.synced(since: written)
-        if !session.nextSnapshot.isUnchanged {
-            let start = ContinuousClock.now
-            engine.publish(session.nextSnapshot, upTo: session.lastChange)
-            metrics.published(since: start)
-        } else if isAllSuperseded {
-            engine.supersedeAll(nil)  // nothing was superseded
+        return done!
+    }
+
+    /// Commits the changes of a transaction to the upstream, if there is one.
+    private func commit(
+        _ transaction: StoreTransaction, to shared: (any UpstreamTransaction)?
+    ) throws -> SharedChanges? {
+        guard let shared, let changes = transaction.journaled else { return nil }
+        let state = try shared.commit(changes)
+        try transaction.set(SharedState.setting, to: state.mark)
+        return SharedChanges(to: state, by: changes)
+    }
+
+    private func publish(_ session: WriteSession) {
+        let start = ContinuousClock.now
+        engine.publish(session.nextSnapshot, upTo: session.lastChange)
+        metrics.published(since: start)
+    }
+
+    // MARK: Changes of other stores
+
+    /// Applies and publishes what other stores have changed. It returns when that is visible.
+    func follow(_ shared: SharedChanges) throws(StoreFailure) {
+        try thread.sync { () throws(StoreFailure) in try apply(shared) }
+    }
+
+    /// Applies the part of some changes that the store does not have yet.
+    private func apply(_ shared: SharedChanges) throws(StoreFailure) {
+        guard shared.state.change > engine.change else { return }
+        let changes = shared.changes.after(engine.change)
+        let deletesMany = changes.tombstones.count > tuning.objectsForFreezing
+        if deletesMany { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
+        do throws(StoreFailure) {
+            let session = try store.write { transaction in
+                let session = WriteSession(
+                    transaction: transaction, engine: engine, parser: JSONParser(),
+                    isAllSuperseded: deletesMany)
+                try session.apply(changes)
+                try transaction.set(SharedState.setting, to: shared.state.mark)
+                return session
+            }
+            publish(session)
+        } catch {
+            engine.supersedeAll(nil)
+            throw error
         }
-        return result
+        upstream?.published(shared)
     }
 
     private func deletesMany(_ write: Write) -> Bool {
@@ -250,13 +355,16 @@ final class Writer: Sendable {
         betweenWrites { [self] in
             do throws(StoreFailure) {
                 let time = now()
+                let (requests, tombstones) = (
+                    time - RememberedRequest.milliseconds, time - Self.tombstoneMilliseconds
+                )
                 let forgotten = try store.write { transaction in
                     try transaction.deleteRequests(
-                        until: time - RememberedRequest.milliseconds,
-                        atMost: tuning.removedAtOnce)
+                        until: requests, atMost: tuning.removedAtOnce)
                     return try transaction.deleteTombstones(
-                        before: time - Self.tombstoneMilliseconds, atMost: tuning.removedAtOnce)
+                        before: tombstones, atMost: tuning.removedAtOnce)
                 }
+                try upstream?.forget(tombstonesBefore: tombstones, requestsBefore: requests)
                 if forgotten == tuning.removedAtOnce { forgetOld() }
             } catch {
                 logger.warning("old deletions are kept", metadata: ["reason": "\(error)"])

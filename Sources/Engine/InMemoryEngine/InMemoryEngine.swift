@@ -108,6 +108,9 @@ public final class InMemoryEngine: Sendable {
 
     // MARK: For the writer; one thread at a time
 
+    /// The number of the last change that is visible.
+    public var change: ChangeNumber { snapshot.change }
+
     /// Keeps a document that the current transaction replaces or deletes, for the readers of the
     /// present state. It must be called before the commit.
     public func supersede(_ document: [UInt8], change: ChangeNumber) {

@@ -43,6 +43,8 @@ public final class ObjectStore: Sendable {
         /// Any end of the process. If the machine loses power, the last writes may be lost: only
         /// whole writes, and only the latest ones.
         case normal
+        /// Any end of the process. After a loss of power the file may be damaged.
+        case none = "off"
     }
 
     /// Opens a store; creates or migrates it if necessary.

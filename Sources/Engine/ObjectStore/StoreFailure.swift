@@ -22,6 +22,15 @@ public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case displaced(path: String)
     /// The store's schema is older, and the store may only be read.
     case older(path: String, version: Int, known: Int)
+    /// The truth that the store is a copy of cannot be reached.
+    case unreachable(String)
+    /// The truth was lost before it said whether a transaction was done. It was not, so it can be
+    /// repeated.
+    case interrupted
+    /// The truth no longer has what the store has, which therefore has to be made anew.
+    case diverged(String)
+    /// A value that the store cannot hold.
+    case unstorable(String)
     /// Any other failure, with its reason in words.
     case failed(String)
 
@@ -46,12 +55,14 @@ public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
         case .older(let path, let version, let known):
             "\(path) is of schema \(version), this geobucket's is \(known): `geobucket serve` brings "
                 + "it up to date when it opens it"
+        case .unreachable(let what), .diverged(let what), .unstorable(let what): what
+        case .interrupted: "the transaction was interrupted"
         case .failed(let what): what
         }
     }
 
     /// Translates a SQLite error into a failure of this store.
-    init(_ error: any Error, path: String) {
+    public init(_ error: any Error, path: String) {
         switch error {
         case let failure as StoreFailure: self = failure
         case let error as DatabaseError:

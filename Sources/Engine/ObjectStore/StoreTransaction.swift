@@ -9,9 +9,14 @@ public final class StoreTransaction {
     /// The number of the latest change, including the changes of this transaction.
     public private(set) var lastChange: ChangeNumber
     private let firstChange: ChangeNumber
+    /// Notes the changes for other stores; nil if there are none.
+    private var journal: StoreJournal?
     private var fieldNumbers: [FieldPath: UInt32] = [:]
+    private var fieldPaths: [UInt32: FieldPath] = [:]
     /// Caches the last field, because most lookups ask for the same one.
     private var lastField: (path: FieldPath, number: UInt32)?
+    /// Caches the last bucket, because most lookups ask for the same one.
+    private var lastBucket: (name: BucketName, number: Int64)?
     /// The statements that every write needs, looked up once per transaction.
     private var finding: SQLStatement?
     private var inserting: SQLStatement?
@@ -31,6 +36,15 @@ public final class StoreTransaction {
         ).bind(1, Int64(lastChange)).run()
     }
 
+    /// Begins to note what the transaction changes.
+    public func beginJournal() { journal = StoreJournal(after: lastChange) }
+
+    /// What has been changed since `beginJournal`; nil if that was not called.
+    public var journaled: StoreChanges? { journal?.finish(at: lastChange) }
+
+    /// Takes over the number of the last change from another store.
+    public func advance(to change: ChangeNumber) { lastChange = change }
+
     /// The next change number.
     public func nextChange() -> ChangeNumber {
         lastChange += 1
@@ -39,14 +53,20 @@ public final class StoreTransaction {
 
     /// The number of a bucket; nil if the bucket does not exist.
     public func bucket(_ name: BucketName) throws -> Int64? {
-        try SQLStatement(db, "SELECT number FROM bucket WHERE name = ?1")
+        if let lastBucket, lastBucket.name == name { return lastBucket.number }
+        let number = try SQLStatement(db, "SELECT number FROM bucket WHERE name = ?1")
             .bind(1, name.text).first { $0.int(0) }
+        lastBucket = number.map { (name, $0) }
+        return number
     }
 
     /// Creates a bucket and returns its number. It fails if a bucket of that name exists.
     public func createBucket(_ name: BucketName) throws -> Int64 {
         try SQLStatement(db, "INSERT INTO bucket (name) VALUES (?1)").bind(1, name.text).run()
-        return db.lastInsertedRowID
+        let number = db.lastInsertedRowID
+        // The object for which the bucket is created has the next change.
+        journal?.note(StoreChanges.Bucket(name: name, change: lastChange + 1))
+        return number
     }
 
     /// The object that a change created, whether damaged or not.
@@ -65,22 +85,31 @@ public final class StoreTransaction {
         _ metadata: ObjectMetadata, _ document: WrittenDocument, in number: Int64,
         named bucket: BucketName, change: ChangeNumber
     ) throws {
+        try insert(
+            StoreChanges.Object(
+                creation: change, change: change, bucket: bucket, metadata: metadata,
+                points: try encode(document.points), text: document.text),
+            in: number)
+    }
+
+    /// - Parameter number: the number of the bucket.
+    func insert(_ object: StoreChanges.Object, in number: Int64) throws {
         let sql = """
             INSERT INTO object (creation, bucket, id, change, version, created, modified, owner,
                 data_type, points, document, checksum)
-            VALUES (?1, ?2, ?3, ?1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            VALUES (?1, ?2, ?3, ?12, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             """
         let statement = try inserting ?? SQLStatement(db, sql)
         inserting = statement
-        let points = try encode(document.points)
-        let checksum = checksum(
-            metadata, points, document, creation: change, change: change, bucket)
+        let metadata = object.metadata
         try statement
-            .bind(1, Int64(change)).bind(2, number).bind(3, metadata.id.text)
+            .bind(1, Int64(object.creation)).bind(2, number).bind(3, metadata.id.text)
             .bind(4, metadata.version).bind(5, metadata.created).bind(6, metadata.modified)
-            .bind(7, metadata.owner).bind(8, metadata.dataType).bind(11, checksum)
-            .run(blob: (9, points), text: (10, document.text))
-        if let time = metadata.expires { try setExpiry(of: change, to: time) }
+            .bind(7, metadata.owner).bind(8, metadata.dataType).bind(11, Self.checksum(object))
+            .bind(12, Int64(object.change))
+            .run(blob: (9, object.points), text: (10, object.text))
+        if let time = metadata.expires { try setExpiry(of: object.creation, to: time) }
+        journal?.note(object)
     }
 
     /// - Parameter former: the former expiry time of the object.
@@ -95,26 +124,24 @@ public final class StoreTransaction {
             """
         let statement = try updating ?? SQLStatement(db, sql)
         updating = statement
-        let points = try encode(document.points)
-        let checksum = checksum(
-            metadata, points, document, creation: creation, change: change, bucket)
+        let object = StoreChanges.Object(
+            creation: creation, change: change, bucket: bucket, metadata: metadata,
+            points: try encode(document.points), text: document.text)
         try statement
             .bind(1, Int64(creation)).bind(2, Int64(change)).bind(3, metadata.version)
-            .bind(4, metadata.modified).bind(7, checksum)
-            .run(blob: (5, points), text: (6, document.text))
+            .bind(4, metadata.modified).bind(7, Self.checksum(object))
+            .run(blob: (5, object.points), text: (6, object.text))
         if metadata.expires != former { try setExpiry(of: creation, to: metadata.expires) }
+        journal?.note(object)
     }
 
-    private func checksum(
-        _ metadata: ObjectMetadata, _ points: [UInt8], _ document: WrittenDocument,
-        creation: ChangeNumber, change: ChangeNumber, _ bucket: BucketName
-    ) -> Int64 {
-        points.withUnsafeBufferPointer { points in
-            document.text.withUnsafeBufferPointer { text in
+    private static func checksum(_ object: StoreChanges.Object) -> Int64 {
+        object.points.withUnsafeBufferPointer { points in
+            object.text.withUnsafeBufferPointer { text in
                 Int64(
                     RowChecksum.of(
-                        metadata, creation: creation, change: change, bucket: bucket.text,
-                        points: points, document: text))
+                        object.metadata, creation: object.creation, change: object.change,
+                        bucket: object.bucket.text, points: points, document: text))
             }
         }
     }
@@ -134,11 +161,18 @@ public final class StoreTransaction {
         try SQLStatement(db, sql)
             .bind(1, Int64(change)).bind(2, Int64(creation)).bind(3, bucket.text)
             .bind(4, id.text).bind(5, now).run()
+        journal?.note(
+            StoreChanges.Tombstone(
+                change: change, creation: creation, bucket: bucket, id: id, deleted: now))
     }
 
     /// Deletes a bucket that has no objects left.
-    public func deleteBucket(_ bucket: Int64) throws {
-        try SQLStatement(db, "DELETE FROM bucket WHERE number = ?1").bind(1, bucket).run()
+    public func deleteBucket(_ number: Int64, named name: BucketName) throws {
+        try SQLStatement(db, "DELETE FROM bucket WHERE number = ?1").bind(1, number).run()
+        lastBucket = nil
+        // Other stores learn of the deletion by its change number.
+        guard let journal else { return }
+        journal.note(StoreChanges.DeletedBucket(name: name, change: nextChange()))
     }
 
     /// Deletes at most `count` of the oldest tombstones, and only those before `time`, in
@@ -162,7 +196,7 @@ public final class StoreTransaction {
 
     // MARK: Expiry
 
-    private func setExpiry(of creation: ChangeNumber, to time: Int64?) throws {
+    func setExpiry(of creation: ChangeNumber, to time: Int64?) throws {
         let statement =
             if let time {
                 try SQLStatement(db, "INSERT OR REPLACE INTO expiry VALUES (?1, ?2)").bind(2, time)
@@ -221,8 +255,24 @@ public final class StoreTransaction {
             try SQLStatement(db, "INSERT INTO geo_field (path) VALUES (?1)")
                 .bind(1, text: field.utf8).run()
             number = UInt32(db.lastInsertedRowID)
+            journal?.note(
+                StoreChanges.Field(number: Int64(number!), path: field, change: lastChange))
         }
         fieldNumbers[field] = number
         return number!
+    }
+
+    /// The path that a number stands for.
+    func fieldPath(of number: UInt32) throws(StoreFailure) -> FieldPath {
+        if let known = fieldPaths[number] { return known }
+        let sql = "SELECT path FROM geo_field WHERE number = ?1"
+        let stored = try? SQLStatement(db, sql).bind(1, Int64(number)).first {
+            $0.bytes(0).map { FieldPath(utf8: Array($0)) }
+        }
+        guard let path = stored ?? nil else {
+            throw StoreFailure.damaged("a point names field \(number), which does not exist")
+        }
+        fieldPaths[number] = path
+        return path
     }
 }

@@ -7,8 +7,8 @@ import Objects
 ///
 /// Only successful writes are remembered. A rejected write has changed nothing, so a repeat of it
 /// is evaluated again.
-struct RequestHistory<Ledger: RequestLedger> {
-    let ledger: Ledger
+struct RequestHistory {
+    let ledger: any RequestLedger
     let limit: Int
     let now: Int64
 

@@ -8,10 +8,8 @@ import QueryLanguage
 /// Any error that it throws fails the whole transaction, except a `ServiceFailure`, which rejects
 /// the write.
 public protocol TransactionState: AnyObject {
-    associatedtype Requests: RequestLedger
-
     /// The writes that were done under a key.
-    var requests: Requests { get }
+    var requests: any RequestLedger { get }
 
     // MARK: Reading the state
 

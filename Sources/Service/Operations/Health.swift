@@ -8,20 +8,36 @@ public final class Health: Sendable {
         case starting
         /// Requests are answered.
         case ready
+        /// Requests are answered, but another node should get new ones: this one is behind, or is
+        /// being rebuilt.
+        case behind
         /// No new connections are accepted; requests that were read are still answered.
         case draining
 
         public var description: String { rawValue }
     }
 
-    private let current = Mutex(State.starting)
+    private struct Present {
+        var state = State.starting
+        var isReady: @Sendable () -> Bool = { true }
+    }
+
+    private let current = Mutex(Present())
 
     /// The health of a service that is starting.
     public init() {}
 
     /// The state now; any thread may read or change it.
     public var state: State {
-        get { current.withLock { $0 } }
-        set { current.withLock { $0 = newValue } }
+        get {
+            let present = current.withLock { $0 }
+            return present.state == .ready && !present.isReady() ? .behind : present.state
+        }
+        set { current.withLock { $0.state = newValue } }
+    }
+
+    /// Asks `isReady` from now on whether a service that has started can answer.
+    func watch(_ isReady: @escaping @Sendable () -> Bool) {
+        current.withLock { $0.isReady = isReady }
     }
 }

@@ -34,6 +34,24 @@ public final class Service: Sendable {
         self.backend = backend
         self.limits = limits
         admission = AdmissionControl(access: access, limits: limits, clock: clock)
+        health.watch { backend.isReady }
+    }
+
+    // MARK: Reads
+
+    /// Whether a read may begin at once.
+    ///
+    /// - Parameter change: the change that it has to see; nil if it names none.
+    public func mayReadAtOnce(_ read: any Read, atLeast change: UInt64?) -> Bool {
+        change == nil && (backend.readsAtOnce || !read.seesObjects)
+    }
+
+    /// Whether a read may begin now. If not, `ready` is called once, on any thread, when it may, or
+    /// with the reason why it may not.
+    public func mayRead(
+        atLeast change: UInt64?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool {
+        backend.mayRead(atLeast: change, ready)
     }
 
     // MARK: Admission
@@ -66,6 +84,9 @@ public final class Service: Sendable {
             completion(result)
         }
     }
+
+    /// The number of the last change that answers to writes give; nil if they give none.
+    public var answeredChange: UInt64? { backend.answeredChange }
 
     // MARK: Statistics
 

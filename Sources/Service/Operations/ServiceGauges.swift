@@ -12,6 +12,9 @@ struct ServiceGauges: Sendable {
     private let waitingWrites = Meter(label: "geobucket_write_queue_depth")
     private let uptime = Meter(label: "geobucket_uptime_seconds")
     private let resident = Meter(label: "process_resident_memory_bytes")
+    private let cluster = ClusterStatistics().parts.map { part in
+        Meter(label: "geobucket_cluster_\(part.name)".snakeCased)
+    }
     private let memory = MemoryStatistics().parts.map { part in
         Meter(
             label: "geobucket_memory_bytes",
@@ -28,6 +31,16 @@ struct ServiceGauges: Sendable {
         waitingWrites.set(statistics.waitingWrites)
         uptime.set(uptimeSeconds)
         resident.set(residentBytes())
+        for (meter, part) in zip(cluster, statistics.cluster?.parts ?? []) {
+            meter.set(part.value)
+        }
         for (meter, part) in zip(memory, statistics.memory.parts) { meter.set(part.bytes) }
+    }
+}
+
+extension String {
+    /// `lag_milliseconds` for `lagMilliseconds`.
+    fileprivate var snakeCased: String {
+        map { $0.isUppercase ? "_\($0.lowercased())" : "\($0)" }.joined()
     }
 }

@@ -1,3 +1,5 @@
+import Objects
+
 extension Connection {
     /// An event of a connection.
     enum Event {
@@ -89,6 +91,8 @@ extension Connection {
 /// The result of another thread's job.
 enum FinishedAnswer: Sendable {
     case write(FinishedWrite)
+    /// A read that waited may begin, or may not for a reason; its answer is still to come.
+    case mayRead(Request, ServiceFailure?, begin: Int64)
     /// A read's answer without the punctuation of its line.
     case read(id: String?, answer: [UInt8])
 }

@@ -146,7 +146,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         case .examine(let text): examine(text, context.eventLoop)
         case .run(let request): run(request, since: now, context.eventLoop)
         case .submit(let request): submit(request, since: now)
-        case .answer(let answer): put(answer)
+        case .answer(let answer): put(answer, context.eventLoop)
         case .notice: putNotice()
         case .flush: flush(context)
         case .awaitTurn: scheduler.queue(self)
@@ -164,7 +164,19 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
             element: { dispatcher.look(atElement: $0, scheduler.parser, from: caller) })
     }
 
+    /// Begins a read, as soon as it may.
     private func run(_ request: Request, since begin: Int64, _ eventLoop: any EventLoop) {
+        guard let (read, atLeast) = request.read,
+            !dispatcher.service.mayReadAtOnce(read, atLeast: atLeast)
+        else { return self.begin(request, since: begin, eventLoop) }
+        let answers = scheduler.finishedAnswers
+        let mayRead = dispatcher.service.mayRead(atLeast: atLeast) { [self] failure in
+            answers.put(.mayRead(request, failure, begin: begin), for: self)
+        }
+        if mayRead { self.begin(request, since: begin, eventLoop) }
+    }
+
+    private func begin(_ request: Request, since begin: Int64, _ eventLoop: any EventLoop) {
         if request.isLarge { return offload(request, nil, since: begin, eventLoop) }
         let read = dispatcher.prepare(request, from: caller, since: begin)
         if read.preparation.isCostly { return offload(request, read, since: begin, eventLoop) }
@@ -176,21 +188,24 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     private func submit(_ request: Request, since begin: Int64) {
         guard let (write, key) = request.write else { return }
         scheduler.begin(write)
-        let answers = scheduler.writeAnswers
+        let answers = scheduler.finishedAnswers
         dispatcher.service.submit(write, key: key, by: caller) { [self] result in
-            answers.put(
-                FinishedWrite(request: request, write: write, result: result, begin: begin),
-                for: self)
+            let finished = FinishedWrite(
+                request: request, write: write, result: result, begin: begin)
+            answers.put(.write(finished), for: self)
         }
     }
 
     /// Appends the answer from another thread's result to the output.
-    private func put(_ answer: FinishedAnswer) {
+    private func put(_ answer: FinishedAnswer, _ eventLoop: any EventLoop) {
         switch answer {
         case .write(let finished):
             connection.answer(finished.request.id, into: &scheduler.output) { writer in
                 dispatcher.answer(finished, into: &writer)
             }
+        case .mayRead(let request, let failure, let begin):
+            let admitted = failure.map { request.refused(RPCFailure($0)) } ?? request
+            self.begin(admitted, since: begin, eventLoop)
         case .read(let id, let answer):
             connection.answer(id, into: &scheduler.output) { $0.raw(answer) }
         }
@@ -317,9 +332,9 @@ extension ConnectionHandler: ScheduledConnection {
     }
 
     /// The answer is appended to the output when the connection works next.
-    func take(_ finished: FinishedWrite) {
-        scheduler.end(finished.write)
-        connection.receive(.answered(.write(finished)))
+    func take(_ finished: FinishedAnswer) {
+        if case .write(let finished) = finished { scheduler.end(finished.write) }
+        connection.receive(.answered(finished))
     }
 
     func goOn() { work() }

@@ -48,7 +48,7 @@ struct Dispatcher: Sendable {
     }
 
     private static func read(_ call: Call) -> any Read {
-        guard case .read(let read) = call else {
+        guard case .read(let read, _) = call else {
             preconditionFailure("a write is queued, not run")
         }
         return read
@@ -95,7 +95,8 @@ struct Dispatcher: Sendable {
         switch finished.result {
         case .success(let answer):
             AnswerWriter.result(id: request.id ?? "", to: &writer) { writer in
-                answer.write(for: finished.write, into: &writer)
+                answer.write(
+                    for: finished.write, change: service.answeredChange, into: &writer)
             }
             count(request, since: finished.begin)
         case .failure(let reason):

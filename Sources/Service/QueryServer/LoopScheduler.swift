@@ -20,7 +20,7 @@ protocol ScheduledConnection: AnyObject, Sendable {
     /// Flushes the output.
     func sendOutput()
     /// Takes the answer to a write; `goOn` follows.
-    func take(_ finished: FinishedWrite)
+    func take(_ finished: FinishedAnswer)
     func goOn()
     /// Ends the connection if one of its timeouts has expired.
     func look(now: Int64)
@@ -35,7 +35,7 @@ protocol ScheduledConnection: AnyObject, Sendable {
 /// Used on its event loop only.
 final class LoopScheduler {
     let parser: RequestParser
-    let writeAnswers: WriteAnswers
+    let finishedAnswers: FinishedAnswers
     /// Empty unless a connection is working.
     var output = JSONWriter()
     private let room: WriteRoom
@@ -61,7 +61,7 @@ final class LoopScheduler {
         self.room = room
         self.connectionMemory = connectionMemory
         parser = RequestParser(limits: limits)
-        writeAnswers = WriteAnswers(eventLoop: eventLoop, executor: executor)
+        finishedAnswers = FinishedAnswers(eventLoop: eventLoop, executor: executor)
         self.limits = limits
         self.eventLoop = eventLoop
     }

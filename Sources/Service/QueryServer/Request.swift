@@ -17,6 +17,12 @@ final class Request: Sendable {
 
     var isWrite: Bool { if case .success(.write) = call { true } else { false } }
 
+    /// The read, and the change that it has to see if it names one.
+    var read: (read: any Read, atLeast: UInt64?)? {
+        guard case .success(.read(let read, let atLeast)) = call else { return nil }
+        return (read, atLeast)
+    }
+
     var write: (write: Write, key: RequestKey?)? {
         guard case .success(.write(let write, let key)) = call else { return nil }
         return (write, key)

@@ -15,6 +15,9 @@ public struct FairQueue<Element> {
     /// Whether the queue is empty.
     public var isEmpty: Bool { count == 0 }
 
+    /// The waiting elements in no particular order.
+    public var elements: some Sequence<Element> { waiting.values.lazy.joined() }
+
     /// The next element.
     public var first: Element? { turns.first.flatMap { waiting[$0]!.first } }
 

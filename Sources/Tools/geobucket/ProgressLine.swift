@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One line of standard error that is rewritten in place, on a terminal only.
 struct ProgressLine {
     private let isShown = Console.errorIsTerminal
@@ -27,4 +29,13 @@ struct ProgressLine {
         Console.status("\r\u{1B}[K")
         isVisible = false
     }
+}
+
+/// The progress of a node that copies its store, on any thread.
+final class CopyProgress: Sendable {
+    private let line = Mutex(ProgressLine())
+
+    func show(_ objects: Int) { line.withLock { $0.show("\(objects) objects copied") } }
+
+    func clear() { line.withLock { $0.clear() } }
 }

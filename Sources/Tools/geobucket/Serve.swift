@@ -1,5 +1,5 @@
 import ArgumentParser
-import EmbeddedBackend
+import Backend
 import Logging
 import ObjectStore
 import Objects
@@ -34,8 +34,8 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The store's file, created when missing. (default: ./geobucket.sqlite)",
-            valueName: "path"))
+            "The store's file, created when missing, or the address of a PostgreSQL database that several services share: postgresql://USER@HOST/DATABASE. (default: ./geobucket.sqlite)",
+            valueName: "path-or-url"))
     var store: String?
 
     @Option(help: ArgumentHelp("A JSON file of settings.", valueName: "path"))
@@ -60,6 +60,8 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Seconds that a stop waits for pending answers. (default: 8)")
     var drainSeconds: Int?
 
+    @OptionGroup(title: "Cluster") var clusterFlags: ClusterFlags
+
     @OptionGroup(title: "Access") var accessFlags: AccessFlags
 
     @OptionGroup(title: "Limits") var limitFlags: LimitFlags
@@ -81,13 +83,11 @@ struct Serve: AsyncParsableCommand {
         try AddressSpace.check(
             threads: limits.connectionThreads + limits.readThreads + Self.otherThreads)
         AddressSpace.warnOfLimit(logger)
-        let path = settings.string("store", flag: store) ?? Self.defaultStore
-        try Self.refuseURL(path)
-        let durability = try durability(settings)
+        let store = try store(settings)
         let gateway = try httpAddress(settings).map { ($0, Gateway()) }
         func run() async throws {
             let backend = try await blocking {
-                try Self.open(path, durability, limits, logger)
+                try store.open(limits, logger)
             }
             do {
                 try await serve(backend, address, limits, .seconds(drain), reloading, gateway?.1)
@@ -150,41 +150,23 @@ struct Serve: AsyncParsableCommand {
 
     private func durability(_ settings: Settings) throws -> ObjectStore.Durability {
         let name = settings.string("durability", flag: durability) ?? "full"
-        guard let durability = ObjectStore.Durability(rawValue: name) else {
+        guard let durability = ObjectStore.Durability(rawValue: name), durability != .none else {
             throw ValidationError("--durability: \"\(name)\" is neither full nor normal")
         }
         return durability
     }
 
-    private static func refuseURL(_ path: String) throws {
-        if path.contains("://") {
-            throw ValidationError("--store: \"\(path)\" is no file; other stores come later")
+    private func store(_ settings: Settings) throws -> ServedStore {
+        let store = settings.string("store", flag: store) ?? Self.defaultStore
+        let durability = try durability(settings)
+        if let cluster = try clusterFlags.configuration(of: store, settings) {
+            return .cluster(cluster)
         }
-    }
-
-    private static func open(
-        _ path: String, _ durability: ObjectStore.Durability, _ limits: Limits, _ logger: Logger
-    ) throws -> EmbeddedBackend {
-        let start = ContinuousClock.now
-        do {
-            let backend = try EmbeddedBackend(
-                path: path, durability: durability, limits: limits, logger: logger)
-            let statistics = backend.statistics()
-            logger.info(
-                "store open",
-                metadata: [
-                    "buckets": "\(statistics.buckets)",
-                    "objects": "\(statistics.objects)", "points": "\(statistics.points)",
-                    "seconds": "\((ContinuousClock.now - start) / .seconds(1))",
-                ])
-            return backend
-        } catch {
-            throw CommandFailure("the store cannot be opened: \(error)")
-        }
+        return .file(path: store, durability)
     }
 
     private func serve(
-        _ backend: EmbeddedBackend, _ address: Address, _ limits: Limits, _ drain: Duration,
+        _ backend: any Backend, _ address: Address, _ limits: Limits, _ drain: Duration,
         _ reloading: Reloading, _ gateway: Gateway?
     ) async throws {
         let service = Operations.Service(

@@ -14,7 +14,8 @@ struct Settings {
 
     private static let texts: Set<String> = [
         "listen", "http", "store", "logLevel", "logFormat", "durability", "tokens",
-        "jwtKeys", "jwtAudience", "tlsCertificate", "tlsKey", "tlsClientCa",
+        "jwtKeys", "jwtAudience", "tlsCertificate", "tlsKey", "tlsClientCa", "cache", "reads",
+        "postgresSchema",
     ]
 
     private static let switches: Set<String> = ["insecure", "jwtWithoutExpiry"]

@@ -21,7 +21,8 @@ final class DictionaryState: TransactionState {
 
     /// In the order of creation.
     var buckets: [BucketName: [Stored]] = [:]
-    let requests = RequestList()
+    let requestList = RequestList()
+    var requests: any RequestLedger { requestList }
     /// The number of the last change.
     private(set) var change: ChangeNumber = 0
     /// By which a clause finds no object that has expired.

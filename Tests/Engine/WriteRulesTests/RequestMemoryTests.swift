@@ -69,7 +69,7 @@ import Testing
     @Test func `a refused write is not remembered`() throws {
         let court = court()
         #expect(try court.outcome(of: patch("o1"), key: key("k")) == "OBJECT_NOT_FOUND")
-        #expect(court.state.requests.requests.isEmpty)
+        #expect(court.state.requestList.requests.isEmpty)
         _ = try court.result(of: try put("o1"))
         #expect(try court.outcome(of: patch("o1"), key: key("k", "another")) == "[2]")
     }
@@ -101,16 +101,16 @@ import Testing
         court.now += day
         for (number, left) in [(0, 6), (1, 3), (2, 3)] {
             _ = try court.result(of: try put("o1"), key: key("new \(number)"))
-            #expect(court.state.requests.requests.count == left)
+            #expect(court.state.requestList.requests.count == left)
         }
     }
 
     @Test func `a remembered answer that cannot be read refuses the repeat`() throws {
         let court = court()
         _ = try court.result(of: try put("o1"), key: key("k"))
-        let first = court.state.requests.request(key: "k")!
+        let first = court.state.requestList.request(key: "k")!
         for text in ["", "x", "{}", "[[1]]", #"[["o1",1,2]]"#, "1.5"] {
-            court.state.requests.remember(
+            court.state.requestList.remember(
                 RememberedRequest(time: first.time, digest: first.digest, answer: Array(text.utf8)),
                 key: "k")
             #expect(try court.outcome(of: try put("o1"), key: key("k")) == "UNDEFINED_ERROR")
@@ -143,6 +143,6 @@ import Testing
             0xBA, 0x78, 0x16, 0xBF, 0x8F, 0x01, 0xCF, 0xEA, 0x41, 0x41, 0x40, 0xDE, 0x5D, 0xAE,
             0x22, 0x23,
         ]
-        #expect(court.state.requests.request(key: "k")?.digest == expected)
+        #expect(court.state.requestList.request(key: "k")?.digest == expected)
     }
 }

@@ -76,7 +76,7 @@ import WireProtocol
                     }
                 try Requests.read("\(name.text)", params) { request in
                     let call = try Method[name].call(request, Limits())
-                    guard case .read(let read) = call else { return }
+                    guard case .read(let read, _) = call else { return }
                     let prepared = try read.prepare(for: Caller(address: "local"), on: service)
                     if prepared.isCostly { costly.insert(name) }
                 }

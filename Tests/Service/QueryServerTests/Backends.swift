@@ -119,6 +119,13 @@ protocol IdleBackend: Backend {}
 
 extension IdleBackend {
     var storeName: String { "none" }
+    var readsAtOnce: Bool { true }
+    var answeredChange: ChangeNumber? { nil }
+    var isReady: Bool { true }
+
+    func mayRead(
+        atLeast change: ChangeNumber?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool { true }
 
     func prepare(_ request: ReadRequest) -> any PreparedRead { NothingToRead() }
 

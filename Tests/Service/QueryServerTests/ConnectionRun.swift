@@ -159,6 +159,7 @@ struct ConnectionRun {
         case .answer(.read(let id, let answer)):
             connection.answer(id, into: &output) { $0.raw(answer) }
         case .answer(.write(let finished)): answer(finished.request, &output)
+        case .answer(.mayRead(let request, _, _)): run(request, &output)
         case .notice:
             check(isWritable, "a notice is given to who does not read")
             output.raw(Array("N\(notices - noticesToGive + 1)\n".utf8))
@@ -226,7 +227,7 @@ struct ConnectionRun {
             switch word.first {
             case "w": .success(.write(write, key: nil))
             case "x": .failure(.lineTooSlow(limit: 0))
-            default: .success(.read(Nothing()))
+            default: .success(.read(Nothing(), atLeast: nil))
             }
         return Request(id: word.hasPrefix("n") ? nil : word, method: nil, call: call)
     }

@@ -53,6 +53,16 @@ public struct BackendKind: Sendable, CustomStringConvertible {
         },
         check: { try StoreCheck.run(path: $0) })
 
-    /// Every kind there is: all of them fulfil the contract.
-    public static let all = [embedded]
+    /// Two nodes over PostgreSQL: one writes, the other reads.
+    public static let nodes = BackendKind(
+        description: "nodes",
+        open: { try NodePair($0) },
+        check: { path in
+            let pair = try NodePair(Opening(path: path))
+            defer { try? pair.close() }
+            return try pair.check(until: nil)
+        })
+
+    /// Every kind that can run here: all of them fulfil the contract.
+    public static let all = PostgresServer.shared == nil ? [embedded] : [embedded, nodes]
 }

@@ -71,7 +71,9 @@ public struct Method: Sendable {
         var params = Params(try request.namedParams, limits)
         let call: Call
         switch parser {
-        case .read(let read): call = .read(try read(&params))
+        case .read(let read):
+            let read = try read(&params)
+            call = .read(read, atLeast: try params.atLeast())
         case .write(let write):
             let write = try write(&params)
             call = .write(write, key: try params.requestKey(of: name))
@@ -83,7 +85,8 @@ public struct Method: Sendable {
 
 /// A request with valid params.
 public enum Call: Sendable {
-    case read(any Read)
+    /// - Parameter atLeast: the number of a change that the read has to see.
+    case read(any Read, atLeast: UInt64?)
     /// - Parameter key: the client's key for the write, by which a repetition is recognised.
     case write(Write, key: RequestKey?)
 }

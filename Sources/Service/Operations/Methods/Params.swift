@@ -78,6 +78,11 @@ struct Params {
         try members.optionalInt("ifVersion", in: 1...Int.max).map(Int64.init)
     }
 
+    /// The number of a change that a read has to see.
+    mutating func atLeast() throws(ServiceFailure) -> UInt64? {
+        try members.optionalInt("atLeast", in: 0...Int.max).map(UInt64.init)
+    }
+
     /// The field in which a write must be newer than the stored object.
     mutating func ifNewer() throws(ServiceFailure) -> FieldPath? {
         guard let text = try members.optionalString("ifNewer") else { return nil }

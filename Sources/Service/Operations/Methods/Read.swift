@@ -4,6 +4,9 @@ import Objects
 
 /// A call that changes nothing, with its params. `prepare` estimates its cost; then it runs.
 public protocol Read: Sendable {
+    /// Whether the result depends on stored objects.
+    var seesObjects: Bool { get }
+
     /// Checks and plans the read; cheap unless documented otherwise.
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation
 
@@ -12,6 +15,9 @@ public protocol Read: Sendable {
 }
 
 extension Read {
+    /// True.
+    public var seesObjects: Bool { true }
+
     /// Plans nothing and takes next to no time.
     public func prepare(for caller: Caller, on service: Service) -> Preparation { .cheap }
 }

@@ -4,6 +4,8 @@ import Objects
 
 /// Describes the service and its limits.
 struct ServerInfo: Read {
+    let seesObjects = false
+
     func run(_ context: ReadContext, into writer: inout JSONWriter) {
         writer.raw("{\"name\":\"geobucket\",\"version\":")
         writer.string(Service.version)
@@ -24,6 +26,8 @@ struct ServerInfo: Read {
 
 /// Answers at once: a health check.
 struct Ping: Read {
+    let seesObjects = false
+
     func run(_ context: ReadContext, into writer: inout JSONWriter) {
         writer.raw("\"pong\"")
     }
@@ -31,6 +35,8 @@ struct Ping: Read {
 
 /// Reports the service's counters and sizes.
 struct Statistics: Read {
+    let seesObjects = false
+
     func run(_ context: ReadContext, into writer: inout JSONWriter) {
         let backend = context.backend.statistics()
         writer.raw("{\"uptimeSeconds\":")
@@ -58,12 +64,25 @@ struct Statistics: Read {
         writer.integer(backend.change)
         writer.key("commits")
         writer.integer(backend.commits)
+        if let cluster = backend.cluster { write(cluster, to: &writer) }
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    private func write(_ cluster: ClusterStatistics, to writer: inout JSONWriter) {
+        writer.key("cluster")
+        writer.byte(UInt8(ascii: "{"))
+        writer.list(cluster.parts) { part, writer in
+            writer.string("\(part.name)")
+            writer.byte(UInt8(ascii: ":"))
+            writer.integer(part.value)
+        }
         writer.byte(UInt8(ascii: "}"))
     }
 }
 
 /// Logs the caller in; a failure leaves the present login unchanged.
 struct LogIn: Read {
+    let seesObjects = false
     private let token: String
 
     init(_ params: inout Params) throws(ServiceFailure) {

@@ -3,7 +3,21 @@ import JSONText
 
 extension WriteAnswer {
     /// Appends the result of a write.
-    public func write(for write: Write, into writer: inout JSONWriter) {
+    ///
+    /// - Parameter change: the number of a change that includes the write, for reads on other nodes.
+    public func write(
+        for write: Write, change: ChangeNumber? = nil, into writer: inout JSONWriter
+    ) {
+        self.write(for: write, into: &writer)
+        guard let change else { return }
+        let isEmpty = if case (.delete, .deleted) = (write, self) { true } else { false }
+        writer.truncate(to: writer.count - 1)
+        writer.raw(isEmpty ? "\"change\":" : ",\"change\":")
+        writer.integer(Int(change))
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    private func write(for write: Write, into writer: inout JSONWriter) {
         switch (write, self) {
         case (.putMany, .stored(let stored)):
             writer.raw("{\"objects\":[")

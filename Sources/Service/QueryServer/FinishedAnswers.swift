@@ -12,19 +12,19 @@ struct FinishedWrite: Sendable {
     let begin: Int64
 }
 
-/// Passes answers to writes from the backend's thread to an event loop: all that are waiting go in
-/// one task.
-final class WriteAnswers: Sendable {
+/// Passes what the backend's threads have finished to an event loop: all that is waiting goes in one
+/// task.
+final class FinishedAnswers: Sendable {
     private let eventLoop: any EventLoop
     private let executor: LoopExecutor
-    private let waiting = Mutex<[(user: any ScheduledConnection, finished: FinishedWrite)]>([])
+    private let waiting = Mutex<[(user: any ScheduledConnection, finished: FinishedAnswer)]>([])
 
     init(eventLoop: any EventLoop, executor: LoopExecutor) {
         self.eventLoop = eventLoop
         self.executor = executor
     }
 
-    func put(_ finished: FinishedWrite, for user: any ScheduledConnection) {
+    func put(_ finished: FinishedAnswer, for user: any ScheduledConnection) {
         let isFirst = waiting.withLock { waiting in
             defer { waiting.append((user, finished)) }
             return waiting.isEmpty

@@ -1,0 +1,75 @@
+import Backend
+import ObjectStore
+import WriteRules
+
+/// The truth that several stores share. A store that has an upstream holds a copy of it: every
+/// transaction is decided there before it takes effect here.
+///
+/// The writer's thread calls it.
+public protocol Upstream: Sendable {
+    /// Begins a transaction that excludes those of all other stores.
+    ///
+    /// - Parameters:
+    ///   - change: the last change that this store has.
+    ///   - keys: the request keys that will probably be looked up.
+    func begin(
+        after change: ChangeNumber, keys: [String]
+    ) throws(StoreFailure) -> any UpstreamTransaction
+
+    /// Called when a state has become visible in this store.
+    func published(_ changes: SharedChanges)
+
+    /// Deletes some tombstones and requests that are older than two times, in milliseconds since
+    /// 1970.
+    func forget(tombstonesBefore: Int64, requestsBefore: Int64) throws(StoreFailure)
+}
+
+/// A transaction of an upstream. It also keeps the writes that were done under a key.
+public protocol UpstreamTransaction: RequestLedger {
+    /// What other stores have changed before the transaction began.
+    var missed: SharedChanges { get }
+
+    /// Whether the transaction is durable, whatever happens to this store.
+    var isCommitted: Bool { get }
+
+    /// Makes changes durable, and says which state they lead to.
+    ///
+    /// - Throws: `StoreFailure.interrupted` if nothing was done and the transaction may be repeated.
+    func commit(_ changes: StoreChanges) throws(StoreFailure) -> SharedState
+
+    /// Ends the transaction without a change.
+    func cancel()
+}
+
+/// A state of an upstream.
+public struct SharedState: Sendable, Equatable {
+    /// The number of its last change.
+    public let change: ChangeNumber
+    /// Identifies the history that led to it. At most some dozen bytes, never empty.
+    public let mark: [UInt8]
+
+    /// Stores its arguments.
+    public init(change: ChangeNumber, mark: [UInt8]) {
+        self.change = change
+        self.mark = mark
+    }
+}
+
+/// The changes that lead to a state of an upstream.
+public struct SharedChanges: Sendable {
+    /// The state after the changes.
+    public let state: SharedState
+    /// The changes.
+    public let changes: StoreChanges
+
+    /// Stores its arguments.
+    public init(to state: SharedState, by changes: StoreChanges) {
+        self.state = state
+        self.changes = changes
+    }
+}
+
+extension SharedState {
+    /// The name under which a store keeps the mark of its state.
+    public static let setting = "shared state"
+}

@@ -1,0 +1,333 @@
+import Backend
+import ObjectStore
+import Objects
+import WriteRules
+
+/// The tables in PostgreSQL through one connection. Use it on one thread at a time. After
+/// `PostgresFailure.unavailable` it is of no more use.
+public final class ClusterTables {
+    /// The number of the last change, and what identifies the history that led to it.
+    public struct Head: Sendable, Equatable {
+        /// The number of the last change.
+        public let change: ChangeNumber
+        /// The epoch, in which change numbers have one meaning.
+        public let epoch: UUIDBytes
+    }
+
+    let connection: PostgresConnection
+    private let address: PostgresAddress
+    private let answerTime: Duration
+
+    /// Connects, and creates or migrates the tables.
+    ///
+    /// - Parameters:
+    ///   - answerTime: the time that the server may take for an answer.
+    ///   - deadline: the end of the attempts to connect.
+    public init(
+        _ address: PostgresAddress, answerTime: Duration, until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) {
+        self.address = address
+        self.answerTime = answerTime
+        connection = try PostgresConnection(address, until: deadline)
+        try ClusterSchema.prepare(connection, address, until: deadline)
+        _ = try connection.run(
+            [
+                PostgresStatement("SET idle_in_transaction_session_timeout = 2000"),
+                PostgresStatement("SET lock_timeout = 0"),
+            ], until: deadline)
+    }
+
+    /// The channel on which changes are announced.
+    var channel: String { address.channel }
+
+    func run(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
+        try connection.run(statements, until: .now + answerTime)
+    }
+
+    // MARK: Looking
+
+    /// The present head.
+    public func head() throws(PostgresFailure) -> Head {
+        Self.head(try run([Self.headStatement])[0])
+    }
+
+    static let headStatement = PostgresStatement("SELECT change, epoch FROM head")
+
+    static func head(_ rows: PostgresRows) -> Head {
+        Head(change: ChangeNumber(rows.int(0, 0)), epoch: UUIDBytes(rows.bytes(0, 1))!)
+    }
+
+    /// Whether a batch is known; a null batch is.
+    static func batchStatement(_ batch: UUIDBytes?) -> PostgresStatement {
+        PostgresStatement(
+            "SELECT $1::uuid IS NULL OR EXISTS (SELECT FROM batch WHERE id = $1)", .uuid(batch))
+    }
+
+    /// Milliseconds since 1970 by the server's clock.
+    public func milliseconds() throws(PostgresFailure) -> Int64 {
+        try run([
+            PostgresStatement("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
+        ])[0].int(0, 0)
+    }
+
+    /// Whether a committed transaction may be lost with the server's power.
+    public func commitsAsynchronously() throws(PostgresFailure) -> Bool {
+        try run([PostgresStatement("SHOW synchronous_commit")])[0].text(0, 0) == "off"
+    }
+
+    /// The secret that authenticates page keys, which all nodes share.
+    public func secret() throws(PostgresFailure) -> [UInt8] {
+        let rows = try run([
+            PostgresStatement(
+                "SELECT value FROM setting WHERE name = $1", .text(ClusterSchema.secretSetting))
+        ])[0]
+        return rows.count == 1 ? Array(rows.bytes(0, 0)) : []
+    }
+
+    // MARK: Following
+
+    /// Begins to receive notifications of changes.
+    public func listen() throws(PostgresFailure) {
+        _ = try run([PostgresStatement("LISTEN \(address.channel)")])
+    }
+
+    /// Waits until another change is announced.
+    ///
+    /// - Returns: its number; nil at the deadline.
+    public func waitForChange(
+        until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) -> ChangeNumber? {
+        try connection.notification(until: deadline).map { ChangeNumber($0) ?? .max }
+    }
+
+    /// What was changed after a change.
+    public struct Tail: Sendable {
+        /// The head of the state that the changes lead to.
+        public let head: Head
+        /// Whether the batch that led to the former state is part of the history. Batches are
+        /// forgotten before tombstones are, so the tail is whole then.
+        public let continues: Bool
+        /// The changes.
+        public let changes: StoreChanges
+        /// The last batch.
+        public let batch: UUIDBytes?
+    }
+
+    /// The present head, and whether a batch is known; no batch is.
+    public func head(
+        knowing batch: UUIDBytes?
+    ) throws(PostgresFailure) -> (head: Head, continues: Bool) {
+        let rows = try run([Self.headStatement, Self.batchStatement(batch)])
+        return (Self.head(rows[0]), rows[1].bool(0, 0))
+    }
+
+    /// Begins another epoch, unless another node already has.
+    ///
+    /// - Parameter epoch: the epoch that ends.
+    public func endEpoch(_ epoch: UUIDBytes) throws(PostgresFailure) {
+        _ = try run([
+            PostgresStatement(
+                "UPDATE head SET epoch = gen_random_uuid() WHERE epoch = $1", .uuid(epoch)),
+            PostgresStatement(
+                "SELECT pg_notify($1, (SELECT change FROM head)::text)", .text(channel)),
+        ])
+    }
+
+    /// What was changed after a change, at one state.
+    ///
+    /// - Parameter batch: the batch that led to the change; nil if there was none.
+    public func tail(
+        after change: ChangeNumber, _ batch: UUIDBytes?
+    ) throws(PostgresFailure) -> Tail {
+        let rows = try run(
+            [
+                PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+                Self.headStatement, Self.batchStatement(batch),
+            ] + Self.changesStatements(after: change) + [PostgresStatement("COMMIT")])
+        return Self.tail(rows[1...])
+    }
+
+    /// Reads the rows of the head, the batch and the changes.
+    static func tail(_ rows: ArraySlice<PostgresRows>) -> Tail {
+        let first = rows.startIndex
+        let head = head(rows[first])
+        let (changes, last) = changes(rows[(first + 2)...], to: head.change)
+        return Tail(
+            head: head, continues: rows[first + 1].bool(0, 0), changes: changes, batch: last)
+    }
+
+    /// The statements whose rows `changes(_:to:)` reads, from one state or one after the other.
+    static func changesStatements(after change: ChangeNumber) -> [PostgresStatement] {
+        let parameter = PostgresParameter.int(Int64(change))
+        return nameStatements(after: change) + [
+            PostgresStatement(
+                """
+                SELECT change, creation, bucket, id, deleted FROM tombstone WHERE change > $1
+                ORDER BY change
+                """, parameter),
+            PostgresStatement(
+                """
+                SELECT \(ObjectColumns.list) FROM object JOIN bucket ON bucket.number = object.bucket
+                WHERE object.change > $1 ORDER BY object.creation
+                """, parameter),
+            lastBatchStatement,
+        ]
+    }
+
+    private static let lastBatchStatement = PostgresStatement(
+        "SELECT id FROM batch WHERE last_change = (SELECT change FROM head) LIMIT 1")
+
+    /// - Parameter change: nil for all buckets and field paths.
+    private static func nameStatements(after change: ChangeNumber?) -> [PostgresStatement] {
+        let change = PostgresParameter.int(change.map { Int64($0) } ?? -1)
+        return [
+            PostgresStatement("SELECT name, change FROM bucket WHERE change > $1", change),
+            PostgresStatement(
+                "SELECT number, path, change FROM geo_field WHERE change > $1", change),
+        ]
+    }
+
+    private static func readNames(
+        _ buckets: PostgresRows, _ fields: PostgresRows, into changes: inout StoreChanges
+    ) {
+        changes.buckets = (0..<buckets.count).map {
+            StoreChanges.Bucket(
+                name: BucketName(trusted: buckets.text($0, 0)),
+                change: ChangeNumber(buckets.int($0, 1)))
+        }
+        changes.fields = (0..<fields.count).map {
+            StoreChanges.Field(
+                number: fields.int($0, 0), path: FieldPath(utf8: Array(fields.bytes($0, 1))),
+                change: ChangeNumber(fields.int($0, 2)))
+        }
+    }
+
+    static func changes(
+        _ rows: ArraySlice<PostgresRows>, to last: ChangeNumber
+    ) -> (StoreChanges, batch: UUIDBytes?) {
+        var changes = StoreChanges(after: last)
+        var rows = rows.makeIterator()
+        readNames(rows.next()!, rows.next()!, into: &changes)
+        let (tombstones, objects, batch) = (rows.next()!, rows.next()!, rows.next()!)
+        for row in 0..<tombstones.count {
+            let change = ChangeNumber(tombstones.int(row, 0))
+            let bucket = BucketName(trusted: tombstones.text(row, 2))
+            if let id = tombstones.optionalText(row, 3) {
+                changes.tombstones.append(
+                    StoreChanges.Tombstone(
+                        change: change, creation: ChangeNumber(tombstones.int(row, 1)),
+                        bucket: bucket, id: ObjectID(trusted: id), deleted: tombstones.int(row, 4)))
+            } else {
+                changes.deletedBuckets.append(
+                    StoreChanges.DeletedBucket(name: bucket, change: change))
+            }
+        }
+        changes.objects = (0..<objects.count).map { ObjectColumns.object(objects, $0) }
+        return (changes, batch.count == 0 ? nil : UUIDBytes(batch.bytes(0, 0)))
+    }
+
+    // MARK: Checking
+
+    /// Holds the present state for `digests`, and says what was changed after a change.
+    public func snapshot(
+        after change: ChangeNumber, _ batch: UUIDBytes?
+    ) throws(PostgresFailure) -> Tail {
+        let rows = try run(
+            [
+                PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+                PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
+                Self.headStatement, Self.batchStatement(batch),
+            ] + Self.changesStatements(after: change))
+        return Self.tail(rows[2...])
+    }
+
+    /// The digest of each bucket at the state that `snapshot` holds, which it releases.
+    public func digests() throws(PostgresFailure) -> [BucketName: BucketDigest] {
+        let rows = try run([
+            PostgresStatement(
+                """
+                SELECT bucket.name, count(object.creation), (coalesce(sum(
+                        (object.creation::numeric * object.change) % \(BucketDigest.modulus)), 0)
+                    % \(BucketDigest.modulus))::bigint
+                FROM bucket LEFT JOIN object ON object.bucket = bucket.number GROUP BY bucket.name
+                """),
+            PostgresStatement("COMMIT"),
+        ])[0]
+        let digests = (0..<rows.count).map {
+            (
+                BucketName(trusted: rows.text($0, 0)),
+                BucketDigest(count: Int(rows.int($0, 1)), sum: UInt64(rows.int($0, 2)))
+            )
+        }
+        return Dictionary(uniqueKeysWithValues: digests)
+    }
+
+    // MARK: Copying
+
+    /// Reads everything at one state, the objects in the order of creation.
+    ///
+    /// - Parameters:
+    ///   - names: called once, before the objects, with the buckets and field paths.
+    ///   - objects: called with some objects at a time.
+    /// - Returns: the state, without changes.
+    public func copy(
+        names: (StoreChanges) throws -> Void, objects: ([StoreChanges.Object]) throws -> Void
+    ) throws -> Tail {
+        let rows = try run(
+            [
+                PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+                // A node may take longer to write what it reads.
+                PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
+                Self.headStatement, Self.batchStatement(nil),
+            ] + Self.nameStatements(after: nil) + [Self.lastBatchStatement])
+        let head = Self.head(rows[2])
+        var found = StoreChanges(after: head.change)
+        Self.readNames(rows[4], rows[5], into: &found)
+        try names(found)
+        var batch: [StoreChanges.Object] = []
+        let sql = """
+            COPY (SELECT \(ObjectColumns.list)
+                FROM object JOIN bucket ON bucket.number = object.bucket
+                ORDER BY object.creation) TO STDOUT (FORMAT binary)
+            """
+        try connection.copy(sql, answerTime) { bytes in
+            guard let object = try ObjectColumns.object(copied: bytes) else { return }
+            batch.append(object)
+            if batch.count == Self.copiedAtOnce {
+                try objects(batch)
+                batch.removeAll(keepingCapacity: true)
+            }
+        }
+        try objects(batch)
+        _ = try run([PostgresStatement("COMMIT")])
+        return Tail(
+            head: head, continues: true, changes: StoreChanges(after: head.change),
+            batch: rows[6].count == 0 ? nil : UUIDBytes(rows[6].bytes(0, 0)))
+    }
+
+    private static let copiedAtOnce = 10_000
+
+    /// Deletes some tombstones, requests and batches that are older than some times, in
+    /// milliseconds since 1970.
+    public func forget(
+        tombstonesBefore: Int64, requestsBefore: Int64, atMost count: Int64
+    ) throws(PostgresFailure) {
+        _ = try run([
+            PostgresStatement(
+                """
+                DELETE FROM tombstone WHERE deleted < $1
+                    AND change IN (SELECT change FROM tombstone ORDER BY change LIMIT $2)
+                """, .int(tombstonesBefore), .int(count)),
+            PostgresStatement(
+                """
+                DELETE FROM request WHERE time < $1
+                    AND number IN (SELECT number FROM request ORDER BY number LIMIT $2)
+                """, .int(requestsBefore), .int(count)),
+            PostgresStatement(
+                """
+                DELETE FROM batch WHERE at < now() - interval '1 hour' AND last_change IN
+                    (SELECT last_change FROM batch ORDER BY last_change LIMIT $1)
+                """, .int(count * 100)),
+        ])
+    }
+}

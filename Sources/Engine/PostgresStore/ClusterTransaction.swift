@@ -1,0 +1,278 @@
+import Backend
+import ObjectStore
+import Objects
+import WriteRules
+
+/// A transaction that excludes those of all other nodes, because it has locked the head. Changes
+/// and requests are sent together, when it is committed.
+///
+/// Ending it without a commit rolls it back.
+public final class ClusterTransaction {
+    /// What others have changed since the caller's own last change.
+    public let tail: ClusterTables.Tail
+
+    private let tables: ClusterTables
+    private var requests: FoundRequests
+    private var isOpen = true
+
+    /// Locks the head, and reads what follows a change.
+    ///
+    /// - Parameters:
+    ///   - batch: the batch that led to the change; nil if there was none.
+    ///   - keys: the request keys that will probably be looked up.
+    public init(
+        _ tables: ClusterTables, after change: ChangeNumber, _ batch: UUIDBytes?, keys: [String]
+    ) throws(PostgresFailure) {
+        self.tables = tables
+        var statements = [
+            PostgresStatement("BEGIN"),
+            PostgresStatement("SELECT change, epoch FROM head FOR UPDATE"),
+            // What follows sees everything that was committed before the lock was granted.
+            ClusterTables.batchStatement(batch),
+        ]
+        statements += ClusterTables.changesStatements(after: change)
+        if !keys.isEmpty { statements += FoundRequests.statements(keys: keys) }
+        let rows = try tables.run(statements)
+        tail = ClusterTables.tail(rows[1...7])
+        requests = FoundRequests()
+        if !keys.isEmpty { requests.take(rows[8...], keys: keys) }
+    }
+
+    deinit { cancel() }
+
+    /// Whether requests were remembered or forgotten.
+    public var hasRequests: Bool { !requests.statements.isEmpty }
+
+    /// Ends the transaction without a change.
+    public func cancel() {
+        guard isOpen else { return }
+        isOpen = false
+        _ = try? tables.run([PostgresStatement("ROLLBACK")])
+    }
+
+    /// Writes changes, advances the head and tells the other nodes.
+    ///
+    /// - Parameter batch: the new batch's id.
+    /// - Throws: after `.unavailable` the transaction may or may not have been done; the batch tells
+    ///   which. After any other failure it was not.
+    public func commit(_ changes: StoreChanges, as batch: UUIDBytes) throws(PostgresFailure) {
+        isOpen = false
+        let last = Int64(changes.change)
+        let statements =
+            Self.statements(of: changes, from: tail.head.change) + requests.statements + [
+                PostgresStatement(
+                    "INSERT INTO batch (id, last_change) VALUES ($1, $2)", .uuid(batch),
+                    .int(last)),
+                PostgresStatement("UPDATE head SET change = $1", .int(last)),
+                PostgresStatement(
+                    "SELECT pg_notify($1, $2)", .text(tables.channel), .text("\(last)")),
+                PostgresStatement("COMMIT"),
+            ]
+        do throws(PostgresFailure) {
+            _ = try tables.run(statements)
+        } catch {
+            if case .unavailable = error { throw error }
+            _ = try? tables.run([PostgresStatement("ROLLBACK")])
+            throw error
+        }
+    }
+
+    /// The statements that write changes, each of one kind for all objects.
+    private static func statements(
+        of changes: StoreChanges, from head: ChangeNumber
+    ) -> [PostgresStatement] {
+        // What came and went within the transaction leaves only its tombstone.
+        let inserted = changes.objects.filter { $0.creation > head }
+        let updated = changes.objects.filter { $0.creation <= head }
+        return deletions(changes) + additions(changes)
+            + (updated.isEmpty ? [] : [update(updated)])
+            + (inserted.isEmpty ? [] : [insertion(inserted)])
+    }
+
+    private static func deletions(_ changes: StoreChanges) -> [PostgresStatement] {
+        var statements: [PostgresStatement] = []
+        let tombstones = changes.tombstones
+        if !tombstones.isEmpty {
+            statements.append(
+                PostgresStatement(
+                    "DELETE FROM object WHERE creation = ANY ($1)",
+                    .ints(tombstones.map { Int64($0.creation) })))
+            statements.append(
+                PostgresStatement(
+                    """
+                    INSERT INTO tombstone (change, creation, bucket, id, deleted)
+                    SELECT * FROM unnest(
+                        $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])
+                    """,
+                    .ints(tombstones.map { Int64($0.change) }),
+                    .ints(tombstones.map { Int64($0.creation) }),
+                    .texts(tombstones.map(\.bucket.text)), .texts(tombstones.map(\.id.text)),
+                    .ints(tombstones.map(\.deleted))))
+        }
+        for bucket in changes.deletedBuckets {
+            statements.append(
+                PostgresStatement("DELETE FROM bucket WHERE name = $1", .text(bucket.name.text)))
+            statements.append(
+                PostgresStatement(
+                    """
+                    INSERT INTO tombstone (change, creation, bucket, deleted)
+                    VALUES ($1, 0, $2, (extract(epoch FROM now()) * 1000)::bigint)
+                    """, .int(Int64(bucket.change)), .text(bucket.name.text)))
+        }
+        return statements
+    }
+
+    private static func additions(_ changes: StoreChanges) -> [PostgresStatement] {
+        changes.buckets.map {
+            PostgresStatement(
+                "INSERT INTO bucket (name, change) VALUES ($1, $2)", .text($0.name.text),
+                .int(Int64($0.change)))
+        }
+            + changes.fields.map {
+                PostgresStatement(
+                    "INSERT INTO geo_field (number, path, change) VALUES ($1, $2, $3)",
+                    .int($0.number), .text($0.path.text), .int(Int64($0.change)))
+            }
+    }
+
+    private static func insertion(_ objects: [StoreChanges.Object]) -> PostgresStatement {
+        PostgresStatement(
+            """
+            INSERT INTO object (creation, bucket, id, change, version, created, modified, owner,
+                data_type, expires, points, document)
+            SELECT n.creation, bucket.number, n.id, n.change, n.version, n.created, n.modified,
+                n.owner, n.data_type, n.expires, n.points, n.document
+            FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[],
+                    $6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::bigint[],
+                    $11::bytea[], $12::text[])
+                AS n (creation, bucket, id, change, version, created, modified, owner, data_type,
+                    expires, points, document)
+                JOIN bucket ON bucket.name = n.bucket
+            """,
+            .ints(objects.map { Int64($0.creation) }), .texts(objects.map(\.bucket.text)),
+            .texts(objects.map(\.metadata.id.text)), .ints(objects.map { Int64($0.change) }),
+            .ints(objects.map(\.metadata.version)), .ints(objects.map(\.metadata.created)),
+            .ints(objects.map(\.metadata.modified)), .texts(objects.map(\.metadata.owner)),
+            .texts(objects.map(\.metadata.dataType)), .ints(objects.map(\.metadata.expires)),
+            .byteas(objects.map(\.points)), .texts(objects.map(\.text)))
+    }
+
+    private static func update(_ objects: [StoreChanges.Object]) -> PostgresStatement {
+        PostgresStatement(
+            """
+            UPDATE object SET change = n.change, version = n.version, modified = n.modified,
+                expires = n.expires, points = n.points, document = n.document
+            FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
+                    $6::bytea[], $7::text[])
+                AS n (creation, change, version, modified, expires, points, document)
+            WHERE object.creation = n.creation
+            """,
+            .ints(objects.map { Int64($0.creation) }), .ints(objects.map { Int64($0.change) }),
+            .ints(objects.map(\.metadata.version)), .ints(objects.map(\.metadata.modified)),
+            .ints(objects.map(\.metadata.expires)), .byteas(objects.map(\.points)),
+            .texts(objects.map(\.text)))
+    }
+}
+
+// MARK: Requests
+
+/// The writes that were done under a key. What is looked up for the first time after the
+/// transaction has begun costs a round trip.
+extension ClusterTransaction: RequestLedger {
+    /// The write that is remembered under a key; nil if there is none.
+    public func request(key: String) throws -> RememberedRequest? {
+        try look(for: key)
+        return requests.found[key] ?? nil
+    }
+
+    private func look(for key: String) throws(PostgresFailure) {
+        guard !requests.isKnown(key) else { return }
+        requests.take(try tables.run(FoundRequests.statements(keys: [key]))[...], keys: [key])
+    }
+
+    /// Remembers a request and forgets an older one with the same key.
+    public func remember(_ request: RememberedRequest, key: String) {
+        requests.remember(request, key: key)
+    }
+
+    /// An upper bound of the number of remembered requests.
+    public func requestCount() -> Int { requests.count }
+
+    /// The time of the oldest remembered request, in milliseconds since 1970; nil if there is none.
+    public func oldestRequestTime() -> Int64? { requests.oldest }
+
+    /// Forgets at most `count` of the oldest requests, and only those that are not after `time`, in
+    /// milliseconds since 1970. They are forgotten with the commit.
+    public func deleteRequests(until time: Int64, atMost count: Int) {
+        requests.forgotten = (time, (requests.forgotten?.count ?? 0) + count)
+    }
+}
+
+/// The requests that a transaction has looked up, and what it does with requests.
+private struct FoundRequests {
+    var found: [String: RememberedRequest?] = [:]
+    private var remembered: [(key: String, request: RememberedRequest)] = []
+    var count = 0
+    var oldest: Int64?
+    var forgotten: (until: Int64, count: Int)?
+
+    static func statements(keys: [String]) -> [PostgresStatement] {
+        [
+            PostgresStatement(
+                "SELECT key, time, digest, answer FROM request WHERE key = ANY ($1)",
+                .texts(keys)),
+            PostgresStatement(
+                """
+                SELECT coalesce((SELECT max(number) FROM request) + 1, 0)
+                    - coalesce((SELECT min(number) FROM request), 0),
+                    (SELECT time FROM request ORDER BY number LIMIT 1)
+                """),
+        ]
+    }
+
+    mutating func take(_ rows: ArraySlice<PostgresRows>, keys: [String]) {
+        let (first, totals) = (rows[rows.startIndex], rows[rows.startIndex + 1])
+        for key in keys where found[key] == nil { found[key] = .some(nil) }
+        for row in 0..<first.count {
+            found[first.text(row, 0)] = RememberedRequest(
+                time: first.int(row, 1), digest: Array(first.bytes(row, 2)),
+                answer: Array(first.bytes(row, 3)))
+        }
+        count = Int(totals.int(0, 0)) + remembered.count
+        oldest = totals.optionalInt(0, 1)
+    }
+
+    func isKnown(_ key: String) -> Bool { found.index(forKey: key) != nil }
+
+    mutating func remember(_ request: RememberedRequest, key: String) {
+        remembered.append((key, request))
+        found[key] = request
+        count += 1
+    }
+
+    /// The statements that write what was remembered and forgotten.
+    var statements: [PostgresStatement] {
+        var statements: [PostgresStatement] = []
+        if let forgotten {
+            statements.append(
+                PostgresStatement(
+                    """
+                    DELETE FROM request WHERE time <= $1
+                        AND number IN (SELECT number FROM request ORDER BY number LIMIT $2)
+                    """, .int(forgotten.until), .int(Int64(forgotten.count))))
+        }
+        guard !remembered.isEmpty else { return statements }
+        statements.append(
+            PostgresStatement(
+                "DELETE FROM request WHERE key = ANY ($1)", .texts(remembered.map(\.key))))
+        statements.append(
+            PostgresStatement(
+                """
+                INSERT INTO request (key, time, digest, answer)
+                SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::bytea[])
+                """, .texts(remembered.map(\.key)), .ints(remembered.map(\.request.time)),
+                .byteas(remembered.map(\.request.digest)),
+                .byteas(remembered.map(\.request.answer))))
+        return statements
+    }
+}

@@ -1,0 +1,279 @@
+import CLibpq
+import Glibc
+
+/// One connection to PostgreSQL through libpq. Statements are sent together and answered in one
+/// round trip (pipeline mode).
+///
+///     let connection = try PostgresConnection(address, until: deadline)
+///     let rows = try connection.run([.begin, .head, …], until: deadline)
+///
+/// Every wait has an end, so a network that drops packets does not block a thread for longer. Use a
+/// connection on one thread at a time. After `.unavailable` it is of no more use.
+final class PostgresConnection {
+    private let handle: OpaquePointer
+    /// The names of the prepared statements by their texts.
+    private var names: [String: String] = [:]
+
+    /// Connects to the first server of the address that accepts.
+    ///
+    /// - Throws: `.unavailable` if none does before the deadline; `.unusable` for an address that
+    ///   cannot be right.
+    init(
+        _ address: PostgresAddress, until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) {
+        guard let handle = address.beginConnecting() else {
+            throw .unavailable("out of memory")
+        }
+        self.handle = handle
+        do throws(PostgresFailure) {
+            try connect(until: deadline)
+        } catch {
+            PQfinish(handle)
+            throw error
+        }
+        PQsetnonblocking(handle, 1)
+        PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        guard PQenterPipelineMode(handle) == 1 else {
+            PQfinish(handle)
+            throw .unavailable("the connection has no pipeline mode")
+        }
+    }
+
+    deinit { PQfinish(handle) }
+
+    /// The version of the server: 150018 for 15.18.
+    var serverVersion: Int { Int(PQserverVersion(handle)) }
+
+    private func connect(until deadline: ContinuousClock.Instant) throws(PostgresFailure) {
+        guard PQstatus(handle) != CONNECTION_BAD else { throw failure }
+        var step = PGRES_POLLING_WRITING
+        while step != PGRES_POLLING_OK {
+            guard step != PGRES_POLLING_FAILED else { throw failure }
+            try wait(
+                for: step == PGRES_POLLING_READING ? POLLIN : POLLOUT, until: deadline)
+            step = PQconnectPoll(handle)
+        }
+    }
+
+    /// The failure that the connection reports.
+    private var failure: PostgresFailure {
+        let text = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+        return .unavailable(Self.line(text))
+    }
+
+    /// The lines of a message as one.
+    private static func line(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).joined(separator: "; ")
+    }
+
+    // MARK: Statements
+
+    /// Runs statements in their order, in one round trip, and returns the rows of each.
+    ///
+    /// - Throws: the failure of the first statement that failed. The statements after it did not
+    ///   run.
+    func run(
+        _ statements: [PostgresStatement], until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) -> [PostgresRows] {
+        var isNew: [Bool] = []
+        for statement in statements {
+            isNew.append(try send(statement))
+        }
+        guard PQpipelineSync(handle) == 1 else { throw failure }
+        try flush(until: deadline)
+        var rows: [PostgresRows] = []
+        var first: PostgresFailure?
+        for isNew in isNew {
+            if isNew { _ = try take(&first, until: deadline) }
+            if let found = try take(&first, until: deadline) { rows.append(found) }
+        }
+        guard let end = try next(until: deadline) else { throw failure }
+        defer { PQclear(end) }
+        guard PQresultStatus(end) == PGRES_PIPELINE_SYNC else { throw failure }
+        if let first {
+            // What was to be prepared may not be.
+            for (statement, isNew) in zip(statements, isNew) where isNew {
+                names[statement.sql] = nil
+            }
+            throw first
+        }
+        return rows
+    }
+
+    /// Sends a statement, and prepares it if it is new to the connection.
+    private func send(_ statement: PostgresStatement) throws(PostgresFailure) -> Bool {
+        let known = names[statement.sql]
+        let name = known ?? "s\(counter)"
+        if known == nil {
+            counter += 1
+            names[statement.sql] = name
+            let types = statement.parameters.map(\.type)
+            guard PQsendPrepare(handle, name, statement.sql, Int32(types.count), types) == 1 else {
+                throw failure
+            }
+        }
+        guard execute(name, statement.parameters) == 1 else { throw failure }
+        return known == nil
+    }
+
+    private var counter = 0
+
+    private func execute(_ name: String, _ parameters: [PostgresParameter]) -> Int32 {
+        let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
+        let formats = [Int32](repeating: 1, count: parameters.count)
+        // libpq copies the values before it returns.
+        return Self.withPointers(parameters[...], []) { values in
+            PQsendQueryPrepared(
+                handle, name, Int32(parameters.count), values, lengths, formats, 1)
+        }
+    }
+
+    private static func withPointers(
+        _ parameters: ArraySlice<PostgresParameter>, _ pointers: [UnsafePointer<CChar>?],
+        _ body: ([UnsafePointer<CChar>?]) -> Int32
+    ) -> Int32 {
+        guard let first = parameters.first else { return body(pointers) }
+        guard let bytes = first.bytes else {
+            return withPointers(parameters.dropFirst(), pointers + [nil], body)
+        }
+        // An empty value needs an address too.
+        return (bytes.isEmpty ? [0] : bytes).withUnsafeBytes { raw in
+            withPointers(
+                parameters.dropFirst(),
+                pointers + [raw.baseAddress!.assumingMemoryBound(to: CChar.self)], body)
+        }
+    }
+
+    /// The rows of the next statement; nil, and its failure in `first` if that is still nil.
+    private func take(
+        _ first: inout PostgresFailure?, until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) -> PostgresRows? {
+        guard let result = try next(until: deadline) else { throw failure }
+        let rows = PostgresRows(result)
+        switch PQresultStatus(result) {
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK: break
+        case PGRES_PIPELINE_ABORTED: break
+        default: if first == nil { first = Self.failure(of: result) }
+        }
+        let status = PQresultStatus(result)
+        // A statement's results end with a null.
+        if let more = try next(until: deadline) { PQclear(more) }
+        return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK ? rows : nil
+    }
+
+    private static func failure(of result: OpaquePointer) -> PostgresFailure {
+        func field(_ code: Character) -> String {
+            PQresultErrorField(result, Int32(code.asciiValue!)).map { String(cString: $0) } ?? ""
+        }
+        let message = field("M")
+        return PostgresFailure(
+            state: field("C"),
+            message: line(
+                message.isEmpty ? String(cString: PQresultErrorMessage(result)) : message))
+    }
+
+    // MARK: Notifications
+
+    /// Waits for a notification on the channels that the connection listens to.
+    ///
+    /// - Returns: the payload of the last one that has arrived; nil if none has at the deadline.
+    func notification(
+        until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) -> String? {
+        while true {
+            var last: String?
+            while let notice = PQnotifies(handle) {
+                last = String(cString: notice.pointee.extra)
+                PQfreemem(notice)
+            }
+            if last != nil { return last }
+            guard try isReadable(until: deadline) else { return nil }
+            guard PQconsumeInput(handle) == 1 else { throw failure }
+        }
+    }
+
+    // MARK: Copies
+
+    /// Runs a `COPY … TO STDOUT (FORMAT binary)` and passes each row on.
+    ///
+    /// - Parameter answerTime: the time that the server may take for the next row.
+    func copy(
+        _ sql: String, _ answerTime: Duration, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        guard PQexitPipelineMode(handle) == 1 else { throw failure }
+        guard PQsendQuery(handle, sql) == 1 else { throw failure }
+        try flush(until: .now + answerTime)
+        guard let begin = try next(until: .now + answerTime) else { throw failure }
+        let status = PQresultStatus(begin)
+        defer { PQclear(begin) }
+        guard status == PGRES_COPY_OUT else { throw Self.failure(of: begin) }
+        while true {
+            var buffer: UnsafeMutablePointer<CChar>?
+            let count = PQgetCopyData(handle, &buffer, 1)
+            if count > 0, let buffer {
+                defer { PQfreemem(buffer) }
+                try body(UnsafeRawBufferPointer(start: buffer, count: Int(count)))
+            } else if count == 0 {
+                guard try isReadable(until: .now + answerTime) else { throw Self.silence }
+                guard PQconsumeInput(handle) == 1 else { throw failure }
+            } else {
+                break
+            }
+        }
+        while let end = try next(until: .now + answerTime) {
+            defer { PQclear(end) }
+            guard PQresultStatus(end) == PGRES_COMMAND_OK else { throw Self.failure(of: end) }
+        }
+        guard PQenterPipelineMode(handle) == 1 else { throw failure }
+    }
+
+    // MARK: Waiting
+
+    private func next(
+        until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) -> OpaquePointer? {
+        while PQisBusy(handle) == 1 {
+            guard try isReadable(until: deadline) else { throw Self.silence }
+            guard PQconsumeInput(handle) == 1 else { throw failure }
+        }
+        return PQgetResult(handle)
+    }
+
+    private func flush(until deadline: ContinuousClock.Instant) throws(PostgresFailure) {
+        while true {
+            let state = PQflush(handle)
+            if state == 0 { return }
+            guard state == 1 else { throw failure }
+            // The server may wait until its own output is read.
+            try wait(for: POLLIN | POLLOUT, until: deadline)
+            guard PQconsumeInput(handle) == 1 else { throw failure }
+        }
+    }
+
+    private func wait(
+        for events: Int32, until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) {
+        guard try poll(events, until: deadline) else { throw Self.silence }
+    }
+
+    private func isReadable(
+        until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) -> Bool { try poll(POLLIN, until: deadline) }
+
+    private func poll(
+        _ events: Int32, until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) -> Bool {
+        let socket = PQsocket(handle)
+        guard socket >= 0 else { throw failure }
+        while true {
+            var descriptor = pollfd(fd: socket, events: Int16(events), revents: 0)
+            let left = max(.zero, deadline - .now) / .milliseconds(1)
+            let ready = Glibc.poll(&descriptor, 1, Int32(min(left.rounded(.up), 1e6)))
+            if ready > 0 { return true }
+            if ready < 0, errno != EINTR { throw .unavailable("poll failed: error \(errno)") }
+            if ContinuousClock.now >= deadline { return false }
+        }
+    }
+
+    private static let silence = PostgresFailure.unavailable("the server does not answer")
+}

@@ -1,0 +1,91 @@
+import Backend
+import EmbeddedBackend
+import Objects
+import Synchronization
+
+/// The state of PostgreSQL that a node has reached, and the reads that wait for a later one.
+final class AppliedState: Sendable {
+    typealias Ready = @Sendable (ServiceFailure?) -> Void
+
+    /// A read that waits until the node has reached a change.
+    struct Waiter: Sendable {
+        let change: ChangeNumber
+        let deadline: ContinuousClock.Instant
+        let ready: Ready
+    }
+
+    fileprivate struct State {
+        var reached: SharedState
+        var waiters: [Waiter] = []
+        /// The head when it was last seen.
+        var seen: ChangeNumber
+        /// When the node last had everything that PostgreSQL had.
+        var current: ContinuousClock.Instant
+    }
+
+    private let state: Mutex<State>
+
+    init(_ reached: SharedState) {
+        state = Mutex(State(reached: reached, seen: reached.change, current: .now))
+    }
+
+    /// The state that readers see.
+    var reached: SharedState { state.withLock { $0.reached } }
+
+    /// The number of the last change that PostgreSQL was seen to have.
+    var seen: ChangeNumber { state.withLock { $0.seen } }
+
+    /// For how long the node may have lacked something that PostgreSQL has.
+    func lag(_ now: ContinuousClock.Instant = .now) -> Duration {
+        state.withLock { now - $0.current }
+    }
+
+    /// Notes a later state, and lets the reads go on that waited for it.
+    func reach(_ reached: SharedState) {
+        let ready = state.withLock { state in
+            guard reached.change >= state.reached.change else { return [Waiter]() }
+            state.reached = reached
+            return state.take { $0.change <= reached.change }
+        }
+        for waiter in ready { waiter.ready(nil) }
+    }
+
+    /// Notes the head that PostgreSQL had at a time.
+    func see(_ head: ChangeNumber, at time: ContinuousClock.Instant) {
+        state.withLock { state in
+            state.seen = max(state.seen, head)
+            if state.reached.change >= head { state.current = max(state.current, time) }
+        }
+    }
+
+    /// Lets reads go on as soon as the node has reached a change, or refuses them at their deadlines.
+    func wait(_ waiters: [Waiter]) {
+        let ready = state.withLock { state in
+            state.waiters += waiters
+            let reached = state.reached.change
+            return state.take { $0.change <= reached }
+        }
+        for waiter in ready { waiter.ready(nil) }
+    }
+
+    /// Refuses the reads that have waited for too long.
+    func refuse(_ failure: ServiceFailure, at now: ContinuousClock.Instant) {
+        let late = state.withLock { state in state.take { $0.deadline <= now } }
+        for waiter in late { waiter.ready(failure) }
+    }
+
+    /// Whether reads wait.
+    var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
+}
+
+extension AppliedState.State {
+    /// Removes and returns some waiters.
+    fileprivate mutating func take(
+        where isTaken: (AppliedState.Waiter) -> Bool
+    ) -> [AppliedState.Waiter] {
+        guard waiters.contains(where: isTaken) else { return [] }
+        let taken = waiters.filter(isTaken)
+        waiters.removeAll(where: isTaken)
+        return taken
+    }
+}

@@ -1,0 +1,185 @@
+import Backend
+import EmbeddedBackend
+import ObjectStore
+import Objects
+import PostgresStore
+import Runtime
+import Synchronization
+import WriteRules
+
+/// PostgreSQL as the upstream of a node's store.
+///
+/// `@unchecked Sendable`: only the writer's thread accesses `tables` and `outage`.
+final class ClusterUpstream: Upstream, @unchecked Sendable {
+    private let address: PostgresAddress
+    private let limits: Limits
+    private let applied: AppliedState
+    private let diverged: @Sendable (Divergence) -> Void
+    private var tables: ClusterTables?
+    private var outage: Outage
+    /// The number of batches so far.
+    let batches = Atomic(0)
+    private let isStopped = Atomic(false)
+
+    /// - Parameter diverged: called when PostgreSQL no longer has what this node has.
+    init(
+        _ address: PostgresAddress, _ limits: Limits, _ applied: AppliedState,
+        diverged: @escaping @Sendable (Divergence) -> Void
+    ) {
+        self.address = address
+        self.limits = limits
+        self.applied = applied
+        self.diverged = diverged
+        outage = Outage(limit: .milliseconds(limits.failoverMilliseconds))
+    }
+
+    /// Makes every wait for PostgreSQL end soon.
+    func stop() { isStopped.store(true, ordering: .relaxed) }
+
+    func begin(
+        after change: ChangeNumber, keys: [String]
+    ) throws(StoreFailure) -> any UpstreamTransaction {
+        let state = applied.reached
+        let transaction = try retrying { tables throws(PostgresFailure) in
+            try ClusterTransaction(
+                tables, after: change, state.stateMark?.batch, keys: keys)
+        }
+        try check(transaction.tail, against: state)
+        return NodeTransaction(transaction, of: self)
+    }
+
+    func published(_ changes: SharedChanges) { applied.reach(changes.state) }
+
+    func forget(tombstonesBefore: Int64, requestsBefore: Int64) throws(StoreFailure) {
+        try retrying { tables throws(PostgresFailure) in
+            try tables.forget(
+                tombstonesBefore: tombstonesBefore, requestsBefore: requestsBefore,
+                atMost: Self.forgottenAtOnce)
+        }
+    }
+
+    private static let forgottenAtOnce: Int64 = 1_000
+
+    /// Whether a batch was committed whose answer was lost.
+    ///
+    /// A transaction that has not ended still holds the lock of the head, so there is an answer when
+    /// this transaction has it.
+    func wasDone(_ batch: UUIDBytes, after change: ChangeNumber) throws(StoreFailure) -> Bool {
+        try retrying { tables throws(PostgresFailure) in
+            try ClusterTransaction(tables, after: change, batch, keys: []).tail.continues
+        }
+    }
+
+    private func check(
+        _ tail: ClusterTables.Tail, against state: SharedState
+    ) throws(StoreFailure) {
+        guard let divergence = tail.divergence(from: state) else { return }
+        diverged(divergence)
+        throw .diverged("\(divergence); the node is being rebuilt")
+    }
+
+    /// Runs `body` on a connection, again and again until PostgreSQL answers or the time is over.
+    private func retrying<Result>(
+        _ body: (ClusterTables) throws(PostgresFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+        var last = "it does not answer"
+        while !isStopped.load(ordering: .relaxed), outage.isWorthTrying(.now) {
+            let deadline = outage.deadline(.now)
+            do throws(PostgresFailure) {
+                let result = try body(try connected(until: deadline))
+                outage.ended()
+                return result
+            } catch .unavailable(let reason) {
+                tables = nil
+                last = reason
+                outage.failed(.now)
+                guard ContinuousClock.now < deadline else { break }
+                pause(Outage.pause)
+            } catch {
+                tables = nil
+                throw StoreFailure(error)
+            }
+        }
+        throw .unreachable("PostgreSQL cannot be reached: \(last)")
+    }
+
+    /// The connection, or a new one. The deadline is at least a second ahead.
+    private func connected(
+        until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) -> ClusterTables {
+        if let tables { return tables }
+        let fresh = try ClusterTables(
+            address, answerTime: .milliseconds(limits.failoverMilliseconds),
+            until: max(deadline, .now + .seconds(1)))
+        tables = fresh
+        return fresh
+    }
+}
+
+/// A transaction that has locked the head in PostgreSQL.
+private final class NodeTransaction: UpstreamTransaction {
+    let missed: SharedChanges
+    private(set) var isCommitted = false
+    private let transaction: ClusterTransaction
+    private let upstream: ClusterUpstream
+
+    init(_ transaction: ClusterTransaction, of upstream: ClusterUpstream) {
+        self.transaction = transaction
+        self.upstream = upstream
+        missed = transaction.tail.shared
+    }
+
+    func commit(_ changes: StoreChanges) throws(StoreFailure) -> SharedState {
+        guard !changes.isEmpty || transaction.hasRequests else {
+            cancel()
+            return missed.state
+        }
+        let batch = UUIDBytes.random()
+        do throws(PostgresFailure) {
+            try transaction.commit(changes, as: batch)
+        } catch .unavailable {
+            guard try upstream.wasDone(batch, after: changes.change) else { throw .interrupted }
+        } catch {
+            throw StoreFailure(error)
+        }
+        isCommitted = true
+        upstream.batches.add(1, ordering: .relaxed)
+        return SharedState(
+            change: changes.change,
+            mark: StateMark(epoch: transaction.tail.head.epoch, batch: batch).bytes)
+    }
+
+    func cancel() { transaction.cancel() }
+
+    func request(key: String) throws -> RememberedRequest? {
+        do {
+            return try transaction.request(key: key)
+        } catch PostgresFailure.unavailable {
+            throw StoreFailure.interrupted
+        }
+    }
+
+    func remember(_ request: RememberedRequest, key: String) {
+        transaction.remember(request, key: key)
+    }
+
+    func requestCount() -> Int { transaction.requestCount() }
+
+    func oldestRequestTime() -> Int64? { transaction.oldestRequestTime() }
+
+    func deleteRequests(until time: Int64, atMost count: Int) {
+        transaction.deleteRequests(until: time, atMost: count)
+    }
+}
+
+extension StoreFailure {
+    /// The failure of a node's store that stands for one of PostgreSQL.
+    init(_ failure: PostgresFailure) {
+        switch failure {
+        case .unavailable: self = .unreachable(failure.description)
+        case .full: self = .full
+        case .unstorable: self = .unstorable(failure.description)
+        case .unusable, .failed: self = .failed(failure.description)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Backend
+import EmbeddedBackend
+import Logging
+import ObjectStore
+import Objects
+import PostgresStore
+import Runtime
+import Synchronization
+
+/// Follows the head in PostgreSQL: on each notification, and each second. What other nodes have
+/// changed becomes one new state of this node.
+///
+/// `@unchecked Sendable`: only the thread accesses `tables` and `isFailing`.
+final class Follower: @unchecked Sendable {
+    private let address: PostgresAddress
+    private let limits: Limits
+    private let applied: AppliedState
+    private let backend: EmbeddedBackend
+    private let logger: Logger
+    private let diverged: @Sendable (Divergence) -> Void
+    private let thread = WorkThread("follower", .writer)
+    private let isStopped = Atomic(false)
+    private var tables: ClusterTables?
+    private var isFailing = false
+    private let skew = Atomic<Int64>(0)
+    private var isSkewed = false
+    private var nextClock = ContinuousClock.now
+
+    /// The longest time without a look at the head.
+    private static let interval = Duration.seconds(1)
+    /// The time between two looks at the server's clock.
+    private static let clockInterval = Duration.seconds(10)
+    /// A node whose clock is off by more than this says so in the log; milliseconds.
+    private static let noticedSkew: Int64 = 5_000
+
+    init(
+        _ address: PostgresAddress, _ limits: Limits, _ applied: AppliedState,
+        of backend: EmbeddedBackend, logger: Logger,
+        diverged: @escaping @Sendable (Divergence) -> Void
+    ) {
+        self.address = address
+        self.limits = limits
+        self.applied = applied
+        self.backend = backend
+        self.logger = logger
+        self.diverged = diverged
+    }
+
+    /// How far this node's clock is ahead of PostgreSQL's, in milliseconds.
+    var skewMilliseconds: Int64 { skew.load(ordering: .relaxed) }
+
+    func start() { thread.async { self.step() } }
+
+    /// Returns when nothing is followed any more.
+    func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        thread.drain()
+    }
+
+    private func step() {
+        guard !isStopped.load(ordering: .relaxed) else { return }
+        do {
+            try follow()
+            note(nil)
+        } catch let failure as StoreFailure {
+            note(failure.description)
+            pause(Outage.pause)
+        } catch {
+            tables = nil
+            note("\(error)")
+            pause(Outage.pause)
+        }
+        refuseLate()
+        thread.async { self.step() }
+    }
+
+    /// Takes over what is new, and waits for the next change.
+    private func follow() throws {
+        let tables = try connected()
+        let begin = ContinuousClock.now
+        let state = applied.reached
+        let head = try tables.head()
+        if head.change != state.change || head.epoch != state.stateMark?.epoch {
+            // This node's own writer may have moved on meanwhile.
+            let tail = try tables.tail(after: state.change, state.stateMark?.batch)
+            if let divergence = tail.divergence(from: state) { return diverged(divergence) }
+            try backend.follow(tail.shared)
+            applied.see(tail.head.change, at: begin)
+        } else {
+            applied.see(head.change, at: begin)
+        }
+        try noteClock(tables)
+        while !isStopped.load(ordering: .relaxed) {
+            // Reads that wait are refused in time.
+            let time = applied.hasWaiters ? Outage.pause : Self.interval
+            guard let change = try tables.waitForChange(until: .now + time) else { return }
+            if change > applied.reached.change { return }
+        }
+    }
+
+    private func connected() throws(PostgresFailure) -> ClusterTables {
+        if let tables { return tables }
+        let fresh = try ClusterTables(
+            address, answerTime: .milliseconds(limits.failoverMilliseconds),
+            until: .now + .seconds(2))
+        try fresh.listen()
+        tables = fresh
+        return fresh
+    }
+
+    private func refuseLate() {
+        applied.refuse(
+            ServiceFailure(
+                .temporarilyUnavailable,
+                "this node has not received in time what the read has to see from PostgreSQL"),
+            at: .now)
+    }
+
+    /// Compares the clocks.
+    private func noteClock(_ tables: ClusterTables) throws(PostgresFailure) {
+        guard ContinuousClock.now >= nextClock else { return }
+        nextClock = .now + Self.clockInterval
+        let before = wallMilliseconds()
+        let theirs = try tables.milliseconds()
+        let difference = (before + wallMilliseconds()) / 2 - theirs
+        skew.store(difference, ordering: .relaxed)
+        let isSkewed = abs(difference) > Self.noticedSkew
+        if isSkewed, !self.isSkewed {
+            logger.warning(
+                "this machine's clock differs from PostgreSQL's; times and expiries will too",
+                metadata: ["milliseconds": "\(difference)"])
+        }
+        self.isSkewed = isSkewed
+    }
+
+    /// Logs when following begins to fail or succeeds again.
+    private func note(_ failure: String?) {
+        guard isFailing != (failure != nil) else { return }
+        isFailing = failure != nil
+        if let failure {
+            logger.error("the node cannot follow PostgreSQL", metadata: ["reason": "\(failure)"])
+        } else {
+            logger.notice("the node follows PostgreSQL again")
+        }
+    }
+}

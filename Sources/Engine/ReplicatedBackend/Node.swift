@@ -1,0 +1,134 @@
+import Backend
+import EmbeddedBackend
+import Logging
+import ObjectStore
+import Objects
+import PostgresStore
+
+/// One life of a node: a copy of the tables, what follows them, and what writes to them. It ends
+/// when PostgreSQL no longer continues its history.
+final class Node: Sendable {
+    let backend: EmbeddedBackend
+    let applied: AppliedState
+    private let upstream: ClusterUpstream
+    private let looks: HeadLooks
+    private let follower: Follower
+
+    /// - Parameter diverged: called when PostgreSQL no longer continues the node's state.
+    init(
+        _ configuration: ReplicatedBackend.Configuration, _ tables: ClusterTables, limits: Limits,
+        logger: Logger, now: @escaping @Sendable () -> Int64,
+        progress: @escaping @Sendable (Int) -> Void,
+        diverged: @escaping @Sendable (Divergence, SharedState) -> Void
+    ) throws {
+        if try tables.commitsAsynchronously() {
+            logger.warning(
+                "synchronous_commit is off in PostgreSQL: its loss of power loses answered writes")
+        }
+        let cache = NodeCache(configuration.cache, logger: logger, progress: progress)
+        let applied = AppliedState(try cache.prepare(tables))
+        let address = configuration.address
+        let report: @Sendable (Divergence) -> Void = { diverged($0, applied.reached) }
+        self.applied = applied
+        upstream = ClusterUpstream(address, limits, applied, diverged: report)
+        backend = try EmbeddedBackend(
+            path: configuration.cache, durability: .none, upstream: upstream, limits: limits,
+            logger: logger, tuning: configuration.tuning, now: now)
+        looks = HeadLooks(address, limits, applied)
+        follower = Follower(
+            address, limits, applied, of: backend, logger: logger, diverged: report)
+        let begin = ContinuousClock.now
+        let state = applied.reached
+        let tail = try tables.tail(after: state.change, state.stateMark?.batch)
+        if tail.divergence(from: state) == nil {
+            try backend.follow(tail.shared)
+            applied.see(tail.head.change, at: begin)
+        }
+    }
+
+    /// Begins to follow.
+    func start() { follower.start() }
+
+    /// - Parameter waitingForWrites: whether the submitted writes get the usual time.
+    func close(waitingForWrites: Bool) throws(StoreFailure) {
+        if !waitingForWrites { upstream.stop() }
+        follower.stop()
+        looks.stop()
+        try backend.close()
+        upstream.stop()
+    }
+
+    /// Whether a read may begin now.
+    func mayRead(
+        _ reads: ReplicatedBackend.Reads, atLeast change: ChangeNumber?, _ limits: Limits,
+        _ ready: @escaping AppliedState.Ready
+    ) -> Bool {
+        if let change {
+            if change <= applied.reached.change { return true }
+            let deadline = ContinuousClock.now + .milliseconds(limits.queryMilliseconds)
+            applied.wait([.init(change: change, deadline: deadline, ready: ready)])
+            return false
+        }
+        switch reads {
+        case .latest: looks.ask(ready)
+        case .local:
+            guard applied.lag() > .milliseconds(limits.followMilliseconds) else { return true }
+            ready(
+                ServiceFailure(
+                    .temporarilyUnavailable,
+                    "this node has not heard from PostgreSQL for \(limits.followMilliseconds) ms "
+                        + "(followMilliseconds)"))
+        }
+        return false
+    }
+
+    func statistics() -> BackendStatistics {
+        var statistics = backend.statistics()
+        var cluster = ClusterStatistics()
+        cluster.applied = applied.reached.change
+        cluster.head = applied.seen
+        cluster.lagMilliseconds = Int64(applied.lag() / .milliseconds(1))
+        cluster.roundTripMicroseconds = looks.roundTripMicroseconds
+        cluster.batches = upstream.batches.load(ordering: .relaxed)
+        cluster.skewMilliseconds = follower.skewMilliseconds
+        statistics.cluster = cluster
+        return statistics
+    }
+
+    /// Compares the copy with PostgreSQL, and the index with the copy.
+    func check(
+        _ address: PostgresAddress, _ limits: Limits, until stop: StopSignal?
+    ) throws(ServiceFailure) -> CheckReport {
+        do {
+            let tables = try ClusterTables(
+                address, answerTime: .seconds(600),
+                until: .now + .milliseconds(limits.failoverMilliseconds))
+            var (report, copy) = try backend.check(until: stop) { [applied] in
+                let state = applied.reached
+                return try tables.snapshot(after: state.change, state.stateMark?.batch).shared
+            }
+            report.problems += try Self.differences(
+                theirs: try tables.digests(), ours: try copy.digests())
+            return report
+        } catch let failure as ServiceFailure {
+            throw failure
+        } catch let failure as PostgresFailure {
+            throw ServiceFailure(StoreFailure(failure))
+        } catch {
+            throw ServiceFailure(.undefined, "\(error)")
+        }
+    }
+
+    private static func differences(
+        theirs: [BucketName: BucketDigest], ours: [BucketName: BucketDigest]
+    ) -> [String] {
+        Set(theirs.keys).union(ours.keys).sorted().compactMap { bucket in
+            let (there, here) = (theirs[bucket], ours[bucket])
+            if there == here { return nil }
+            return
+                "bucket \(bucket.text): PostgreSQL has \(there?.count ?? 0) objects, this node has "
+                + "\(here?.count ?? 0)"
+                + (there?.count == here?.count ? ", and their changes differ" : "")
+        }
+    }
+}

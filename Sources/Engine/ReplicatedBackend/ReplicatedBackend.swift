@@ -1,0 +1,266 @@
+import Backend
+import EmbeddedBackend
+import InMemoryEngine
+import JSONText
+import Logging
+import ObjectStore
+import Objects
+import PostgresStore
+import Runtime
+import Synchronization
+
+/// A node of a cluster: the embedded back end over a copy of the tables in PostgreSQL, which are the
+/// truth and the order of all writes.
+///
+///     let backend = try ReplicatedBackend(configuration, limits: limits, logger: logger)
+///
+/// A transaction of a node begins with the lock of the tables' head and what others have written,
+/// and ends with a commit there. So every node answers what the embedded back end would.
+public final class ReplicatedBackend: Backend {
+    /// What reads may miss.
+    public enum Reads: String, Sendable, CaseIterable {
+        /// Nothing that was answered before, by any node.
+        case latest
+        /// What other nodes have written within the last `followMilliseconds`.
+        case local
+    }
+
+    /// Where a node's data are, and how it reads.
+    public struct Configuration: Sendable {
+        /// The tables.
+        public var address: PostgresAddress
+        /// The path of the file that the node keeps its copy in.
+        public var cache: String
+        /// What reads may miss.
+        public var reads: Reads
+        /// Thresholds and batch sizes of background work.
+        public var tuning = InMemoryEngine.Tuning()
+
+        /// Stores its arguments.
+        public init(address: PostgresAddress, cache: String, reads: Reads = .latest) {
+            self.address = address
+            self.cache = cache
+            self.reads = reads
+        }
+    }
+
+    /// `postgresql`.
+    public let storeName = "postgresql"
+    private let configuration: Configuration
+    private let limits: Limits
+    private let logger: Logger
+    private let now: @Sendable () -> Int64
+    /// Nil while the node is being rebuilt.
+    private let node = Mutex<Node?>(nil)
+    private let rebuilding = WorkThread("rebuild", .background)
+    private let rebuilds = Atomic(0)
+    private let isClosed = Atomic(false)
+    private let progress: @Sendable (Int) -> Void
+
+    /// Connects, makes the cache a copy of the tables, and loads it.
+    ///
+    /// - Parameters:
+    ///   - now: returns milliseconds since 1970. It is the system's clock, except in tests.
+    ///   - progress: called from time to time with the number of objects that have been copied.
+    /// - Throws: a `StoreFailure` with the reason, after `failoverMilliseconds` if PostgreSQL does
+    ///   not answer.
+    public init(
+        _ configuration: Configuration, limits: Limits, logger: Logger,
+        now: @escaping @Sendable () -> Int64 = wallMilliseconds,
+        progress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) throws(StoreFailure) {
+        self.configuration = configuration
+        self.limits = limits
+        self.logger = logger
+        self.now = now
+        self.progress = progress
+        let first = try build(until: .now + .milliseconds(limits.failoverMilliseconds))
+        node.withLock { $0 = first }
+        first.start()
+    }
+
+    /// Waits for the submitted writes, then closes the cache.
+    public func close() throws(StoreFailure) {
+        isClosed.store(true, ordering: .relaxed)
+        rebuilding.drain()
+        let last = node.withLock { node in
+            defer { node = nil }
+            return node
+        }
+        try last?.close(waitingForWrites: true)
+    }
+
+    /// Returns when every submitted write has been answered and no background work is in progress.
+    public func settle() { node.withLock { $0 }?.backend.settle() }
+
+    // MARK: Rebuilding
+
+    /// Builds a node, trying again until a time while PostgreSQL does not answer.
+    private func build(until deadline: ContinuousClock.Instant) throws(StoreFailure) -> Node {
+        while true {
+            do {
+                let tables = try ClusterTables(
+                    configuration.address,
+                    answerTime: .milliseconds(limits.failoverMilliseconds), until: deadline)
+                return try Node(
+                    configuration, tables, limits: limits, logger: logger, now: now,
+                    progress: progress
+                ) { [weak self] divergence, state in self?.rebuild(divergence, from: state) }
+            } catch let failure as PostgresFailure {
+                guard case .unavailable = failure, ContinuousClock.now < deadline,
+                    !isClosed.load(ordering: .relaxed)
+                else { throw StoreFailure(failure) }
+                pause(Outage.pause)
+            } catch let failure as StoreFailure {
+                throw failure
+            } catch {
+                throw StoreFailure.failed("\(error)")
+            }
+        }
+    }
+
+    /// Throws away a state that PostgreSQL does not have, and copies the one that it has.
+    private func rebuild(_ divergence: Divergence, from state: SharedState) {
+        rebuilding.async { [self] in
+            let former = node.withLock { node -> Node? in
+                guard node?.applied.reached.stateMark?.epoch == state.stateMark?.epoch else {
+                    return nil
+                }
+                defer { node = nil }
+                return node
+            }
+            guard let former, !isClosed.load(ordering: .relaxed) else { return }
+            logger.error("the node is rebuilt", metadata: ["reason": "\(divergence)"])
+            rebuilds.add(1, ordering: .relaxed)
+            try? former.close(waitingForWrites: false)
+            while !isClosed.load(ordering: .relaxed) {
+                do throws(StoreFailure) {
+                    if case .loss = divergence { try endEpoch(of: state) }
+                    let next = try build(until: .now + .seconds(1))
+                    node.withLock { $0 = next }
+                    next.start()
+                    return logger.notice(
+                        "the node is rebuilt and answers",
+                        metadata: ["change": "\(next.applied.reached.change)"])
+                } catch {
+                    logger.warning("the rebuild fails for now", metadata: ["reason": "\(error)"])
+                    pause(.seconds(1))
+                }
+            }
+        }
+    }
+
+    /// Lets no later state be taken for a continuation of what was lost.
+    private func endEpoch(of state: SharedState) throws(StoreFailure) {
+        guard let epoch = state.stateMark?.epoch else { return }
+        do throws(PostgresFailure) {
+            try ClusterTables(
+                configuration.address, answerTime: .milliseconds(limits.failoverMilliseconds),
+                until: .now + .seconds(5)
+            ).endEpoch(epoch)
+        } catch {
+            throw StoreFailure(error)
+        }
+    }
+
+    private func present() throws(ServiceFailure) -> Node {
+        guard let node = node.withLock({ $0 }) else {
+            throw ServiceFailure(
+                .temporarilyUnavailable,
+                "the node is being rebuilt from PostgreSQL; try again, or ask another node")
+        }
+        return node
+    }
+
+    // MARK: Reads
+
+    /// False: a read asks PostgreSQL first, or finds out whether the node is behind.
+    public let readsAtOnce = false
+
+    /// The number that a read on another node may ask for; nil if all reads see what was answered.
+    public var answeredChange: ChangeNumber? {
+        configuration.reads == .latest ? nil : node.withLock { $0 }?.applied.reached.change
+    }
+
+    /// Whether a read may begin now; see `Reads`.
+    public func mayRead(
+        atLeast change: ChangeNumber?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool {
+        do throws(ServiceFailure) {
+            return try present().mayRead(configuration.reads, atLeast: change, limits, ready)
+        } catch {
+            ready(error)
+            return false
+        }
+    }
+
+    /// Checks and plans a read on the node's present state.
+    public func prepare(_ request: consuming ReadRequest) throws(ServiceFailure) -> any PreparedRead
+    {
+        try present().backend.prepare(request)
+    }
+
+    /// Appends a whole object as clients read it.
+    ///
+    /// - Throws: `OBJECT_NOT_FOUND`.
+    public func get(
+        _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        try present().backend.get(id, in: bucket, into: &writer)
+    }
+
+    /// Holds the present state of a bucket so that it can be read piece by piece.
+    public func export(_ bucket: BucketName) throws(ServiceFailure) -> any BucketExport {
+        try present().backend.export(bucket)
+    }
+
+    // MARK: Writes
+
+    /// Queues a write for the node's writer. The completion is called when the write has been
+    /// committed to PostgreSQL and is visible on this node, or has failed.
+    public func submit(
+        _ write: Write, key: RequestKey?, by owner: String,
+        completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
+    ) {
+        do throws(ServiceFailure) {
+            try present().backend.submit(write, key: key, by: owner, completion: completion)
+        } catch {
+            completion(.failure(error))
+        }
+    }
+
+    // MARK: Operation
+
+    /// Compares this node with PostgreSQL, and its index with its copy, at one state.
+    public func check(until stop: StopSignal?) throws(ServiceFailure) -> CheckReport {
+        try present().check(configuration.address, limits, until: stop)
+    }
+
+    /// - Throws: always `OPERATION_NOT_ALLOWED`.
+    public func backup() throws(ServiceFailure) -> any StoreBackup {
+        throw ServiceFailure(
+            .notAllowed,
+            "the store is PostgreSQL: back it up with its own tools, such as pg_basebackup or pg_dump"
+        )
+    }
+
+    /// The statistics of this node.
+    public func statistics() -> BackendStatistics {
+        guard let node = node.withLock({ $0 }) else {
+            var statistics = BackendStatistics()
+            statistics.cluster = ClusterStatistics()
+            statistics.cluster?.rebuilds = rebuilds.load(ordering: .relaxed)
+            return statistics
+        }
+        var statistics = node.statistics()
+        statistics.cluster?.rebuilds = rebuilds.load(ordering: .relaxed)
+        return statistics
+    }
+
+    /// Whether the node can answer: not while it is rebuilt, nor with local reads while it lags.
+    public var isReady: Bool {
+        guard let node = node.withLock({ $0 }) else { return false }
+        return configuration.reads == .latest
+            || node.applied.lag() <= .milliseconds(limits.followMilliseconds)
+    }
+}

@@ -1,0 +1,71 @@
+import EmbeddedBackend
+import PostgresStore
+
+/// What a node remembers of the state of PostgreSQL that it has reached: the epoch, and the batch
+/// that led to the state.
+struct StateMark {
+    let epoch: UUIDBytes
+    /// Nil before the first batch.
+    let batch: UUIDBytes?
+
+    init(epoch: UUIDBytes, batch: UUIDBytes?) {
+        self.epoch = epoch
+        self.batch = batch
+    }
+
+    /// Nil for bytes that are no mark.
+    init?(_ bytes: [UInt8]) {
+        guard let epoch = UUIDBytes(bytes.prefix(16)) else { return nil }
+        self.epoch = epoch
+        batch = UUIDBytes(bytes.dropFirst(16))
+    }
+
+    var bytes: [UInt8] { epoch.bytes + (batch?.bytes ?? []) }
+}
+
+extension SharedState {
+    var stateMark: StateMark? { StateMark(mark) }
+}
+
+extension ClusterTables.Tail {
+    /// The changes as a node takes them over.
+    var shared: SharedChanges {
+        SharedChanges(
+            to: SharedState(
+                change: head.change, mark: StateMark(epoch: head.epoch, batch: batch).bytes),
+            by: changes)
+    }
+
+    /// Why PostgreSQL does not continue the history of a state; nil if it does.
+    func divergence(from state: SharedState) -> Divergence? {
+        Divergence(of: state, from: head, continues: continues)
+    }
+}
+
+/// Why PostgreSQL does not continue the history of a node's state.
+enum Divergence: Sendable, CustomStringConvertible {
+    /// The node's epoch has ended.
+    case epoch
+    /// PostgreSQL has lost changes that the node has.
+    case loss(head: UInt64, node: UInt64)
+
+    /// Nil if it does.
+    init?(of state: SharedState, from head: ClusterTables.Head, continues: Bool) {
+        if state.stateMark?.epoch != head.epoch {
+            self = .epoch
+        } else if !continues || head.change < state.change {
+            self = .loss(head: head.change, node: state.change)
+        } else {
+            return nil
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .epoch: "PostgreSQL has begun a new epoch"
+        case .loss(let head, let node):
+            "PostgreSQL has lost changes of this node: it is at change \(head), the node was at "
+                + "\(node)"
+        }
+    }
+}

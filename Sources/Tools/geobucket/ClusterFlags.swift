@@ -1,0 +1,63 @@
+import ArgumentParser
+import PostgresStore
+import ReplicatedBackend
+
+/// The flags of `serve` for a store in PostgreSQL.
+struct ClusterFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The file of this node's copy of a store in PostgreSQL; it may be deleted while the node is down. (default: ./geobucket-cache.sqlite)",
+            valueName: "path"))
+    var cache: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What reads on a store in PostgreSQL see: every answered write, wherever it was sent (latest), or what this node already has (local). (default: latest)",
+            valueName: "latest|local"))
+    var reads: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The schema of the tables in PostgreSQL. (default: geobucket)", valueName: "name"))
+    var postgresSchema: String?
+
+    private static let defaultCache = "./geobucket-cache.sqlite"
+    private static let defaultSchema = "geobucket"
+
+    /// Where the data are if the store is in PostgreSQL; nil if it is a file.
+    ///
+    /// - Throws: for a flag that only a store in PostgreSQL has.
+    func configuration(
+        of store: String, _ settings: Settings
+    ) throws -> ReplicatedBackend.Configuration? {
+        let cache = settings.string("cache", flag: cache)
+        let reads = settings.string("reads", flag: reads)
+        let schema = settings.string("postgresSchema", flag: postgresSchema)
+        guard PostgresAddress.isAddress(store) else {
+            for (flag, value) in [
+                ("--cache", cache), ("--reads", reads), ("--postgres-schema", schema),
+            ] where value != nil {
+                throw ValidationError("\(flag) needs a --store in PostgreSQL: postgresql://…")
+            }
+            if store.contains("://") {
+                throw ValidationError(
+                    "--store: expected a file, or an address that begins with postgresql://")
+            }
+            return nil
+        }
+        guard let reads = ReplicatedBackend.Reads(rawValue: reads ?? "latest") else {
+            throw ValidationError("--reads: \"\(reads ?? "")\" is neither latest nor local")
+        }
+        return ReplicatedBackend.Configuration(
+            address: try address(store, schema ?? Self.defaultSchema),
+            cache: cache ?? Self.defaultCache, reads: reads)
+    }
+
+    private func address(_ store: String, _ schema: String) throws -> PostgresAddress {
+        do throws(PostgresFailure) {
+            return try PostgresAddress(url: store, schema: schema)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Backend
+import EmbeddedBackend
+import Logging
+import ObjectStore
+import Objects
+import ReplicatedBackend
+
+/// The store that `serve` runs on.
+enum ServedStore {
+    case file(path: String, ObjectStore.Durability)
+    case cluster(ReplicatedBackend.Configuration)
+
+    /// Opens the store, and logs what it holds.
+    func open(_ limits: Limits, _ logger: Logger) throws -> any ClosableBackend {
+        let start = ContinuousClock.now
+        do {
+            let backend = try opened(limits, logger)
+            let statistics = backend.statistics()
+            logger.info(
+                "store open",
+                metadata: [
+                    "buckets": "\(statistics.buckets)",
+                    "objects": "\(statistics.objects)", "points": "\(statistics.points)",
+                    "seconds": "\((ContinuousClock.now - start) / .seconds(1))",
+                ])
+            return backend
+        } catch {
+            throw CommandFailure("the store cannot be opened: \(error)")
+        }
+    }
+
+    private func opened(
+        _ limits: Limits, _ logger: Logger
+    ) throws(StoreFailure) -> any ClosableBackend {
+        switch self {
+        case .file(let path, let durability):
+            return try EmbeddedBackend(
+                path: path, durability: durability, limits: limits, logger: logger)
+        case .cluster(let configuration):
+            logger.info(
+                "connecting to PostgreSQL",
+                metadata: ["database": "\(configuration.address.summary)"])
+            let progress = CopyProgress()
+            defer { progress.clear() }
+            return try ReplicatedBackend(
+                configuration, limits: limits, logger: logger, progress: { progress.show($0) })
+        }
+    }
+}
+
+/// A backend that ends with its process.
+protocol ClosableBackend: Backend {
+    func close() throws(StoreFailure)
+}
+
+extension EmbeddedBackend: ClosableBackend {}
+
+extension ReplicatedBackend: ClosableBackend {}

@@ -1,0 +1,98 @@
+import Backend
+import Dispatch
+import JSONText
+import Objects
+import PostgresStore
+import ReplicatedBackend
+import Synchronization
+
+/// Two nodes of one cluster as one back end: writes go to the first, reads to the second, which has
+/// to see what the first has answered.
+public final class NodePair: TestedBackend {
+    private let writing: ReplicatedBackend
+    private let reading: ReplicatedBackend
+
+    /// - Parameter opening: the path stands for a schema of the test process's server.
+    public init(_ opening: BackendKind.Opening) throws {
+        func node(_ name: String) throws -> ReplicatedBackend {
+            var configuration = ReplicatedBackend.Configuration(
+                address: try PostgresAddress(
+                    url: PostgresServer.shared!.url, schema: Self.schema(of: opening.path)),
+                cache: "\(opening.path).\(name)")
+            configuration.tuning = opening.tuning
+            return try ReplicatedBackend(
+                configuration, limits: opening.limits, logger: opening.logger, now: opening.now)
+        }
+        writing = try node("writing")
+        reading = try node("reading")
+    }
+
+    private static func schema(of path: String) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in path.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return "test_\(String(hash, radix: 16))"
+    }
+
+    public func settle() {
+        writing.settle()
+        wait()
+        reading.settle()
+    }
+
+    public func close() throws {
+        try writing.close()
+        try reading.close()
+    }
+
+    /// Returns when the reading node has what the writing node has answered.
+    private func wait() {
+        let done = DispatchSemaphore(value: 0)
+        if !reading.mayRead(atLeast: nil, { _ in done.signal() }) { done.wait() }
+    }
+
+    public var storeName: String { reading.storeName }
+    public var readsAtOnce: Bool { reading.readsAtOnce }
+    public var answeredChange: ChangeNumber? { writing.answeredChange }
+    public var isReady: Bool { reading.isReady }
+
+    public func mayRead(
+        atLeast change: ChangeNumber?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool { reading.mayRead(atLeast: change, ready) }
+
+    public func prepare(
+        _ request: consuming ReadRequest
+    ) throws(ServiceFailure) -> any PreparedRead {
+        wait()
+        return try reading.prepare(request)
+    }
+
+    public func get(
+        _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        wait()
+        try reading.get(id, in: bucket, into: &writer)
+    }
+
+    public func export(_ bucket: BucketName) throws(ServiceFailure) -> any BucketExport {
+        wait()
+        return try reading.export(bucket)
+    }
+
+    public func submit(
+        _ write: Write, key: RequestKey?, by owner: String,
+        completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
+    ) { writing.submit(write, key: key, by: owner, completion: completion) }
+
+    public func statistics() -> BackendStatistics {
+        wait()
+        return reading.statistics()
+    }
+
+    public func check(until stop: StopSignal?) throws(ServiceFailure) -> CheckReport {
+        var report = try writing.check(until: stop)
+        report.problems += try reading.check(until: stop).problems
+        return report
+    }
+
+    public func backup() throws(ServiceFailure) -> any StoreBackup { try writing.backup() }
+}
