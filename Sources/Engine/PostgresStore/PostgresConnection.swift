@@ -25,16 +25,11 @@ final class PostgresConnection {
             throw .unavailable("out of memory")
         }
         self.handle = handle
-        do throws(PostgresFailure) {
-            try connect(until: deadline)
-        } catch {
-            PQfinish(handle)
-            throw error
-        }
+        // From here on `deinit` ends the connection, even if this throws.
+        try connect(until: deadline)
         PQsetnonblocking(handle, 1)
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
         guard PQenterPipelineMode(handle) == 1 else {
-            PQfinish(handle)
             throw .unavailable("the connection has no pipeline mode")
         }
     }

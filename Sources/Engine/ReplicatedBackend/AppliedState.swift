@@ -73,9 +73,6 @@ final class AppliedState: Sendable {
         let late = state.withLock { state in state.take { $0.deadline <= now } }
         for waiter in late { waiter.ready(failure) }
     }
-
-    /// Whether reads wait.
-    var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
 }
 
 extension AppliedState.State {

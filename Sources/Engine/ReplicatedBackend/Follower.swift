@@ -90,11 +90,11 @@ final class Follower: @unchecked Sendable {
             applied.see(head.change, at: begin)
         }
         try noteClock(tables)
-        while !isStopped.load(ordering: .relaxed) {
-            // Reads that wait are refused in time.
-            let time = applied.hasWaiters ? Outage.pause : Self.interval
-            guard let change = try tables.waitForChange(until: .now + time) else { return }
-            if change > applied.reached.change { return }
+        let end = ContinuousClock.now + Self.interval
+        while !isStopped.load(ordering: .relaxed), ContinuousClock.now < end {
+            let change = try tables.waitForChange(until: .now + Outage.pause)
+            if let change, change > applied.reached.change { return }
+            refuseLate()
         }
     }
 
