@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what a Debian or Ubuntu machine with a Swift toolchain still lacks to build GeoBucket.
-# Sourced or run by the other scripts; does nothing when nothing is missing.
+# Sourced or run by the other scripts; does nothing when nothing is missing. GEOBUCKET_ALSO_INSTALL names
+# further packages.
 set -euo pipefail
 
 fail() { printf 'geobucket: %s\n' "$1" >&2; exit 1; }
@@ -15,7 +16,7 @@ esac
 # build their shims, git for SwiftPM, and, for the tests, Python with venv (their foreign client) and
 # openssl (their certificates).
 needed=(git g++ libsqlite3-dev libsimdjson-dev zlib1g-dev libgeos-dev libgeographiclib-dev libssl-dev libpq-dev
-    python3 python3-venv netcat-openbsd jq openssl)
+    python3 python3-venv netcat-openbsd jq openssl ${GEOBUCKET_ALSO_INSTALL:-})
 missing=()
 for package in "${needed[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

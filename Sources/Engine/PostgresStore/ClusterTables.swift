@@ -44,6 +44,14 @@ public final class ClusterTables {
         try connection.run(statements, until: .now + answerTime)
     }
 
+    /// Adds the table `place`, unless it is there.
+    ///
+    /// - Throws: `.unusable` if the database has no PostGIS.
+    public func keepPlaces() throws(PostgresFailure) {
+        // Filling the table takes a while if there are many objects.
+        try PlaceTable.prepare(connection, address.schema, until: .now + .seconds(3_600))
+    }
+
     // MARK: Looking
 
     /// The present head.

@@ -33,7 +33,7 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         outage = Outage(limit: .milliseconds(limits.failoverMilliseconds))
     }
 
-    /// Makes every wait for PostgreSQL end soon.
+    /// Makes every wait for PostgreSQL end soon: nothing is tried a second time.
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
     func begin(
@@ -83,8 +83,9 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         _ body: (ClusterTables) throws(PostgresFailure) -> Result
     ) throws(StoreFailure) -> Result {
         var last = "it does not answer"
-        while !isStopped.load(ordering: .relaxed), outage.isWorthTrying(.now) {
-            let deadline = outage.deadline(.now)
+        while outage.isWorthTrying(.now) {
+            let isStopped = isStopped.load(ordering: .relaxed)
+            let deadline = isStopped ? .now : outage.deadline(.now)
             do throws(PostgresFailure) {
                 let result = try body(try connected(until: deadline))
                 outage.ended()
@@ -93,7 +94,7 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
                 tables = nil
                 last = reason
                 outage.failed(.now)
-                guard ContinuousClock.now < deadline else { break }
+                guard ContinuousClock.now < deadline, !isStopped else { break }
                 pause(Outage.pause)
             } catch {
                 tables = nil

@@ -25,6 +25,7 @@ final class Node: Sendable {
             logger.warning(
                 "synchronous_commit is off in PostgreSQL: its loss of power loses answered writes")
         }
+        if configuration.keepsGeometry { try tables.keepPlaces() }
         let cache = NodeCache(configuration.cache, logger: logger, progress: progress)
         let applied = AppliedState(try cache.prepare(tables))
         let address = configuration.address
@@ -49,13 +50,16 @@ final class Node: Sendable {
     /// Begins to follow.
     func start() { follower.start() }
 
-    /// - Parameter waitingForWrites: whether the submitted writes get the usual time.
-    func close(waitingForWrites: Bool) throws(StoreFailure) {
-        if !waitingForWrites { upstream.stop() }
+    /// Ends what follows and what waits. Writes that were submitted are still committed if
+    /// PostgreSQL answers at once.
+    func close() throws(StoreFailure) {
+        upstream.stop()
         follower.stop()
         looks.stop()
+        applied.refuse(
+            ServiceFailure(.temporarilyUnavailable, "the node has stopped following PostgreSQL"),
+            at: .now + .seconds(1 << 30))
         try backend.close()
-        upstream.stop()
     }
 
     /// Whether a read may begin now.

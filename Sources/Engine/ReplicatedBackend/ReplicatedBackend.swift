@@ -33,6 +33,8 @@ public final class ReplicatedBackend: Backend {
         public var cache: String
         /// What reads may miss.
         public var reads: Reads
+        /// Whether PostgreSQL keeps the points as geographies too.
+        public var keepsGeometry = false
         /// Thresholds and batch sizes of background work.
         public var tuning = InMemoryEngine.Tuning()
 
@@ -87,7 +89,7 @@ public final class ReplicatedBackend: Backend {
             defer { node = nil }
             return node
         }
-        try last?.close(waitingForWrites: true)
+        try last?.close()
     }
 
     /// Returns when every submitted write has been answered and no background work is in progress.
@@ -132,7 +134,7 @@ public final class ReplicatedBackend: Backend {
             guard let former, !isClosed.load(ordering: .relaxed) else { return }
             logger.error("the node is rebuilt", metadata: ["reason": "\(divergence)"])
             rebuilds.add(1, ordering: .relaxed)
-            try? former.close(waitingForWrites: false)
+            try? former.close()
             while !isClosed.load(ordering: .relaxed) {
                 do throws(StoreFailure) {
                     if case .loss = divergence { try endEpoch(of: state) }

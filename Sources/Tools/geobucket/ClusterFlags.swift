@@ -21,6 +21,12 @@ struct ClusterFlags: ParsableArguments {
             "The schema of the tables in PostgreSQL. (default: geobucket)", valueName: "name"))
     var postgresSchema: String?
 
+    @Flag(
+        help:
+            "Keep a table of all points as geographies in PostgreSQL, for other programs; needs PostGIS."
+    )
+    var postgresGeometry = false
+
     private static let defaultCache = "./geobucket-cache.sqlite"
     private static let defaultSchema = "geobucket"
 
@@ -33,7 +39,11 @@ struct ClusterFlags: ParsableArguments {
         let cache = settings.string("cache", flag: cache)
         let reads = settings.string("reads", flag: reads)
         let schema = settings.string("postgresSchema", flag: postgresSchema)
+        let keepsGeometry = try settings.bool("postgresGeometry", flag: postgresGeometry)
         guard PostgresAddress.isAddress(store) else {
+            if keepsGeometry {
+                throw ValidationError("--postgres-geometry needs a --store in PostgreSQL")
+            }
             for (flag, value) in [
                 ("--cache", cache), ("--reads", reads), ("--postgres-schema", schema),
             ] where value != nil {
@@ -48,9 +58,11 @@ struct ClusterFlags: ParsableArguments {
         guard let reads = ReplicatedBackend.Reads(rawValue: reads ?? "latest") else {
             throw ValidationError("--reads: \"\(reads ?? "")\" is neither latest nor local")
         }
-        return ReplicatedBackend.Configuration(
+        var configuration = ReplicatedBackend.Configuration(
             address: try address(store, schema ?? Self.defaultSchema),
             cache: cache ?? Self.defaultCache, reads: reads)
+        configuration.keepsGeometry = keepsGeometry
+        return configuration
     }
 
     private func address(_ store: String, _ schema: String) throws -> PostgresAddress {

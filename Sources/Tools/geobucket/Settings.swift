@@ -18,7 +18,9 @@ struct Settings {
         "postgresSchema",
     ]
 
-    private static let switches: Set<String> = ["insecure", "jwtWithoutExpiry"]
+    private static let switches: Set<String> = [
+        "insecure", "jwtWithoutExpiry", "postgresGeometry",
+    ]
 
     private static let numbers: Set<String> = Set(
         ["drainSeconds"] + LimitSetting.all.map(\.name))
