@@ -297,7 +297,8 @@ let package = Package(
             name: "BackendContractTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
-                "ObjectStore", "GeoBucketClient", "TestSupport",
+                "ObjectStore", "PostgresStore", "ReplicatedBackend", "GeoBucketClient",
+                "TestSupport",
             ]),
         .testTarget(
             name: "EndToEndTests",

@@ -26,8 +26,9 @@ final class Follower: @unchecked Sendable {
     private var isSkewed = false
     private var nextClock = ContinuousClock.now
 
-    /// The longest time without a look at the head.
-    private static let interval = Duration.seconds(1)
+    /// The longest time without a look at the head. A node that reads locally has to know in time
+    /// that it is not behind.
+    private let interval: Duration
     /// The time between two looks at the server's clock.
     private static let clockInterval = Duration.seconds(10)
     /// A node whose clock is off by more than this says so in the log; milliseconds.
@@ -39,6 +40,7 @@ final class Follower: @unchecked Sendable {
         diverged: @escaping @Sendable (Divergence) -> Void
     ) {
         self.address = address
+        interval = .milliseconds(min(1_000, max(limits.followMilliseconds / 4, 1)))
         self.limits = limits
         self.applied = applied
         self.backend = backend
@@ -90,9 +92,9 @@ final class Follower: @unchecked Sendable {
             applied.see(head.change, at: begin)
         }
         try noteClock(tables)
-        let end = ContinuousClock.now + Self.interval
+        let end = ContinuousClock.now + interval
         while !isStopped.load(ordering: .relaxed), ContinuousClock.now < end {
-            let change = try tables.waitForChange(until: .now + Outage.pause)
+            let change = try tables.waitForChange(until: min(.now + Outage.pause, end))
             if let change, change > applied.reached.change { return }
             refuseLate()
         }

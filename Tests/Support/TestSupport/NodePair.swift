@@ -9,22 +9,39 @@ import Synchronization
 /// Two nodes of one cluster as one back end: writes go to the first, reads to the second, which has
 /// to see what the first has answered.
 public final class NodePair: TestedBackend {
-    private let writing: ReplicatedBackend
-    private let reading: ReplicatedBackend
+    public let writing: ReplicatedBackend
+    public let reading: ReplicatedBackend
 
     /// - Parameter opening: the path stands for a schema of the test process's server.
-    public init(_ opening: BackendKind.Opening) throws {
-        func node(_ name: String) throws -> ReplicatedBackend {
-            var configuration = ReplicatedBackend.Configuration(
-                address: try PostgresAddress(
-                    url: PostgresServer.shared!.url, schema: Self.schema(of: opening.path)),
-                cache: "\(opening.path).\(name)")
-            configuration.tuning = opening.tuning
-            return try ReplicatedBackend(
-                configuration, limits: opening.limits, logger: opening.logger, now: opening.now)
-        }
-        writing = try node("writing")
-        reading = try node("reading")
+    public convenience init(_ opening: BackendKind.Opening) throws {
+        self.init(
+            writing: try Self.node("writing", opening), reading: try Self.node("reading", opening))
+    }
+
+    private init(writing: ReplicatedBackend, reading: ReplicatedBackend) {
+        self.writing = writing
+        self.reading = reading
+    }
+
+    /// The same nodes in exchanged roles.
+    public var reversed: NodePair { NodePair(writing: reading, reading: writing) }
+
+    /// A node of the cluster that a path stands for.
+    ///
+    /// - Parameter name: the end of its cache's name.
+    public static func node(
+        _ name: String, _ opening: BackendKind.Opening
+    ) throws -> ReplicatedBackend {
+        var configuration = ReplicatedBackend.Configuration(
+            address: try address(of: opening.path), cache: "\(opening.path).\(name)")
+        configuration.tuning = opening.tuning
+        return try ReplicatedBackend(
+            configuration, limits: opening.limits, logger: opening.logger, now: opening.now)
+    }
+
+    /// Where the tables are that a path stands for.
+    public static func address(of path: String) throws -> PostgresAddress {
+        try PostgresAddress(url: PostgresServer.shared!.url, schema: schema(of: path))
     }
 
     private static func schema(of path: String) -> String {

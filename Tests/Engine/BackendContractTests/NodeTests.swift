@@ -1,0 +1,209 @@
+import Backend
+import Foundation
+import Objects
+import ReplicatedBackend
+import TestSupport
+import Testing
+
+@testable import PostgresStore
+
+/// What nodes of one cluster do that one back end alone cannot.
+@Suite(.enabled(if: PostgresServer.shared != nil)) struct NodeTests {
+    /// Two nodes; each client writes on one of them and reads on the other.
+    private static func withNodes(
+        _ body: (_ a: DirectClient, _ b: DirectClient, _ pair: NodePair, _ path: String)
+            async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/nodes"
+            let pair = try NodePair(.init(path: path))
+            defer { try? pair.close() }
+            let limits = Limits()
+            try await body(
+                DirectClient(backend: pair, limits: limits),
+                DirectClient(backend: pair.reversed, limits: limits), pair, path)
+        }
+    }
+
+    /// Runs statements on the tables, as somebody else might.
+    private static func run(_ statements: [String], at path: String) throws {
+        let address = try NodePair.address(of: path)
+        let deadline = ContinuousClock.now + .seconds(10)
+        let connection = try PostgresConnection(address, until: deadline)
+        try ClusterSchema.selectSchema(connection, address.schema, until: deadline)
+        _ = try connection.run(statements.map { PostgresStatement($0) }, until: deadline)
+    }
+
+    private static func put(_ id: String, _ number: Int, more: String = "") -> String {
+        #"{"bucket":"shops","id":"\#(id)","object":{"n":\#(number)}\#(more)}"#
+    }
+
+    @Test func `each node sees what the other has answered`() async throws {
+        try await Self.withNodes { a, b, _, _ in
+            for number in 0..<50 {
+                let (writer, other) = number.isMultiple(of: 2) ? (a, b) : (b, a)
+                try await writer.value("object.put", Self.put("x\(number % 7)", number))
+                for reader in [a, other] {
+                    let found = try await reader.value(
+                        "object.get", #"{"bucket":"shops","id":"x\#(number % 7)"}"#)
+                    #expect(found["n"]?.number?.exactInt == number)
+                }
+            }
+        }
+    }
+
+    @Test func `versions and request keys hold on every node`() async throws {
+        try await Self.withNodes { a, b, _, _ in
+            let keyed = Self.put("k1", 1, more: #","requestKey":"once""#)
+            let first = try await a.call("object.put", keyed)
+            #expect(try await b.call("object.put", keyed) == first)
+            let stale = try await b.refusal(
+                "object.put", Self.put("k1", 2, more: #","ifVersion":2"#))
+            #expect(stale?.errorCode == "OBJECT_VERSION_IS_STALE")
+            try await b.value("object.put", Self.put("k1", 2, more: #","ifVersion":1"#))
+            let other = try await a.refusal(
+                "object.put", Self.put("k1", 3, more: #","requestKey":"once""#))
+            #expect(other?.path == "requestKey")
+            let absent = try await a.refusal(
+                "object.put", Self.put("k1", 3, more: #","ifAbsent":true"#))
+            #expect(absent?.errorCode == "OBJECT_ALREADY_EXISTS")
+        }
+    }
+
+    @Test func `a bucket that was deleted and made again is the new one everywhere`() async throws {
+        try await Self.withNodes { a, b, pair, _ in
+            for round in 0..<5 {
+                for number in 0..<20 {
+                    try await a.value("object.put", Self.put("o\(number)", number + round))
+                }
+                try await b.value("bucket.delete", #"{"bucket":"shops"}"#)
+                try await a.value("object.put", Self.put("o1", 100 + round))
+                let count = try await b.value("bucket.count", #"{"bucket":"shops"}"#)
+                #expect(count["count"]?.number?.exactInt == 1)
+                let found = try await a.value("object.get", #"{"bucket":"shops","id":"o1"}"#)
+                #expect(found["n"]?.number?.exactInt == 100 + round)
+            }
+            #expect(try pair.check(until: nil).problems == [])
+        }
+    }
+
+    @Test func `both nodes write at once, and nothing is lost or done twice`() async throws {
+        try await Self.withNodes { a, b, pair, _ in
+            try await a.value("object.put", Self.put("sum", 0))
+            // Every increment is done under the version that it was read at.
+            @Sendable func increment(_ client: DirectClient) async throws {
+                while true {
+                    let present = try await client.value(
+                        "object.get", #"{"bucket":"shops","id":"sum"}"#)
+                    let value = try #require(present["n"]?.number?.exactInt)
+                    let version = try #require(present["_version"]?.number?.exactInt)
+                    let refusal = try await client.refusal(
+                        "object.put", Self.put("sum", value + 1, more: #","ifVersion":\#(version)"#)
+                    )
+                    if refusal == nil { return }
+                    #expect(refusal?.errorCode == "OBJECT_VERSION_IS_STALE")
+                }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for client in [a, b, a, b] {
+                    group.addTask { for _ in 0..<10 { try await increment(client) } }
+                }
+                try await group.waitForAll()
+            }
+            let sum = try await b.value("object.get", #"{"bucket":"shops","id":"sum"}"#)
+            #expect(sum["n"]?.number?.exactInt == 40 && sum["_version"]?.number?.exactInt == 41)
+            #expect(try pair.check(until: nil).problems == [])
+        }
+    }
+
+    @Test func `a node without a cache copies the tables, one with a cache goes on from there`()
+        async throws
+    {
+        try await Self.withNodes { a, b, pair, path in
+            let points =
+                #""p":[{"_type":"point","lat":1,"lon":2},{"_type":"point","lat":-90,"lon":180}]"#
+            for number in 0..<100 {
+                let text = "{\"n\":1.0,\(points),\"expires\":\(number)}"
+                try await a.value(
+                    "object.put",
+                    #"{"bucket":"b\#(number % 3)x","id":"o\#(number)","object":\#(text)}"#)
+            }
+            try await b.value("object.delete", #"{"bucket":"b0x","id":"o0"}"#)
+            for name in ["fresh", "fresh"] {
+                let node = try NodePair.node(name, .init(path: path))
+                #expect(node.statistics().objects == 99 && node.statistics().points == 198)
+                #expect(try node.check(until: nil).problems == [])
+                try node.close()
+                try await a.value("object.put", #"{"bucket":"b0x","id":"o0","object":{}}"#)
+                try await a.value("object.delete", #"{"bucket":"b0x","id":"o0"}"#)
+            }
+            #expect(try pair.check(until: nil).problems == [])
+        }
+    }
+
+    @Test func `a node whose changes PostgreSQL has lost is rebuilt, and so are the others`()
+        async throws
+    {
+        try await Self.withNodes { a, b, pair, path in
+            try await a.value("object.put", Self.put("kept", 1))
+            _ = try await b.call("object.get", #"{"bucket":"shops","id":"kept"}"#)
+            try Self.run(["CREATE TABLE before AS SELECT * FROM head"], at: path)
+            try await a.value("object.put", Self.put("lost", 2))
+            // What a standby that lagged has when it is promoted.
+            try Self.run(
+                [
+                    "BEGIN", "DELETE FROM object WHERE id = 'lost'",
+                    "DELETE FROM batch WHERE last_change > (SELECT change FROM before)",
+                    "UPDATE head SET change = (SELECT change FROM before)", "COMMIT",
+                ], at: path)
+            let end = ContinuousClock.now + .seconds(60)
+            while ContinuousClock.now < end {
+                let rebuilt = [pair.writing, pair.reading].allSatisfy {
+                    $0.statistics().cluster!.rebuilds > 0 && $0.isReady
+                }
+                if rebuilt { break }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            for client in [a, b] {
+                let refusal = try await client.refusal(
+                    "object.get", #"{"bucket":"shops","id":"lost"}"#)
+                #expect(refusal?.errorCode == "OBJECT_NOT_FOUND")
+            }
+            try await b.value("object.put", Self.put("new", 3))
+            let found = try await b.value("object.get", #"{"bucket":"shops","id":"new"}"#)
+            #expect(found["n"]?.number?.exactInt == 3)
+            #expect(try pair.check(until: nil).problems == [])
+        }
+    }
+
+    @Test func `a difference between a node and PostgreSQL is found`() async throws {
+        try await Self.withNodes { a, _, pair, path in
+            try await a.value("object.put", Self.put("o1", 1))
+            try await a.value("object.put", Self.put("o2", 1))
+            try Self.run(["DELETE FROM object WHERE id = 'o1'"], at: path)
+            let problems = try pair.writing.check(until: nil).problems
+            #expect(
+                problems == ["bucket shops: PostgreSQL has 1 objects, this node has 2"])
+        }
+    }
+
+    @Test(arguments: [
+        ("postgresql://me:secret@db1,db2:5433/geo?x=y", "geobucket", false),
+        ("postgresql://me:secret@db1:5433/geo", "Geo", false),
+        ("postgresql://me:secret@db1:5433/geo", "geo;drop", false),
+        ("postgresql://me:secret@db1:5433/geo", "1geo", false),
+        ("postgresql://me:secret@db1:5433/geo", "geo_1", true),
+        ("postgres:///geo?host=/run/pg&password=secret", "geo", true),
+    ])
+    func `an address says what is wrong with it, and never its password`(
+        url: String, schema: String, isRight: Bool
+    ) {
+        do throws(PostgresFailure) {
+            let address = try PostgresAddress(url: url, schema: schema)
+            #expect(isRight && !address.summary.contains("secret"))
+            #expect(address.summary.contains("geo"))
+        } catch {
+            #expect(!isRight && !error.description.contains("secret"), "\(error)")
+        }
+    }
+}
