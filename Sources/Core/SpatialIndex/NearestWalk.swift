@@ -37,6 +37,7 @@ public struct NearestWalk: DistanceWalk {
     private var known: Set<Slot> = []
     private var open: BinaryHeap<Open>
     private var found: BinaryHeap<Found>
+    private var pace = Pace()
 
     /// The number of nodes and leaves that have been opened.
     public private(set) var visitedNodes = 0
@@ -84,13 +85,17 @@ public struct NearestWalk: DistanceWalk {
     public typealias Selection = (UnsafeMutableBufferPointer<Slot>) -> Int
 
     /// The next point; `nil` if none is left.
-    public mutating func next() -> (slot: Slot, distance: Distance)? { next(of: nil) }
+    public mutating func next() -> (slot: Slot, distance: Distance)? { next(of: nil) { false } }
 
     /// The next point whose slot is wanted. Unwanted points are dropped up to sixteen at a time,
     /// before their distances are computed.
-    public mutating func next(of selection: Selection?) -> (slot: Slot, distance: Distance)? {
+    ///
+    /// - Parameter isOver: asked now and then; true ends the walk.
+    public mutating func next(
+        of selection: Selection?, until isOver: () -> Bool
+    ) -> (slot: Slot, distance: Distance)? {
         guard left > 0 else { return nil }
-        while true {
+        while !pace.isOver(isOver) {
             if let nearest = found.first {
                 guard let candidate = open.first, candidate.bound <= nearest.beyond else {
                     _ = found.popFirst()
@@ -106,6 +111,7 @@ public struct NearestWalk: DistanceWalk {
             default: openNodes(candidate, selection)
             }
         }
+        return nil
     }
 
     private mutating func measure(_ candidate: Open) {

@@ -10,6 +10,8 @@ extension PointIndex {
 
     /// Calls `body` with the slots that have a point in the shape and their distances by a measure,
     /// up to sixteen at a time and in no particular order, until it returns false.
+    ///
+    /// Now and then it gets none, so that it can end a long search that finds little.
     public func visit(
         in shape: GeoShape, by measure: GeoMeasure,
         _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Bool
@@ -20,13 +22,24 @@ extension PointIndex {
 
     /// Appends each slot with a point in the shape, in no particular order. Only points at the
     /// shape's edge need the exact test.
-    public func append(in shape: GeoShape, to slots: inout [Slot]) {
-        withUnsafeMutablePointer(to: &slots) { Append(slots: $0).answer(shape, of: self) }
+    ///
+    /// - Parameter isOver: asked now and then; true ends the search, which has found a part.
+    public func append(
+        in shape: GeoShape, to slots: inout [Slot], until isOver: () -> Bool = { false }
+    ) {
+        withUnsafeMutablePointer(to: &slots) {
+            Append(slots: $0).answer(shape, of: self) { !isOver() }
+        }
     }
 
     /// The number of slots with a point in the shape.
-    public func count(in shape: GeoShape) -> Int {
-        shape.isEverywhere ? count : Count().answer(shape, of: self)
+    public func count(in shape: GeoShape) -> Int { count(in: shape) { false }! }
+
+    /// The number of slots with a point in the shape; nil if it took too long.
+    ///
+    /// - Parameter isOver: asked now and then; true ends the search.
+    public func count(in shape: GeoShape, until isOver: () -> Bool) -> Int? {
+        shape.isEverywhere ? count : Count().answer(shape, of: self) { !isOver() }
     }
 
     /// The approximate number of slots with a point in the shape, from 0 to `count`.
@@ -121,7 +134,8 @@ private struct MeasuredVisit: RegionQuery {
     func answer<R: Region>(
         _ region: R, of index: PointIndex, _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Bool
     ) {
-        let finished = index.searchDelta(region) { slot, latitude, longitude in
+        func goesOn() -> Bool { body(UnsafeBufferPointer(start: nil, count: 0)) }
+        let finished = index.searchDelta(region, goesOn) { slot, latitude, longitude in
             let position = Coordinate(latitude: latitude, longitude: longitude)
             let distance = index.distance(of: slot, at: position, by: measure)
             let point = MeasuredPoint(distance: distance, slot: slot)
@@ -132,7 +146,8 @@ private struct MeasuredVisit: RegionQuery {
             points in
             for record in index.tiers {
                 var known: Set<Slot> = []
-                let finished = record.tier.tree.search(region, positions: true) { leaf, lanes in
+                let finished = record.tier.tree.search(region, positions: true, goesOn) {
+                    leaf, lanes in
                     let count = collect(
                         leaf, lanes, of: record, in: index, region, &known, to: points)
                     return count == 0 || body(UnsafeBufferPointer(rebasing: points[..<count]))
@@ -194,15 +209,17 @@ private struct Append: RegionQuery {
     /// Borrowed from the caller, which waits.
     let slots: UnsafeMutablePointer<[Slot]>
 
-    func answer<R: Region>(_ region: R, of index: PointIndex, _: (()) -> Bool) {
+    func answer<R: Region>(_ region: R, of index: PointIndex, _ body: (()) -> Bool) {
+        func goesOn() -> Bool { body(()) }
         func append(_ slot: Slot) -> Bool {
             slots.pointee.append(slot)
             return true
         }
-        _ = index.searchDelta(region) { slot, _, _ in append(slot) }
-        for record in index.tiers {
+        var finished = index.searchDelta(region, goesOn) { slot, _, _ in append(slot) }
+        for record in index.tiers where finished {
             var known: Set<Slot> = []
-            _ = record.tier.tree.search(region, positions: false) { leaf, lanes in
+            finished = record.tier.tree.search(region, positions: false, goesOn) {
+                leaf, lanes in
                 if lanes.inside == .max && record.isPlain {
                     slots.pointee.append(contentsOf: leaf.slots)
                     return true
@@ -218,24 +235,30 @@ private struct Append: RegionQuery {
 /// In a tree whose entries are all live and of different slots, nodes inside the region are counted
 /// without being opened.
 private struct Count: RegionQuery {
-    func answer<R: Region>(_ region: R, of index: PointIndex, _: (()) -> Bool) -> Int {
+    func answer<R: Region>(
+        _ region: R, of index: PointIndex, _ body: (()) -> Bool
+    ) -> Int? {
         var total = 0
+        func goesOn() -> Bool { body(()) }
         func count() -> Bool {
             total += 1
             return true
         }
-        _ = index.searchDelta(region) { _, _, _ in count() }
-        for record in index.tiers {
+        var finished = index.searchDelta(region, goesOn) { _, _, _ in count() }
+        for record in index.tiers where finished {
             if record.isPlain {
-                total += record.tier.tree.count(region)
+                let entries = record.tier.tree.count(region, goesOn)
+                total += entries ?? 0
+                finished = entries != nil
                 continue
             }
             var known: Set<Slot> = []
-            _ = record.tier.tree.search(region, positions: false) { leaf, lanes in
+            finished = record.tier.tree.search(region, positions: false, goesOn) {
+                leaf, lanes in
                 index.search(leaf, lanes, of: record, region, &known) { _, _, _ in count() }
             }
         }
-        return total
+        return finished ? total : nil
     }
 }
 
@@ -256,10 +279,11 @@ extension PointIndex {
         _ region: R, positions: Bool,
         _ body: (Slot, _ latitude: Double, _ longitude: Double) -> Bool
     ) {
-        guard searchDelta(region, body) else { return }
+        guard searchDelta(region, { true }, body) else { return }
         for record in tiers {
             var known: Set<Slot> = []
-            let finished = record.tier.tree.search(region, positions: positions) { leaf, lanes in
+            let finished = record.tier.tree.search(region, positions: positions) {
+                leaf, lanes in
                 search(leaf, lanes, of: record, region, &known, body)
             }
             guard finished else { return }
@@ -268,10 +292,13 @@ extension PointIndex {
 
     @inline(__always)
     fileprivate func searchDelta<R: Region>(
-        _ region: R, _ body: (Slot, _ latitude: Double, _ longitude: Double) -> Bool
+        _ region: R, _ goesOn: () -> Bool,
+        _ body: (Slot, _ latitude: Double, _ longitude: Double) -> Bool
     ) -> Bool {
         var known: Set<Slot> = []
+        var pace = Pace()
         for entry in delta {
+            guard !pace.isOver({ !goesOn() }) else { return false }
             let lanes = region.classify(entry)
             guard lanes.touched != 0 else { continue }
             let isIn =

@@ -1,4 +1,5 @@
 import CGlibc
+import PersistentStructures
 
 /// A node whose children remain to be examined, or a leaf (level -1).
 private struct Pending: BitwiseCopyable {
@@ -14,18 +15,23 @@ extension TierTree {
     /// Calls `report` with each leaf that holds points of the region, and with the lanes of these
     /// points: those certainly inside, and those touched that need the exact test.
     ///
-    /// - Parameter positions: whether `report` reads the degrees of points that are inside.
-    /// - Returns: false if `report` returned false, which ends the search.
+    /// - Parameters:
+    ///   - positions: whether `report` reads the degrees of points that are inside.
+    ///   - goesOn: asked now and then; false ends the search.
+    /// - Returns: false if `report` or `goesOn` returned false, which ends the search.
     /// - Complexity: O(log n + nodes on the region's edge + leaves inside).
     @inline(__always)
     func search<R: Region>(
-        _ region: R, positions: Bool, _ report: (_ leaf: Leaf, _ lanes: Lanes) -> Bool
+        _ region: R, positions: Bool, _ goesOn: () -> Bool = { true },
+        _ report: (_ leaf: Leaf, _ lanes: Lanes) -> Bool
     ) -> Bool {
         withUnsafeTemporaryAllocation(of: Pending.self, capacity: Self.stackCapacity) { stack in
             stack.initializeElement(
                 at: 0, to: Pending(number: 0, level: Int8(levels - 1), isInside: false))
             var depth = 1
+            var pace = Pace()
             while depth > 0 {
+                guard !pace.isOver({ !goesOn() }) else { return false }
                 depth -= 1
                 let pending = stack[depth]
                 let number = Int(pending.number)
@@ -98,15 +104,18 @@ extension TierTree {
         }
     }
 
-    /// The number of entries in the region, dead or alive. It is meant for a tree in which all
-    /// entries are live.
+    /// The number of entries in the region, dead or alive; nil if `goesOn`, which is asked now and
+    /// then, returned false. It is meant for a tree in which all entries are live.
     ///
     /// - Complexity: O(log n + nodes on the region's edge). Nodes inside the region are not opened.
-    func count<R: Region>(_ region: R) -> Int {
-        count(region, group: 0, level: levels - 1)
+    func count<R: Region>(_ region: R, _ goesOn: () -> Bool) -> Int? {
+        var pace = Pace()
+        return count(region, group: 0, level: levels - 1) { pace.isOver { !goesOn() } }
     }
 
-    private func count<R: Region>(_ region: R, group number: Int, level: Int) -> Int {
+    private func count<R: Region>(
+        _ region: R, group number: Int, level: Int, _ isOver: () -> Bool
+    ) -> Int? {
         let lanes = region.nodes(group(number, level: level))
             .first(childCount(ofGroup: number, level: level))
         var total = 0
@@ -115,10 +124,13 @@ extension TierTree {
             let lane = rest.trailingZeroBitCount
             rest &= rest - 1
             let child = number << 4 | lane
+            guard !isOver() else { return nil }
             if lanes.inside >> UInt16(lane) & 1 == 1 {
                 total += entries(below: child, level: level).count
             } else if level > 0 {
-                total += count(region, group: child, level: level - 1)
+                guard let below = count(region, group: child, level: level - 1, isOver)
+                else { return nil }
+                total += below
             } else {
                 total += count(region, leaf: child)
             }

@@ -284,7 +284,9 @@ private func compareCircle(
     #expect(measured(index, .circle(circle), measure) == inCircle, "\(here)")
     var selected = index.nearest(by: measure, within: radius)
     var thirds: [MeasuredPoint] = []
-    while let (slot, distance) = selected.next(of: { $0.keep { $0 % 3 == 0 } }) {
+    while let (slot, distance) = selected.next(
+        of: { $0.keep { $0 % 3 == 0 } }, until: { false })
+    {
         thirds.append(MeasuredPoint(distance: distance, slot: slot))
     }
     #expect(thirds == inCircle.filter { $0.slot % 3 == 0 }, "\(here), every third")

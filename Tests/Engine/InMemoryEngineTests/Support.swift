@@ -22,11 +22,11 @@ struct NoDocuments: DocumentSource {
 }
 
 func makeEngine(
-    _ tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(),
+    _ tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), limits: Limits = Limits(),
     ready: @escaping @Sendable () -> Void = {}
 ) -> InMemoryEngine {
     InMemoryEngine(
-        limits: Limits(), secret: [1], source: NoDocuments(), tuning: tuning, now: { 0 },
+        limits: limits, secret: [1], source: NoDocuments(), tuning: tuning, now: { 0 },
         backgroundWorkReady: ready)
 }
 

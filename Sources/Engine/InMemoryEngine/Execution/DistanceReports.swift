@@ -34,7 +34,7 @@ struct DistanceReports {
             ends.append(labels.count)
             let isKnown = number == known && matches.allSatisfy { $0.distance != nil }
             let distances =
-                isKnown ? nil : Self.distances(report, of: matches, in: execution.bucketView)
+                isKnown ? nil : Self.distances(report, of: matches, in: execution)
             for position in matches.indices {
                 let distance = distances.map { $0[position] } ?? matches[position].distance
                 micrometers.append(distance?.micrometers ?? -1)
@@ -45,17 +45,19 @@ struct DistanceReports {
     }
 
     private static func distances(
-        _ report: ReportedDistance, of matches: [Execution.Match], in bucket: BucketView
+        _ report: ReportedDistance, of matches: [Execution.Match], in execution: Execution
     ) -> [Distance?] {
-        guard let index = bucket.state.fields[report.field] else { return matches.map { _ in nil } }
+        guard let index = execution.bucketView.state.fields[report.field] else {
+            return matches.map { _ in nil }
+        }
         var slots = matches.map(\.slot)
         var distances: [Distance?] = []
         distances.reserveCapacity(slots.count)
         slots.withUnsafeMutableBufferPointer {
             index.forEachPosition(of: $0) {
-                distances.append($0.map(report.measure.distance))
+                distances.append(execution.isOver ? nil : $0.map(report.measure.distance))
             } several: {
-                distances.append(report.measure.nearest($0))
+                distances.append(execution.isOver ? nil : report.measure.nearest($0))
             }
         }
         return distances

@@ -26,6 +26,7 @@ extension Execution {
             var slots: [Slot] = []
             slots.reserveCapacity(plan.candidates + plan.candidates / 4)
             collect(plan.path, into: &slots)
+            try checkTime()
             if case .union = plan.path { slots = slots.sortedWithoutRepeats() }
             if startsBehindKey, first > 0 { slots.removeAll { $0 < first } }
             try forEachBatch(of: &slots, body)
@@ -44,24 +45,13 @@ extension Execution {
         guard let index = bucketView.state.fields[field] else { return }
         var walk = index.nearest(
             by: measure, within: radiusMeters, after: key.map(cursor), atMost: limit)
-        let selection = self.selection
-        while let (slot, distance) = walk.next(of: selection) {
+        let filter = plan.filter
+        let selection: NearestWalk.Selection? = filter.isEmpty ? nil : { filter.select($0) }
+        while let (slot, distance) = walk.next(of: selection, until: { bounds.areOver }) {
             guard try body(slot, distance) else { break }
         }
         visited += walk.visitedPoints
         try checkTime()
-    }
-
-    /// The filter of a walk. When the time is over it rejects everything.
-    private var selection: NearestWalk.Selection? {
-        guard !plan.filter.isEmpty else { return nil }
-        let (filter, bounds) = (plan.filter, bounds)
-        var (calls, isOver) = (0, false)
-        return { slots in
-            calls += 1
-            if calls & 255 == 0 { isOver = bounds.areOver }
-            return isOver ? 0 : filter.select(slots)
-        }
     }
 
     /// The place in a nearest-first walk directly after the object that a page key names.
@@ -96,6 +86,7 @@ extension Execution {
     ) throws(ServiceFailure) {
         var count = 0
         bucketView.state.fields[clause.field]?.visit(in: clause.shape, by: measure) { points in
+            guard !points.isEmpty else { return !bounds.areOver }
             count += points.count
             body(points)
             return true
@@ -123,7 +114,7 @@ extension Execution {
             for point in points where point.slot >= first { found.append(Ranked(point)) }
         }
         found.map(\.slot).withUnsafeBufferPointer { prefetch($0) }
-        ranking.sort(&found)
+        ranking.sort(&found, by: ranking.precedes)
         return found.prefix(limit).map {
             Match(slot: $0.slot, distance: Distance(micrometers: Int64($0.key)))
         }
@@ -132,7 +123,7 @@ extension Execution {
     /// Ranks the matches by the distance at which they were found; returns false if that is not
     /// their order.
     func insertMeasured(
-        into best: inout BestMatches<SlotRanking>
+        into best: inout BestMatches<BoundedRanking>
     ) throws(ServiceFailure) -> Bool {
         guard let clause = lonelyClause, let report = clause.report(orderedBy: order)
         else { return false }
@@ -147,7 +138,7 @@ extension Execution {
     ) throws(ServiceFailure) {
         let end = bucketView.state.slotCount
         let hasHoles = bucketView.state.count < end
-        var batch = [Slot](repeating: 0, count: SlotPredicate.batch)
+        var batch = [Slot](repeating: 0, count: plan.batch)
         var next = first
         while next < end {
             var count = 0
@@ -175,7 +166,7 @@ extension Execution {
         let after = key.flatMap { $0.values(of: order).first.map { (value: $0, slot: slot) } }
         var walk = OrderedWalk(index, column, descending: descending, after: after)
         var size = 32
-        var batch = [Slot](repeating: 0, count: SlotPredicate.batch)
+        var batch = [Slot](repeating: 0, count: plan.batch)
         while true {
             let count = batch.withUnsafeMutableBufferPointer {
                 walk.next(into: Slots(rebasing: $0[..<size]))
@@ -193,7 +184,7 @@ extension Execution {
     ) throws(ServiceFailure) {
         var first = 0
         while first < slots.count {
-            let next = min(first + SlotPredicate.batch, slots.count)
+            let next = min(first + plan.batch, slots.count)
             try count(next - first)
             guard try withSlots(&slots, first..<next, body) else { return }
             first = next
@@ -215,7 +206,9 @@ extension Execution {
         case .nothing: break
         case .ids(let found): slots += found
         case .geo(let clause):
-            bucketView.state.fields[clause.field]?.append(in: clause.shape, to: &slots)
+            bucketView.state.fields[clause.field]?.append(in: clause.shape, to: &slots) {
+                bounds.areOver
+            }
         case .lookup(let field, let range, _):
             guard let (index, column) = bucketView.state.columns.index(field) else { return }
             var walk = OrderedWalk(index, column, range: range)

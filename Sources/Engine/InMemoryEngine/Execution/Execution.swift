@@ -22,6 +22,7 @@ final class Execution {
     /// The parser for documents, taken from the pool when the first document is parsed.
     private var takenParser: JSONParser?
 
+    private var pace = Pace()
     var visited = 0
     private(set) var documentsRead = 0
     private(set) var matched = 0
@@ -159,8 +160,9 @@ final class Execution {
         if let measured = try measured(ranking, from: bound?.slot ?? 0, atMost: limit) {
             return measured
         }
-        var best = BestMatches(ranking, limit: limit, behind: bound)
-        if try insertMeasured(into: &best) { return matches(best.finish(), ranking) }
+        var best = BestMatches(
+            BoundedRanking(ranking: ranking, execution: self), limit: limit, behind: bound)
+        if try insertMeasured(into: &best) { return try matches(best.finish(), ranking) }
         var isInOrder = false
         if case .ordered = plan.path { isInOrder = true }
         try forEachCandidates(after: key) { slots throws(ServiceFailure) in
@@ -183,10 +185,13 @@ final class Execution {
             guard isInOrder, let worst = best.worst else { return true }
             return ranking.rank(last).key <= worst.key
         }
-        return matches(best.finish(), ranking)
+        return try matches(best.finish(), ranking)
     }
 
-    private func matches(_ ranked: [Ranked], _ ranking: SlotRanking) -> [Match] {
+    private func matches(
+        _ ranked: [Ranked], _ ranking: SlotRanking
+    ) throws(ServiceFailure) -> [Match] {
+        try checkTime()
         let reports = ranking.isByDistance
         return ranked.map { ranked in
             Match(
@@ -332,6 +337,10 @@ final class Execution {
         visited += candidates
         try checkTime()
     }
+
+    /// Whether the time was over at one of the last steps. Loops that cannot throw call it at each,
+    /// and from then on take none; `checkTime` fails afterwards.
+    var isOver: Bool { pace.isOver { bounds.areOver } }
 
     func checkTime() throws(ServiceFailure) {
         if bounds.isStopped {

@@ -22,6 +22,8 @@ struct Plan {
     var candidates: Int
     /// The estimated number of documents that will be read to decide on candidates.
     var documents: Int
+    /// How many candidates are tested and ranked before the clock is read again.
+    var batch = SlotPredicate.batch
     /// The estimated cost in microseconds.
     var cost: Double
 

@@ -328,6 +328,14 @@ struct Planner {
         reported.reduce(0) { $0 + $1.measure.nanoseconds / 1_000 * pointsPerObject($1.field) }
     }
 
+    /// As many candidates as are tested and measured in about 0.1 ms by these estimates, which are far
+    /// too low for some lines.
+    private func batch(of plan: Plan) -> Int {
+        let perCandidate = plan.filter.cost / 1_000 + perReport
+        return perCandidate * Double(SlotPredicate.batch) > 100
+            ? max(32, Int(100 / perCandidate)) : SlotPredicate.batch
+    }
+
     /// The average number of points that an object has at a field path.
     private func pointsPerObject(_ field: FieldPath) -> Double {
         bucketView.state.fields[field]?.pointsPerSlot ?? 1
@@ -348,6 +356,7 @@ struct Planner {
         plan.candidates = Int(candidates.rounded(.up))
         let passed = candidates * plan.filter.share
         let documents = plan.readsDocuments ? passed : 0
+        plan.batch = batch(of: plan)
         plan.documents = Int(documents.rounded(.up))
         plan.cost = Cost.base + candidates * (perCandidate(plan.path) + plan.filter.cost / 1_000)
         plan.cost += documents * (Cost.document + Cost.test * Double(plan.documentFilter.nodes))

@@ -21,7 +21,7 @@ extension Ranked {
 /// An order of slots whose values are all in memory, in columns and points.
 ///
 /// Without parts it is the order of creation.
-struct SlotRanking: MatchOrder, Sendable {
+struct SlotRanking: Sendable {
     let parts: [Part]
     /// Whether equal keys always mean equal values. This needs an order with at most one part.
     private let keyIsExact: Bool
@@ -92,7 +92,8 @@ struct SlotRanking: MatchOrder, Sendable {
         return a.slot < b.slot
     }
 
-    func sort(_ matches: inout [Ranked]) {
+    /// - Parameter precedes: the order of two matches, as the function of that name tells it.
+    func sort(_ matches: inout [Ranked], by precedes: (Ranked, Ranked) -> Bool) {
         if parts.isEmpty {
             matches.withUnsafeMutableBufferPointer {
                 $0.radixSort(digitBits: 7) { UInt64($0.slot) }
@@ -100,7 +101,7 @@ struct SlotRanking: MatchOrder, Sendable {
         } else if keyIsExact {
             matches.sort { $0.key != $1.key ? $0.key < $1.key : $0.slot < $1.slot }
         } else {
-            matches.sort { precedes($0, $1) }
+            matches.sort(by: precedes)
         }
     }
 

@@ -17,6 +17,8 @@ struct FoundPage {
         (matches, hasMore) = try execution.page(
             after: key, objects: planned.engine.pageObjects(planned.query))
         pages = PageWriter(execution, planned.query, matches)
+        // The distances that the page reports may have taken long.
+        try execution.checkTime()
     }
 
     /// Whether so many documents have to be read that a thread which other requests wait for should

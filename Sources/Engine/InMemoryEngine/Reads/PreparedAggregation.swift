@@ -20,7 +20,7 @@ final class PreparedAggregation: PreparedRead {
         var planned = PlannedQuery(query, in: bucket, by: principal, on: engine)
         // The estimate assumes that every candidate is visited; counting by nodes costs less.
         let isQuick = planned.isLight || !planned.isCostlyToCount
-        var totals = isQuick ? planned.totalsWithoutVisiting : nil
+        var totals = isQuick ? planned.totalsWithoutVisiting(within: engine.briefBounds) : nil
         if totals == nil, planned.isLight {
             // The run on a worker thread meets any failure again, and reports it.
             totals = try? planned.totalsByVisiting(within: engine.briefBounds)
@@ -35,8 +35,9 @@ final class PreparedAggregation: PreparedRead {
     func run(
         maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> ReadEnd {
-        let known = self.totals ?? planned.totalsWithoutVisiting
-        let totals = if let known { known } else { try visit(until: stop) }
+        let bounds = planned.engine.bounds(until: stop)
+        let known = self.totals ?? planned.totalsWithoutVisiting(within: bounds)
+        let totals = if let known { known } else { try visit(within: bounds) }
         let aggregations = planned.query.aggregations
         if !aggregations.isEmpty {
             try totals.write(aggregations, maximumBytes: maximumBytes, to: &writer)
@@ -44,8 +45,7 @@ final class PreparedAggregation: PreparedRead {
         return ReadEnd(count: totals.count)
     }
 
-    private func visit(until stop: StopSignal?) throws(ServiceFailure) -> Totals {
-        let bounds = planned.engine.bounds(until: stop)
+    private func visit(within bounds: ReadBounds) throws(ServiceFailure) -> Totals {
         planned.requestColumns()
         return try planned.awaitingColumns(within: bounds).totalsByVisiting(within: bounds)
     }
@@ -62,10 +62,12 @@ extension PlannedQuery {
         return totals
     }
 
-    /// The totals of the matches, if no candidate has to be visited.
-    fileprivate var totalsWithoutVisiting: Totals? {
+    /// The totals of the matches, if no candidate has to be visited and the time is enough.
+    fileprivate func totalsWithoutVisiting(within bounds: ReadBounds) -> Totals? {
         if plan.aggregated.all.isEmpty {
-            return countWithoutVisiting.map { Totals(count: $0, limits: engine.limits) }
+            return countWithoutVisiting(within: bounds).map {
+                Totals(count: $0, limits: engine.limits)
+            }
         }
         return plan.selectsAll ? Totals(allOf: query, in: state, limits: engine.limits) : nil
     }
@@ -79,7 +81,7 @@ extension PlannedQuery {
         }
     }
 
-    private var countWithoutVisiting: Int? {
+    private func countWithoutVisiting(within bounds: ReadBounds) -> Int? {
         guard plan.filter.isEmpty, case .all = plan.documentFilter else {
             return plan.countedMatches
         }
@@ -89,7 +91,7 @@ extension PlannedQuery {
         case .ids(let slots): return slots.count
         case .union, .lookup, .ordered: return nil
         case .geo(let clause), .nearest(let clause, _, _):
-            return state.fields[clause.field]?.count(in: clause.shape)
+            return state.fields[clause.field]?.count(in: clause.shape) { bounds.areOver }
         }
     }
 }
