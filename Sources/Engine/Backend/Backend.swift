@@ -55,7 +55,8 @@ public protocol Backend: Sendable {
     /// - Parameters:
     ///   - key: if a write has been done under this key within the last 24 hours, it is not done
     ///     again, and its answer is that of the first one.
-    ///   - owner: the principal that submits the write. The writes of several owners take turns.
+    ///   - owner: the principal that submits the write. Owners share the writer by the bytes of
+    ///     their writes.
     func submit(
         _ write: Write, key: RequestKey?, by owner: String,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void)

@@ -10,31 +10,19 @@ struct StoredDocuments: DocumentSource {
     func document(
         creation: ChangeNumber
     ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? {
-        do {
-            return try store.document(creation: creation)
-        } catch {
-            throw ServiceFailure(error)
-        }
+        try read { () throws(StoreFailure) in try store.document(creation: creation) }
     }
 
     func documents(
         creations: [ChangeNumber]
     ) throws(ServiceFailure) -> [(change: ChangeNumber, text: [UInt8])?] {
-        do {
-            return try store.documents(creations: creations)
-        } catch {
-            throw ServiceFailure(error)
-        }
+        try read { () throws(StoreFailure) in try store.documents(creations: creations) }
     }
 
     func forEachDocument(
         in bucket: BucketName, _ body: (ChangeNumber, [UInt8]) -> Bool
     ) throws(ServiceFailure) {
-        do {
-            try store.forEachDocument(in: bucket, body)
-        } catch {
-            throw ServiceFailure(error)
-        }
+        try read { () throws(StoreFailure) in try store.forEachDocument(in: bucket, body) }
     }
 }
 
@@ -45,10 +33,17 @@ struct FrozenDocuments: PresentDocuments {
     func document(
         creation: ChangeNumber
     ) throws(ServiceFailure) -> (change: ChangeNumber, text: [UInt8])? {
-        do {
-            return try store.document(creation: creation)
-        } catch {
-            throw ServiceFailure(error)
-        }
+        try read { () throws(StoreFailure) in try store.document(creation: creation) }
+    }
+}
+
+/// What a store answers, or its failure as clients see it.
+private func read<Answer>(
+    _ body: () throws(StoreFailure) -> Answer
+) throws(ServiceFailure) -> Answer {
+    do {
+        return try body()
+    } catch {
+        throw ServiceFailure(error)
     }
 }

@@ -8,16 +8,19 @@ import Runtime
 import Synchronization
 import WriteRules
 
-/// The one writer. It takes waiting writes, each owner's in turn, and combines them into one
-/// transaction (group commit). It then applies them to the engine and answers them.
+/// The one writer. It takes waiting writes and combines them into one transaction (group commit).
+/// It then applies them to the engine and answers them.
 ///
-/// A transaction takes the writes that waited when it began, for at most `commitMilliseconds`. A
-/// client that sends thousands of writes at once therefore does not make others wait for all of
-/// them.
+/// The owners of writes share the writer by the bytes of their writes. A transaction takes the
+/// writes that waited when it began, for at most `commitMilliseconds`, and no long write besides
+/// writes of other owners. A client that sends many or long writes at once therefore makes others
+/// wait for one of its writes, or for some milliseconds, but not for all of them.
 final class Writer: Sendable {
     private struct Pending: Sendable {
         let write: Write
         let key: RequestKey?
+        let owner: String
+        let bytes: Int
         let completion: @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     }
 
@@ -63,9 +66,10 @@ final class Writer: Sendable {
         _ write: Write, _ key: RequestKey?, by owner: String,
         _ completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
+        let pending = Pending(
+            write: write, key: key, owner: owner, bytes: write.memoryBytes, completion: completion)
         let isFirst = state.withLock { state in
-            state.pending.append(
-                Pending(write: write, key: key, completion: completion), of: owner)
+            state.pending.append(pending, of: owner, cost: pending.bytes)
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
@@ -151,11 +155,14 @@ final class Writer: Sendable {
         }
     }
 
-    /// Takes another write for the group. A write that has to see earlier writes through the engine
-    /// begins a group of its own.
-    private func takeFollowing() -> Pending? {
+    /// Takes another write for the group that begins with `first`. A write that has to see earlier
+    /// writes through the engine begins a group of its own, and so does one that would make other
+    /// owners wait long.
+    private func take(following first: Pending) -> Pending? {
         state.withLock { state in
-            guard let next = state.pending.first, !next.write.needsPublished else { return nil }
+            guard let next = state.pending.first, !next.write.needsPublished,
+                next.owner == first.owner || next.bytes < tuning.bytesForOwnGroup
+            else { return nil }
             return state.pending.popFirst()?.element
         }
     }
@@ -170,7 +177,9 @@ final class Writer: Sendable {
                 deletingMany: deletesMany(group[0].write), keys: keys(of: group)
             ) { evaluator in
                 var answers = try group.map { try evaluator.perform($0.write, key: $0.key) }
-                while group.count <= count, ContinuousClock.now < end, let next = takeFollowing() {
+                while group.count <= count, ContinuousClock.now < end,
+                    let next = take(following: group[0])
+                {
                     group.append(next)
                     answers.append(try evaluator.perform(next.write, key: next.key))
                 }
@@ -193,7 +202,7 @@ final class Writer: Sendable {
         switch error {
         case .interrupted: return commit(group)
         case .busy, .unreachable, .diverged:
-            while group.count <= count, let next = takeFollowing() { group.append(next) }
+            while group.count <= count, let next = take(following: group[0]) { group.append(next) }
         default:
             if group.count > 1 {
                 for pending in group { commit([pending]) }

@@ -60,6 +60,9 @@ public final class InMemoryEngine: Sendable {
         public var pointsPerTree = PointIndex.defaultDeltaCapacity
         /// The least time with hardly any writes to an index before it is merged into one tree.
         public var rest = Duration.seconds(1)
+        /// A write of at least this many bytes does not join the writes of other owners in one
+        /// transaction.
+        public var bytesForOwnGroup = 1 << 16
         /// From this many objects in a bucket, `deleteWhere` no longer hands each document to the
         /// engine.
         public var objectsForFreezing = 1_000

@@ -1,11 +1,32 @@
 import DequeModule
 
-/// A queue of elements that belong to several owners. The owners take turns, so before an owner's
-/// next element at most one element of each other owner is taken.
+/// A queue of elements that belong to several owners. The owners share it by the costs of their
+/// elements, so a costly element waits for as much as it costs from each other owner. If all
+/// elements cost the same, the owners take turns.
+///
+///     var queue = FairQueue<String>()
+///     queue.append("long", of: "anna", cost: 3)
+///     queue.append("short", of: "ben")
+///     queue.append("short too", of: "ben")
+///     queue.popFirst()                        // "short", then "short too", then "long"
+///
+/// - Reference: Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications",
+///   INFOCOM 1994.
 public struct FairQueue<Element> {
-    private var waiting: [String: Deque<Element>] = [:]
-    /// The owners of waiting elements, each once, in the order of their turns.
-    private var turns: Deque<String> = []
+    /// The turn of an owner with waiting elements.
+    private struct Turn {
+        let owner: String
+        /// The clock when the owner's next element has been taken.
+        let end: Int
+    }
+
+    private var waiting: [String: Deque<(element: Element, cost: Int)>] = [:]
+    /// One turn for each owner of waiting elements. Ends ascend; equal ones are in the order in
+    /// which the turns were added.
+    private var turns: Deque<Turn> = []
+    /// The latest end of a turn that an owner has had. An owner's turns therefore advance it by
+    /// what the owner's elements cost, and an owner without elements gains nothing by waiting.
+    private var clock = 0
     /// The number of waiting elements of all owners.
     public private(set) var count = 0
 
@@ -16,33 +37,47 @@ public struct FairQueue<Element> {
     public var isEmpty: Bool { count == 0 }
 
     /// The waiting elements in no particular order.
-    public var elements: some Sequence<Element> { waiting.values.lazy.joined() }
+    public var elements: some Sequence<Element> {
+        waiting.values.lazy.joined().map(\.element)
+    }
 
     /// The next element.
-    public var first: Element? { turns.first.flatMap { waiting[$0]!.first } }
+    public var first: Element? { turns.first.flatMap { waiting[$0.owner]!.first?.element } }
 
-    /// Adds an element after the other elements of its owner. A new owner's turn comes last.
+    /// Adds an element after the other elements of its owner.
     ///
-    /// - Complexity: O(1), amortised.
-    public mutating func append(_ element: Element, of owner: String) {
+    /// - Complexity: O(1) amortised, or O(owners) if the owner has no other element.
+    public mutating func append(_ element: Element, of owner: String, cost: Int = 1) {
         count += 1
-        if waiting[owner]?.append(element) == nil {
-            waiting[owner] = [element]
-            turns.append(owner)
+        if waiting[owner]?.append((element, cost)) == nil {
+            waiting[owner] = [(element, cost)]
+            addTurn(of: owner, cost: cost)
         }
     }
 
     /// Removes and returns the next element.
     ///
     /// - Parameter isReady: returns whether an owner may have its turn. Other owners are skipped.
+    /// - Complexity: O(owners).
     public mutating func popFirst(
         where isReady: (_ owner: String) -> Bool = { _ in true }
     ) -> (owner: String, element: Element)? {
-        guard let position = turns.firstIndex(where: isReady) else { return nil }
-        let owner = turns.remove(at: position)
-        let element = waiting[owner]!.removeFirst()
-        if waiting[owner]!.isEmpty { waiting[owner] = nil } else { turns.append(owner) }
+        guard let position = turns.firstIndex(where: { isReady($0.owner) }) else { return nil }
+        let turn = turns.remove(at: position)
+        clock = max(clock, turn.end)
+        let element = waiting[turn.owner]!.removeFirst().element
+        if let next = waiting[turn.owner]!.first {
+            addTurn(of: turn.owner, cost: next.cost)
+        } else {
+            waiting[turn.owner] = nil
+        }
         count -= 1
-        return (owner, element)
+        return (turn.owner, element)
+    }
+
+    private mutating func addTurn(of owner: String, cost: Int) {
+        let end = clock + cost
+        let later = turns.lastIndex { $0.end <= end }.map { $0 + 1 } ?? 0
+        turns.insert(Turn(owner: owner, end: end), at: later)
     }
 }

@@ -8,3 +8,15 @@ func withBucket(_ body: @escaping @Sendable (Bucket) async throws -> Void) async
         try await GeoBucketClient.with(address) { try await body($0.bucket("mydata")) }
     }
 }
+
+/// "done", or why `body` failed: the code of the service's refusal, or the error in words.
+func outcome(_ body: () async throws -> Void) async -> String {
+    do {
+        try await body()
+        return "done"
+    } catch ClientFailure.refused(let failure) {
+        return failure.errorCode
+    } catch {
+        return "\(error)"
+    }
+}

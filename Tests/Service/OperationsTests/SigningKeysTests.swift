@@ -22,23 +22,25 @@ import Testing
         try? keys.login(token, nowMilliseconds: now).grant
     }
 
-    @Test func `Keys of each kind sign, with the algorithm they name or the usual one`()
-        async throws
-    {
-        func signer(
-            _ algorithm: String, _ members: String,
-            _ signature: @escaping @Sendable ([UInt8]) throws -> [UInt8]
-        ) -> TokenSigner {
-            TokenSigner(
-                algorithm: algorithm, id: "k1", jwk: #"{"kid":"k1",\#(members)}"#,
-                signature: signature)
-        }
-        func halves(_ point: some Sequence<UInt8>) -> String {
-            let bytes = Array(point)
-            let half = bytes.count / 2
-            return #""x":"\#(Base64URL.encode(Array(bytes[..<half])))","#
-                + #""y":"\#(Base64URL.encode(Array(bytes[half...])))""#
-        }
+    private static func signer(
+        _ algorithm: String, _ members: String,
+        _ signature: @escaping @Sendable ([UInt8]) throws -> [UInt8]
+    ) -> TokenSigner {
+        TokenSigner(
+            algorithm: algorithm, id: "k1", jwk: #"{"kid":"k1",\#(members)}"#,
+            signature: signature)
+    }
+
+    /// The members of a public key on a curve.
+    private static func halves(_ point: some Sequence<UInt8>) -> String {
+        let bytes = Array(point)
+        let half = bytes.count / 2
+        return #""x":"\#(Base64URL.encode(Array(bytes[..<half])))","#
+            + #""y":"\#(Base64URL.encode(Array(bytes[half...])))""#
+    }
+
+    /// A signer with a key of each kind. Only the last key names its algorithm.
+    private static func signers() throws -> [TokenSigner] {
         let p384 = P384.Signing.PrivateKey()
         let p521 = P521.Signing.PrivateKey()
         let edwards = Curve25519.Signing.PrivateKey()
@@ -47,7 +49,7 @@ import Testing
         let rsaMembers =
             #""kty":"RSA","n":"\#(Base64URL.encode(Array(primitives.modulus)))","#
             + #""e":"\#(Base64URL.encode(Array(primitives.publicExponent)))""#
-        let signers = [
+        return [
             TokenSigner(),
             signer(
                 "ES384", #""kty":"EC","crv":"P-384","# + halves(p384.publicKey.rawRepresentation)
@@ -73,7 +75,12 @@ import Testing
                     try rsa.signature(for: SHA384.hash(data: $0), padding: .PSS).rawRepresentation)
             },
         ]
-        for signer in signers {
+    }
+
+    @Test func `Keys of each kind sign, with the algorithm they name or the usual one`()
+        async throws
+    {
+        for signer in try Self.signers() {
             let keys = try await Self.keys(signer.keySet())
             let token = try signer.token(Self.alice)
             let grant = Self.grant(keys, token)

@@ -16,6 +16,41 @@ import Testing
         #expect(queue.isEmpty && queue.first == nil)
     }
 
+    @Test func `a costly element waits for as much as it costs from each other owner`() {
+        var queue = FairQueue<Int>()
+        queue.append(100, of: "costly", cost: 10)
+        for number in 1...30 { queue.append(number, of: "cheap") }
+        for number in 31...60 { queue.append(number, of: "too", cost: 2) }
+        var (taken, first) = ([Int](), queue.first)
+        while let (_, element) = queue.popFirst() {
+            #expect(element == first)
+            taken.append(element)
+            first = queue.first
+        }
+        let before = taken.prefix { $0 != 100 }
+        #expect(before.filter { $0 <= 30 } == Array(1...9))
+        #expect(before.filter { $0 > 30 } == Array(31...34))
+        #expect(taken.count == 61)
+    }
+
+    @Test(arguments: 1...10)
+    func `owners that always have an element waiting share the costs`(seed: UInt64) {
+        var (random, queue) = (Generator(state: seed), FairQueue<Int>())
+        let most = ["long": 1_000, "short": 10]
+        func append(to owner: String) {
+            let cost = 1 + Int(random.next()) % most[owner]!
+            queue.append(cost, of: owner, cost: cost)
+        }
+        for owner in ["long", "short", "short", "short"] { append(to: owner) }
+        var ahead = 0
+        for _ in 0..<10_000 {
+            guard let (owner, cost) = queue.popFirst() else { break }
+            ahead += owner == "long" ? cost : -cost
+            #expect(abs(ahead) <= 1_010, "seed \(seed)")
+            append(to: owner)
+        }
+    }
+
     @Test func `whoever is not ready is passed over and keeps its place`() {
         var queue = FairQueue<Int>()
         queue.append(1, of: "a")
