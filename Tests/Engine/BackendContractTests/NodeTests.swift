@@ -34,8 +34,8 @@ import Testing
         _ = try connection.run(statements.map { PostgresStatement($0) }, until: deadline)
     }
 
-    private static func put(_ id: String, _ number: Int, more: String = "") -> String {
-        #"{"bucket":"shops","id":"\#(id)","object":{"n":\#(number)}\#(more)}"#
+    private static func put(_ id: String, _ number: Int) -> String {
+        #"{"bucket":"shops","id":"\#(id)","object":{"n":\#(number)}}"#
     }
 
     @Test func `each node sees what the other has answered`() async throws {
@@ -52,21 +52,49 @@ import Testing
         }
     }
 
+    /// The version that a put leads to.
+    private static func put(
+        _ id: String, _ number: Int, if condition: WriteCondition = .none, key: String? = nil,
+        on backend: any Backend
+    ) async throws -> Int64? {
+        let text = Array("{\"n\":\(number)}".utf8)
+        let object = PutObject(
+            id: ObjectID(trusted: id), document: WrittenDocument(text: text, points: []))
+        let write = Write.put(bucket: try BucketName("shops"), object: object, condition: condition)
+        let answer = await withCheckedContinuation { continuation in
+            backend.submit(write, key: key.map { RequestKey(text: $0, request: text) }, by: "") {
+                continuation.resume(returning: $0)
+            }
+        }
+        guard case .stored(let stored) = try answer.get() else { return nil }
+        return stored.first?.metadata.version
+    }
+
+    private static func refusal(
+        _ body: () async throws -> Int64?
+    ) async throws -> ServiceFailure.Reason? {
+        do {
+            _ = try await body()
+            return nil
+        } catch let failure as ServiceFailure {
+            return failure.reason
+        }
+    }
+
     @Test func `versions and request keys hold on every node`() async throws {
-        try await Self.withNodes { a, b, _, _ in
-            let keyed = Self.put("k1", 1, more: #","requestKey":"once""#)
-            let first = try await a.call("object.put", keyed)
-            #expect(try await b.call("object.put", keyed) == first)
-            let stale = try await b.refusal(
-                "object.put", Self.put("k1", 2, more: #","ifVersion":2"#))
-            #expect(stale?.errorCode == "OBJECT_VERSION_IS_STALE")
-            try await b.value("object.put", Self.put("k1", 2, more: #","ifVersion":1"#))
-            let other = try await a.refusal(
-                "object.put", Self.put("k1", 3, more: #","requestKey":"once""#))
-            #expect(other?.path == "requestKey")
-            let absent = try await a.refusal(
-                "object.put", Self.put("k1", 3, more: #","ifAbsent":true"#))
-            #expect(absent?.errorCode == "OBJECT_ALREADY_EXISTS")
+        try await Self.withNodes { _, _, pair, _ in
+            let (a, b) = (pair, pair.reversed)
+            #expect(try await Self.put("k1", 1, key: "once", on: a) == 1)
+            #expect(try await Self.put("k1", 1, key: "once", on: b) == 1)
+            let stale = try await Self.refusal {
+                try await Self.put("k1", 2, if: .version(2), on: b)
+            }
+            #expect(stale == .versionIsStale)
+            #expect(try await Self.put("k1", 2, if: .version(1), on: b) == 2)
+            let other = try await Self.refusal { try await Self.put("k1", 3, key: "once", on: a) }
+            #expect(other == .invalidInputData)
+            let absent = try await Self.refusal { try await Self.put("k1", 3, if: .absent, on: a) }
+            #expect(absent == .alreadyExists)
         }
     }
 
@@ -97,11 +125,12 @@ import Testing
                         "object.get", #"{"bucket":"shops","id":"sum"}"#)
                     let value = try #require(present["n"]?.number?.exactInt)
                     let version = try #require(present["_version"]?.number?.exactInt)
-                    let refusal = try await client.refusal(
-                        "object.put", Self.put("sum", value + 1, more: #","ifVersion":\#(version)"#)
-                    )
+                    let refusal = try await Self.refusal {
+                        try await Self.put(
+                            "sum", value + 1, if: .version(Int64(version)), on: client.backend)
+                    }
                     if refusal == nil { return }
-                    #expect(refusal?.errorCode == "OBJECT_VERSION_IS_STALE")
+                    #expect(refusal == .versionIsStale)
                 }
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
