@@ -61,7 +61,6 @@ struct ClusterFlags: ParsableArguments {
         var configuration = ReplicatedBackend.Configuration(
             address: try Self.address(store, schema: schema),
             cache: cache ?? Self.defaultCache, reads: reads)
-            cache: cache ?? Self.defaultCache, reads: reads)
         configuration.keepsGeometry = keepsGeometry
         return configuration
     }
