@@ -278,8 +278,9 @@ public final class ClusterTables {
 
     // MARK: Forgetting
 
-    /// Deletes some tombstones, requests and batches that are older than some times, in
-    /// milliseconds since 1970.
+    /// Deletes some tombstones and requests that are older than some times, in milliseconds since
+    /// 1970, and some batches that were followed by another one more than an hour ago. So the batch
+    /// that led to the present state is known, however old it is.
     public func forget(
         tombstonesBefore: Int64, requestsBefore: Int64, atMost count: Int64
     ) throws(PostgresFailure) {
@@ -296,8 +297,9 @@ public final class ClusterTables {
                 """, .int(requestsBefore), .int(count)),
             PostgresStatement(
                 """
-                DELETE FROM batch WHERE at < now() - interval '1 hour' AND last_change IN
-                    (SELECT last_change FROM batch ORDER BY last_change LIMIT $1)
+                DELETE FROM batch WHERE last_change < (SELECT max(last_change) FROM
+                    (SELECT last_change, at FROM batch ORDER BY last_change LIMIT $1) AS oldest
+                    WHERE at < now() - interval '1 hour')
                 """, .int(count * 100)),
         ])
     }
