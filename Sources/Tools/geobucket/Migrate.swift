@@ -15,8 +15,7 @@ struct Migrate: ParsableCommand {
             may run on the tables; what they write after the beginning is not copied.
             """)
 
-    @Option(
-        help: ArgumentHelp("The store to copy; it is not changed.", valueName: "path-or-url"))
+    @Option(help: ArgumentHelp("The store to copy.", valueName: "path-or-url"))
     var from: String
 
     @Option(help: ArgumentHelp("The store to fill.", valueName: "path-or-url"))
