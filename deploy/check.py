@@ -3,10 +3,12 @@
 
     python3 deploy/check.py
 
-Kubernetes manifests, the base and each overlay with its patches applied, against the published
-schemas; the unit by systemd-analyze; metric names in the dashboard and flags in commands against
-what the service has; the list of an image's parts, made for a program of this machine. Needs Debian's systemd for the unit, its jq for the list, and the packages PyYAML, jsonpatch,
-kubernetes-validate and cyclonedx-python-lib[json-validation] from PyPI; what is missing is skipped and said.
+Kubernetes manifests, the bases and each overlay with its patches applied, against the published
+schemas; the unit by systemd-analyze; the balancer's configuration by HAProxy; metric names in the
+dashboard against what the service has; the list of an image's parts, made for a program of this
+machine. Needs Debian's systemd for the unit, its haproxy for the balancer, its jq for the list, and
+the packages PyYAML, jsonpatch, kubernetes-validate and cyclonedx-python-lib[json-validation] from
+PyPI; what is missing is skipped and said.
 """
 import json
 import pathlib
@@ -61,9 +63,9 @@ def resources(folder):
 
 def label(resource, pairs):
     spec = resource["spec"]
-    if resource["kind"] in ("StatefulSet", "PodDisruptionBudget"):
+    if resource["kind"] in ("Deployment", "StatefulSet", "PodDisruptionBudget"):
         spec.setdefault("selector", {}).setdefault("matchLabels", {}).update(pairs)
-    if resource["kind"] == "StatefulSet":
+    if resource["kind"] in ("Deployment", "StatefulSet"):
         spec["template"].setdefault("metadata", {}).setdefault("labels", {}).update(pairs)
     if resource["kind"] == "Service":
         spec.setdefault("selector", {}).update(pairs)
@@ -76,11 +78,12 @@ def check_kubernetes():
         import yaml  # noqa: F401
     except ImportError as error:
         return skipped("Kubernetes manifests", error)
-    folders = [HERE / "kubernetes/base", *sorted((HERE / "kubernetes/overlays").iterdir())]
+    kubernetes = HERE / "kubernetes"
+    folders = [kubernetes / "base", kubernetes / "cluster", *sorted((kubernetes / "overlays").iterdir())]
     for folder in folders:
         for resource in resources(folder):
             name = f"{folder.name}: {resource['kind']} {resource['metadata']['name']}"
-            if resource["apiVersion"].startswith("monitoring.coreos.com"):
+            if resource["apiVersion"].startswith(("monitoring.coreos.com", "postgresql.cnpg.io")):
                 skipped(name, "its schema is not one of Kubernetes' own")
                 continue
             try:
@@ -107,6 +110,18 @@ def check_unit():
         print(security.stdout.splitlines()[-1])
         if security.returncode:
             fault("systemd-analyze security: the exposure is above 2.0")
+
+
+def check_balancer():
+    if not shutil.which("haproxy"):
+        return skipped("the balancer", "there is no haproxy")
+    configuration = HERE / "cluster/haproxy.cfg"
+    run = subprocess.run(
+        ["haproxy", "-c", "-q", "-f", configuration], capture_output=True, text=True)
+    if run.returncode or run.stderr:
+        fault(f"haproxy -c: {run.stderr}")
+    else:
+        print(f"valid: {configuration.relative_to(HERE)}")
 
 
 def check_names():
@@ -184,6 +199,7 @@ def check_yaml():
 check_yaml()
 check_kubernetes()
 check_unit()
+check_balancer()
 check_names()
 check_parts()
 print(f"{len(faults)} faults")

@@ -12,11 +12,11 @@ case "$version" in
     "" | [0-5].* | 6.[0-2]) fail "Swift 6.3 or later is needed, this is ${version:-unknown}" ;;
 esac
 
-# The C and C++ libraries (SQLite, simdjson, zlib, GEOS, GeographicLib, libcrypto), a C++ library to
+# The C and C++ libraries (SQLite, simdjson, zlib, GEOS, GeographicLib, libcrypto, libpq), a C++ library to
 # build their shims, git for SwiftPM, and, for the tests, Python with venv (their foreign client) and
 # openssl (their certificates).
-needed=(git g++ libsqlite3-dev libsimdjson-dev zlib1g-dev libgeos-dev libgeographiclib-dev libssl-dev libpq-dev
-    python3 python3-venv netcat-openbsd jq openssl ${GEOBUCKET_ALSO_INSTALL:-})
+needed=(git g++ libsqlite3-dev libsimdjson-dev zlib1g-dev libgeos-dev libgeographiclib-dev libssl-dev
+    libpq-dev python3 python3-venv netcat-openbsd jq openssl ${GEOBUCKET_ALSO_INSTALL:-})
 missing=()
 for package in "${needed[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

@@ -154,16 +154,21 @@ public final class StoreTransaction {
         try SQLStatement(db, "DELETE FROM object WHERE creation = ?1")
             .bind(1, Int64(creation)).run()
         try setExpiry(of: creation, to: nil)
+        try insert(
+            StoreChanges.Tombstone(
+                change: change, creation: creation, bucket: bucket, id: id, deleted: now))
+    }
+
+    func insert(_ tombstone: StoreChanges.Tombstone) throws {
         let sql = """
             INSERT INTO tombstone (change, creation, bucket, id, deleted)
             VALUES (?1, ?2, ?3, ?4, ?5)
             """
         try SQLStatement(db, sql)
-            .bind(1, Int64(change)).bind(2, Int64(creation)).bind(3, bucket.text)
-            .bind(4, id.text).bind(5, now).run()
-        journal?.note(
-            StoreChanges.Tombstone(
-                change: change, creation: creation, bucket: bucket, id: id, deleted: now))
+            .bind(1, Int64(tombstone.change)).bind(2, Int64(tombstone.creation))
+            .bind(3, tombstone.bucket.text).bind(4, tombstone.id.text).bind(5, tombstone.deleted)
+            .run()
+        journal?.note(tombstone)
     }
 
     /// Deletes a bucket that has no objects left.

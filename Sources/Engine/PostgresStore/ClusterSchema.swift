@@ -13,8 +13,9 @@ enum ClusterSchema {
     /// - `object`, `geo_field` and `request` are as in the embedded store.
     /// - `tombstone` has a row without an id, and creation 0, for each deleted bucket.
     /// - `bucket.change` and `geo_field.change` are changes of the transactions that added them.
-    /// - `batch` has the transactions of the last hour, so that a node finds out whether one was
-    ///   done whose answer it has not received.
+    /// - `batch` has the transactions that led to the states of the last hour, so that a node finds
+    ///   out whether its state is one of them, and whether a transaction was done whose answer it has
+    ///   not received.
     private static let migrations = [
         """
         CREATE TABLE setting (name text PRIMARY KEY, value bytea NOT NULL);

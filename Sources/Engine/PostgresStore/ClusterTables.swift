@@ -16,7 +16,7 @@ public final class ClusterTables {
 
     let connection: PostgresConnection
     private let address: PostgresAddress
-    private let answerTime: Duration
+    let answerTime: Duration
 
     /// Connects, and creates or migrates the tables.
     ///
@@ -36,6 +36,8 @@ public final class ClusterTables {
                 PostgresStatement("SET lock_timeout = 0"),
             ], until: deadline)
     }
+
+    var schema: String { address.schema }
 
     /// The channel on which changes are announced.
     var channel: String { address.channel }
@@ -182,11 +184,11 @@ public final class ClusterTables {
         ]
     }
 
-    private static let lastBatchStatement = PostgresStatement(
+    static let lastBatchStatement = PostgresStatement(
         "SELECT id FROM batch WHERE last_change = (SELECT change FROM head) LIMIT 1")
 
     /// - Parameter change: nil for all buckets and field paths.
-    private static func nameStatements(after change: ChangeNumber?) -> [PostgresStatement] {
+    static func nameStatements(after change: ChangeNumber?) -> [PostgresStatement] {
         let change = PostgresParameter.int(change.map { Int64($0) } ?? -1)
         return [
             PostgresStatement("SELECT name, change FROM bucket WHERE change > $1", change),
@@ -195,7 +197,7 @@ public final class ClusterTables {
         ]
     }
 
-    private static func readNames(
+    static func readNames(
         _ buckets: PostgresRows, _ fields: PostgresRows, into changes: inout StoreChanges
     ) {
         changes.buckets = (0..<buckets.count).map {
@@ -216,27 +218,32 @@ public final class ClusterTables {
         var changes = StoreChanges(after: last)
         var rows = rows.makeIterator()
         readNames(rows.next()!, rows.next()!, into: &changes)
-        let (tombstones, objects, batch) = (rows.next()!, rows.next()!, rows.next()!)
-        for row in 0..<tombstones.count {
-            let change = ChangeNumber(tombstones.int(row, 0))
-            let bucket = BucketName(trusted: tombstones.text(row, 2))
-            if let id = tombstones.optionalText(row, 3) {
+        readTombstones(rows.next()!, into: &changes)
+        let (objects, batch) = (rows.next()!, rows.next()!)
+        changes.objects = (0..<objects.count).map { ObjectColumns.object(objects, $0) }
+        return (changes, batch.count == 0 ? nil : UUIDBytes(batch.bytes(0, 0)))
+    }
+
+    static func readTombstones(_ rows: PostgresRows, into changes: inout StoreChanges) {
+        for row in 0..<rows.count {
+            let change = ChangeNumber(rows.int(row, 0))
+            let bucket = BucketName(trusted: rows.text(row, 2))
+            if let id = rows.optionalText(row, 3) {
                 changes.tombstones.append(
                     StoreChanges.Tombstone(
-                        change: change, creation: ChangeNumber(tombstones.int(row, 1)),
-                        bucket: bucket, id: ObjectID(trusted: id), deleted: tombstones.int(row, 4)))
+                        change: change, creation: ChangeNumber(rows.int(row, 1)),
+                        bucket: bucket, id: ObjectID(trusted: id), deleted: rows.int(row, 4)))
             } else {
                 changes.deletedBuckets.append(
                     StoreChanges.DeletedBucket(name: bucket, change: change))
             }
         }
-        changes.objects = (0..<objects.count).map { ObjectColumns.object(objects, $0) }
-        return (changes, batch.count == 0 ? nil : UUIDBytes(batch.bytes(0, 0)))
     }
 
     // MARK: Checking
 
-    /// Holds the present state for `digests`, and says what was changed after a change.
+    /// Holds the present state for `digests`, as long as the connection, and says what was changed
+    /// after a change.
     public func snapshot(
         after change: ChangeNumber, _ batch: UUIDBytes?
     ) throws(PostgresFailure) -> Tail {
@@ -249,7 +256,7 @@ public final class ClusterTables {
         return Self.tail(rows[2...])
     }
 
-    /// The digest of each bucket at the state that `snapshot` holds, which it releases.
+    /// The digest of each bucket at the state that is held.
     public func digests() throws(PostgresFailure) -> [BucketName: BucketDigest] {
         let rows = try run([
             PostgresStatement(
@@ -258,8 +265,7 @@ public final class ClusterTables {
                         (object.creation::numeric * object.change) % \(BucketDigest.modulus)), 0)
                     % \(BucketDigest.modulus))::bigint
                 FROM bucket LEFT JOIN object ON object.bucket = bucket.number GROUP BY bucket.name
-                """),
-            PostgresStatement("COMMIT"),
+                """)
         ])[0]
         let digests = (0..<rows.count).map {
             (
@@ -270,53 +276,11 @@ public final class ClusterTables {
         return Dictionary(uniqueKeysWithValues: digests)
     }
 
-    // MARK: Copying
+    // MARK: Forgetting
 
-    /// Reads everything at one state, the objects in the order of creation.
-    ///
-    /// - Parameters:
-    ///   - names: called once, before the objects, with the buckets and field paths.
-    ///   - objects: called with some objects at a time.
-    /// - Returns: the state, without changes.
-    public func copy(
-        names: (StoreChanges) throws -> Void, objects: ([StoreChanges.Object]) throws -> Void
-    ) throws -> Tail {
-        let rows = try run(
-            [
-                PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-                // A node may take longer to write what it reads.
-                PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
-                Self.headStatement, Self.batchStatement(nil),
-            ] + Self.nameStatements(after: nil) + [Self.lastBatchStatement])
-        let head = Self.head(rows[2])
-        var found = StoreChanges(after: head.change)
-        Self.readNames(rows[4], rows[5], into: &found)
-        try names(found)
-        var batch: [StoreChanges.Object] = []
-        let sql = """
-            COPY (SELECT \(ObjectColumns.list)
-                FROM object JOIN bucket ON bucket.number = object.bucket
-                ORDER BY object.creation) TO STDOUT (FORMAT binary)
-            """
-        try connection.copy(sql, answerTime) { bytes in
-            guard let object = try ObjectColumns.object(copied: bytes) else { return }
-            batch.append(object)
-            if batch.count == Self.copiedAtOnce {
-                try objects(batch)
-                batch.removeAll(keepingCapacity: true)
-            }
-        }
-        try objects(batch)
-        _ = try run([PostgresStatement("COMMIT")])
-        return Tail(
-            head: head, continues: true, changes: StoreChanges(after: head.change),
-            batch: rows[6].count == 0 ? nil : UUIDBytes(rows[6].bytes(0, 0)))
-    }
-
-    private static let copiedAtOnce = 10_000
-
-    /// Deletes some tombstones, requests and batches that are older than some times, in
-    /// milliseconds since 1970.
+    /// Deletes some tombstones and requests that are older than some times, in milliseconds since
+    /// 1970, and some batches that were followed by another one more than an hour ago. So the batch
+    /// that led to the present state is known, however old it is.
     public func forget(
         tombstonesBefore: Int64, requestsBefore: Int64, atMost count: Int64
     ) throws(PostgresFailure) {
@@ -333,8 +297,9 @@ public final class ClusterTables {
                 """, .int(requestsBefore), .int(count)),
             PostgresStatement(
                 """
-                DELETE FROM batch WHERE at < now() - interval '1 hour' AND last_change IN
-                    (SELECT last_change FROM batch ORDER BY last_change LIMIT $1)
+                DELETE FROM batch WHERE last_change < (SELECT max(last_change) FROM
+                    (SELECT last_change, at FROM batch ORDER BY last_change LIMIT $1) AS oldest
+                    WHERE at < now() - interval '1 hour')
                 """, .int(count * 100)),
         ])
     }

@@ -11,7 +11,7 @@ public final class ClusterTransaction {
     /// What others have changed since the caller's own last change.
     public let tail: ClusterTables.Tail
 
-    private let tables: ClusterTables
+    let tables: ClusterTables
     private var requests: FoundRequests
     private var isOpen = true
 
@@ -56,20 +56,30 @@ public final class ClusterTransaction {
     /// - Throws: after `.unavailable` the transaction may or may not have been done; the batch tells
     ///   which. After any other failure it was not.
     public func commit(_ changes: StoreChanges, as batch: UUIDBytes) throws(PostgresFailure) {
-        isOpen = false
         let last = Int64(changes.change)
-        let statements =
+        try end(
             Self.statements(of: changes, from: tail.head.change) + requests.statements + [
                 PostgresStatement(
                     "INSERT INTO batch (id, last_change) VALUES ($1, $2)", .uuid(batch),
                     .int(last)),
                 PostgresStatement("UPDATE head SET change = $1", .int(last)),
-                PostgresStatement(
-                    "SELECT pg_notify($1, $2)", .text(tables.channel), .text("\(last)")),
-                PostgresStatement("COMMIT"),
-            ]
+            ], at: changes.change)
+    }
+
+    /// Runs the last statements of the transaction, commits, and tells the other nodes.
+    ///
+    /// - Parameter change: the new head.
+    func end(
+        _ statements: [PostgresStatement], at change: ChangeNumber
+    ) throws(PostgresFailure) {
+        isOpen = false
         do throws(PostgresFailure) {
-            _ = try tables.run(statements)
+            _ = try tables.run(
+                statements + [
+                    PostgresStatement(
+                        "SELECT pg_notify($1, $2)", .text(tables.channel), .text("\(change)")),
+                    PostgresStatement("COMMIT"),
+                ])
         } catch {
             if case .unavailable = error { throw error }
             _ = try? tables.run([PostgresStatement("ROLLBACK")])
@@ -78,7 +88,7 @@ public final class ClusterTransaction {
     }
 
     /// The statements that write changes, each of one kind for all objects.
-    private static func statements(
+    static func statements(
         of changes: StoreChanges, from head: ChangeNumber
     ) -> [PostgresStatement] {
         // What came and went within the transaction leaves only its tombstone.
@@ -209,7 +219,7 @@ extension ClusterTransaction: RequestLedger {
 }
 
 /// The requests that a transaction has looked up, and what it does with requests.
-private struct FoundRequests {
+struct FoundRequests {
     var found: [String: RememberedRequest?] = [:]
     private var remembered: [(key: String, request: RememberedRequest)] = []
     var count = 0
@@ -265,14 +275,17 @@ private struct FoundRequests {
         statements.append(
             PostgresStatement(
                 "DELETE FROM request WHERE key = ANY ($1)", .texts(remembered.map(\.key))))
-        statements.append(
-            PostgresStatement(
-                """
-                INSERT INTO request (key, time, digest, answer)
-                SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::bytea[])
-                """, .texts(remembered.map(\.key)), .ints(remembered.map(\.request.time)),
-                .byteas(remembered.map(\.request.digest)),
-                .byteas(remembered.map(\.request.answer))))
-        return statements
+        return statements + [Self.insertion(remembered)]
+    }
+
+    static func insertion(
+        _ requests: [(key: String, request: RememberedRequest)]
+    ) -> PostgresStatement {
+        PostgresStatement(
+            """
+            INSERT INTO request (key, time, digest, answer)
+            SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::bytea[])
+            """, .texts(requests.map(\.key)), .ints(requests.map(\.request.time)),
+            .byteas(requests.map(\.request.digest)), .byteas(requests.map(\.request.answer)))
     }
 }

@@ -91,19 +91,13 @@ struct NodeCache {
         try store.set("page key secret", to: try tables.secret())
         if let machine = Self.presentMachine { try store.set(Self.machine, to: machine) }
         var count = 0
-        let tail = try tables.copy { names in
-            try store.write { transaction in
-                try transaction.add(names.fields)
-                for bucket in names.buckets { _ = try transaction.createBucket(bucket.name) }
-            }
-        } objects: { objects in
-            try store.write { transaction in
-                for object in objects { try transaction.add(object) }
-            }
-            count += objects.count
+        let tail = try tables.copy { part in
+            try store.write { try $0.add(part) }
+            count += part.objects
             progress(count)
             _ = try store.checkpoint()
         }
+        try tables.release()
         try store.write { transaction in
             transaction.advance(to: tail.head.change)
             try transaction.set(SharedState.setting, to: tail.shared.state.mark)

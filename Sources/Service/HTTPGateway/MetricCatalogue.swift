@@ -4,6 +4,34 @@ public enum MetricCatalogue {
     public static let metrics: [(name: String, help: String)] = [
         ("geobucket_buckets", "Buckets that have an object or had one."),
         ("geobucket_checkpoint_duration_seconds", "How long checkpoints of the store took."),
+        (
+            "geobucket_cluster_applied",
+            "The number of the last change of the shared store that this node has applied."
+        ),
+        (
+            "geobucket_cluster_batches",
+            "Transactions that this node has committed to the shared store."
+        ),
+        (
+            "geobucket_cluster_head",
+            "The number of the last change that the shared store was seen to have."
+        ),
+        (
+            "geobucket_cluster_lag_milliseconds",
+            "For how long this node may have lacked something that the shared store has."
+        ),
+        (
+            "geobucket_cluster_rebuilds",
+            "How often this node has thrown away its state because the shared store had lost it."
+        ),
+        (
+            "geobucket_cluster_round_trip_microseconds",
+            "The time of the last question to the shared store and its answer."
+        ),
+        (
+            "geobucket_cluster_skew_milliseconds",
+            "How far this node's clock is ahead of the shared store's."
+        ),
         ("geobucket_columns", "Fields kept as typed values in memory, of all buckets."),
         (
             "geobucket_commit_duration_seconds",

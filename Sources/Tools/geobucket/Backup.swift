@@ -42,7 +42,7 @@ struct Backup: AsyncParsableCommand {
             try await fetch(to: partial)
         }
         let report = try verify(partial)
-        try publish(partial)
+        try Files.publish(partial, as: destination)
         try Console.write(
             "\(report.objects) objects with \(report.points) points in \(report.buckets) buckets: "
                 + "copied to \(destination) and verified\n")
@@ -101,17 +101,6 @@ struct Backup: AsyncParsableCommand {
             throw CommandFailure("the copy is not whole; nothing was kept")
         }
         return report
-    }
-
-    /// Gives the copy its final name, unless a file of that name exists by then.
-    private func publish(_ partial: String) throws {
-        guard link(partial, destination) == 0 else { throw Self.failure(destination) }
-        let slash = destination.lastIndex(of: "/")
-        let folder = slash.map { String(destination[...$0]) } ?? "."
-        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { return }
-        fsync(directory)
-        close(directory)
     }
 
     private static func failure(_ path: String) -> CommandFailure {

@@ -59,15 +59,16 @@ struct ClusterFlags: ParsableArguments {
             throw ValidationError("--reads: \"\(reads ?? "")\" is neither latest nor local")
         }
         var configuration = ReplicatedBackend.Configuration(
-            address: try address(store, schema ?? Self.defaultSchema),
+            address: try Self.address(store, schema: schema),
             cache: cache ?? Self.defaultCache, reads: reads)
         configuration.keepsGeometry = keepsGeometry
         return configuration
     }
 
-    private func address(_ store: String, _ schema: String) throws -> PostgresAddress {
+    /// - Parameter schema: nil for the default.
+    static func address(_ store: String, schema: String?) throws -> PostgresAddress {
         do throws(PostgresFailure) {
-            return try PostgresAddress(url: store, schema: schema)
+            return try PostgresAddress(url: store, schema: schema ?? defaultSchema)
         } catch {
             throw ValidationError("\(error)")
         }

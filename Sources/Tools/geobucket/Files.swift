@@ -79,6 +79,12 @@ enum Files {
         return String(cString: real)
     }
 
+    /// Gives a complete file its name, durably, unless a file of that name exists by then.
+    static func publish(_ partial: String, as path: String) throws {
+        guard link(partial, path) == 0 else { throw failure(path, "cannot be written") }
+        try syncFolder(of: path)
+    }
+
     private static func syncFolder(of path: String) throws {
         let name = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,0 +1,125 @@
+import Backend
+import GRDB
+import Objects
+import WriteRules
+
+/// A part of a store on its way into another one, which is to be the same.
+public enum StorePart: Sendable {
+    /// Buckets and field paths, objects that they allow to be stored, and tombstones.
+    case changes(StoreChanges)
+    /// Writes that were done under a key, oldest first.
+    case requests([(key: String, request: RememberedRequest)])
+
+    /// The number of objects or requests in one part.
+    public static let count = 1_000
+
+    /// The number of objects in this part.
+    public var objects: Int {
+        if case .changes(let changes) = self { changes.objects.count } else { 0 }
+    }
+}
+
+extension FrozenStore {
+    /// Passes on the whole state, except what a start derives from it: buckets and field paths,
+    /// objects in the order of creation, tombstones, requests.
+    ///
+    /// - Throws: `StoreFailure.damagedObject` for a damaged row; errors of `body` as a
+    ///   `StoreFailure`.
+    public func forEachPart(_ body: (StorePart) throws -> Void) throws(StoreFailure) {
+        try read { db in
+            let scan = try StoreScan(db)
+            let none = StoreChanges(after: try scan.lastChange())
+            var names = none
+            names.buckets = scan.buckets.map { StoreChanges.Bucket(name: $0, change: 0) }
+            let fields = "SELECT number, path FROM geo_field"
+            try Self.batches(db, fields, StoreChanges.Field.init) { names.fields += $0 }
+            try body(.changes(names))
+            let objects = "SELECT \(StoredRow.columns) FROM object ORDER BY creation"
+            try Self.batches(db, objects, StoreChanges.Object.init(whole:)) {
+                var part = none
+                part.objects = $0
+                try body(.changes(part))
+            }
+            let tombstones =
+                "SELECT change, creation, bucket, id, deleted FROM tombstone ORDER BY change"
+            try Self.batches(db, tombstones, StoreChanges.Tombstone.init) {
+                var part = none
+                part.tombstones = $0
+                try body(.changes(part))
+            }
+            let requests = "SELECT key, time, digest, answer FROM request ORDER BY number"
+            try Self.batches(db, requests, Self.request) { try body(.requests($0)) }
+        }
+    }
+
+    private static func request(_ row: SQLStatement) -> (key: String, request: RememberedRequest) {
+        (
+            row.text(0) ?? "",
+            RememberedRequest(time: row.int(1), digest: row.array(2), answer: row.array(3))
+        )
+    }
+
+    private static func batches<Value>(
+        _ db: Database, _ sql: String, _ value: (SQLStatement) throws -> Value,
+        _ body: ([Value]) throws -> Void
+    ) throws {
+        let rows = try SQLStatement(db, sql)
+        defer { rows.reset() }
+        var batch: [Value] = []
+        while try rows.step() {
+            batch.append(try value(rows))
+            if batch.count == StorePart.count {
+                try body(batch)
+                batch.removeAll(keepingCapacity: true)
+            }
+        }
+        if !batch.isEmpty { try body(batch) }
+    }
+}
+
+extension StoreTransaction {
+    /// Adds a part of another store, whose buckets and field paths come first.
+    public func add(_ part: StorePart) throws {
+        switch part {
+        case .changes(let changes):
+            try add(changes.fields)
+            for bucket in changes.buckets { _ = try createBucket(bucket.name) }
+            for object in changes.objects { try add(object) }
+            for tombstone in changes.tombstones { try insert(tombstone) }
+        case .requests(let requests):
+            for (key, request) in requests { try remember(request, key: key) }
+        }
+    }
+}
+
+extension StoreChanges.Object {
+    /// The object in a row of `StoredRow.columns`.
+    fileprivate init(whole columns: SQLStatement) throws {
+        let row = StoredRow(columns)
+        guard row.isWhole else { throw StoreFailure.damagedObject(creation: row.creation) }
+        self.init(
+            creation: row.creation, change: row.change,
+            bucket: BucketName(trusted: columns.text(12) ?? ""), metadata: row.metadata,
+            points: columns.array(10), text: row.text)
+    }
+}
+
+extension StoreChanges.Field {
+    fileprivate init(_ row: SQLStatement) {
+        self.init(number: row.int(0), path: FieldPath(utf8: row.array(1)), change: 0)
+    }
+}
+
+extension StoreChanges.Tombstone {
+    fileprivate init(_ row: SQLStatement) {
+        self.init(
+            change: ChangeNumber(truncatingIfNeeded: row.int(0)),
+            creation: ChangeNumber(truncatingIfNeeded: row.int(1)),
+            bucket: BucketName(trusted: row.text(2) ?? ""),
+            id: ObjectID(trusted: row.text(3) ?? ""), deleted: row.int(4))
+    }
+}
+
+extension SQLStatement {
+    fileprivate func array(_ column: Int32) -> [UInt8] { bytes(column).map { Array($0) } ?? [] }
+}

@@ -1,0 +1,92 @@
+import Backend
+import ObjectStore
+import Objects
+import WriteRules
+
+/// Reads everything at one state, for a store that is to be the same.
+extension ClusterTables {
+    /// Holds the present state until `release`, and passes on its buckets and field paths, then its
+    /// objects in the order of creation.
+    ///
+    /// - Returns: the state, without changes.
+    public func copy(_ body: (StorePart) throws -> Void) throws -> Tail {
+        let rows = try run(
+            [
+                PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+                // The other store may take longer to write what is read.
+                PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
+                Self.headStatement, Self.batchStatement(nil),
+            ] + Self.nameStatements(after: nil) + [Self.lastBatchStatement])
+        let head = Self.head(rows[2])
+        let none = StoreChanges(after: head.change)
+        var part = none
+        Self.readNames(rows[4], rows[5], into: &part)
+        try body(.changes(part))
+        part = none
+        let sql = """
+            COPY (SELECT \(ObjectColumns.list)
+                FROM object JOIN bucket ON bucket.number = object.bucket
+                ORDER BY object.creation) TO STDOUT (FORMAT binary)
+            """
+        try connection.copy(sql, answerTime) { bytes in
+            guard let object = try ObjectColumns.object(copied: bytes) else { return }
+            part.objects.append(object)
+            if part.objects.count == Self.copiedAtOnce {
+                try body(.changes(part))
+                part.objects.removeAll(keepingCapacity: true)
+            }
+        }
+        try body(.changes(part))
+        return Tail(
+            head: head, continues: true, changes: none,
+            batch: rows[6].count == 0 ? nil : UUIDBytes(rows[6].bytes(0, 0)))
+    }
+
+    private static let copiedAtOnce = 10_000
+
+    /// Passes on the tombstones and requests of the state that is held.
+    public func history(_ body: (StorePart) throws -> Void) throws {
+        let tombstones = """
+            SELECT change, creation, bucket, id, deleted FROM tombstone WHERE change > $1
+            ORDER BY change
+            """
+        try forEachBatch(tombstones) { rows in
+            var part = StoreChanges(after: 0)
+            Self.readTombstones(rows, into: &part)
+            try body(.changes(part))
+        }
+        let requests = """
+            SELECT number, key, time, digest, answer FROM request WHERE number > $1
+            ORDER BY number
+            """
+        try forEachBatch(requests) { rows in
+            try body(.requests((0..<rows.count).map { Self.request(rows, $0) }))
+        }
+    }
+
+    /// - Parameter sql: selects the rows whose first column is greater than the parameter.
+    private func forEachBatch(_ sql: String, _ body: (PostgresRows) throws -> Void) throws {
+        var last: Int64 = -1
+        while true {
+            let statement = PostgresStatement("\(sql) LIMIT \(StorePart.count)", .int(last))
+            let rows = try run([statement])[0]
+            guard rows.count > 0 else { return }
+            last = rows.int(rows.count - 1, 0)
+            try body(rows)
+        }
+    }
+
+    private static func request(
+        _ rows: PostgresRows, _ row: Int
+    ) -> (key: String, request: RememberedRequest) {
+        (
+            rows.text(row, 1),
+            RememberedRequest(
+                time: rows.int(row, 2), digest: Array(rows.bytes(row, 3)),
+                answer: Array(rows.bytes(row, 4)))
+        )
+    }
+
+    /// Lets go of the state that is held.
+    public func release() throws(PostgresFailure) { _ = try run([PostgresStatement("COMMIT")]) }
+}
