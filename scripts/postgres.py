@@ -63,7 +63,7 @@ class Postgres:
             self.process = subprocess.Popen(
                 [*self.account, f"{self.programs}/postgres", "-D", self.data, "-k", self.folder, "-p", str(self.port),
                  "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200"],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True)
         deadline = time.monotonic() + READY_SECONDS
         while True:
             with contextlib.suppress(ConnectionError):
