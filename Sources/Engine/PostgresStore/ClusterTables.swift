@@ -325,8 +325,9 @@ public final class ClusterTables {
                 """, .int(requestsBefore), .int(count)),
             PostgresStatement(
                 """
-                DELETE FROM batch WHERE at < now() - interval '1 hour' AND last_change IN
-                    (SELECT last_change FROM batch ORDER BY last_change LIMIT $1)
+                DELETE FROM batch WHERE at < now() - interval '1 hour'
+                    AND last_change < (SELECT change FROM head)
+                    AND last_change IN (SELECT last_change FROM batch ORDER BY last_change LIMIT $1)
                 """, .int(count * 100)),
         ])
     }
