@@ -26,8 +26,9 @@ final class Follower: @unchecked Sendable {
     private var isSkewed = false
     private var nextClock = ContinuousClock.now
 
-    /// The longest time without a look at the head.
-    private static let interval = Duration.seconds(1)
+    /// The longest time without a look at the head: a second, and so short that a node that has
+    /// nothing to take over does not refuse local reads.
+    private var interval: Duration { .milliseconds(min(1_000, limits.followMilliseconds / 2)) }
     /// The time between two looks at the server's clock.
     private static let clockInterval = Duration.seconds(10)
     /// A node whose clock is off by more than this says so in the log; milliseconds.
@@ -90,7 +91,7 @@ final class Follower: @unchecked Sendable {
             applied.see(head.change, at: begin)
         }
         try noteClock(tables)
-        let end = ContinuousClock.now + Self.interval
+        let end = ContinuousClock.now + interval
         while !isStopped.load(ordering: .relaxed), ContinuousClock.now < end {
             let change = try tables.waitForChange(until: .now + Outage.pause)
             if let change, change > applied.reached.change { return }
