@@ -80,8 +80,11 @@ final class Follower: @unchecked Sendable {
         let tables = try connected()
         let begin = ContinuousClock.now
         let state = applied.reached
-        let head = try tables.head()
-        if head.change != state.change || head.epoch != state.stateMark?.epoch {
+        let (head, continues) = try tables.head(knowing: state.stateMark?.batch)
+        if let divergence = Divergence(of: state, from: head, continues: continues) {
+            return diverged(divergence)
+        }
+        if head.change != state.change {
             // This node's own writer may have moved on meanwhile.
             let tail = try tables.tail(after: state.change, state.stateMark?.batch)
             if let divergence = tail.divergence(from: state) { return diverged(divergence) }

@@ -78,13 +78,16 @@ final class HeadLooks: @unchecked Sendable {
                 let start = ContinuousClock.now
                 let connected = try connected(until: deadline)
                 let asked = ContinuousClock.now
-                let head = try connected.head()
+                let state = applied.reached
+                let (head, continues) = try connected.head(knowing: state.stateMark?.batch)
                 lastRoundTrip.store(Int64((.now - asked) / .microseconds(1)), ordering: .relaxed)
                 applied.see(head.change, at: start)
                 outage.ended()
-                // In another epoch the follower finds out; until then nothing is answered.
-                if head.epoch == applied.reached.stateMark?.epoch { return .success(head.change) }
-                last = "it has begun a new epoch"
+                // If PostgreSQL does not have this state, the follower finds out too; until then
+                // nothing is answered.
+                guard let divergence = Divergence(of: state, from: head, continues: continues)
+                else { return .success(head.change) }
+                last = divergence.description
             } catch {
                 tables = nil
                 last = error.description

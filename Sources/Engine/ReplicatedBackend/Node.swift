@@ -54,6 +54,7 @@ final class Node: Sendable {
         if !waitingForWrites { upstream.stop() }
         follower.stop()
         looks.stop()
+        applied.end(ServiceFailure(.temporarilyUnavailable, "this node stops, or is being rebuilt"))
         try backend.close()
         upstream.stop()
     }
