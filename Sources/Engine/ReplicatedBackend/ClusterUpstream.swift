@@ -17,6 +17,8 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     private let diverged: @Sendable (Divergence) -> Void
     private var tables: ClusterTables?
     private var outage: Outage
+    /// When the first of the transactions was interrupted since the last one that was committed.
+    private var interrupted: ContinuousClock.Instant?
     /// The number of batches so far.
     let batches = Atomic(0)
     private let isStopped = Atomic(false)
@@ -84,15 +86,15 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     ) throws(StoreFailure) -> Result {
         var last = "it does not answer"
         while !isStopped.load(ordering: .relaxed), outage.isWorthTrying(.now) {
-            let deadline = outage.deadline(.now)
+            let begin = ContinuousClock.now
+            let deadline = outage.deadline(begin)
             do throws(PostgresFailure) {
-                let result = try body(try connected(until: deadline))
+                let result = try body(try connected())
                 outage.ended()
                 return result
             } catch .unavailable(let reason) {
-                tables = nil
+                lost(since: begin)
                 last = reason
-                outage.failed(.now)
                 guard ContinuousClock.now < deadline else { break }
                 pause(Outage.pause)
             } catch {
@@ -103,14 +105,35 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         throw .unreachable("PostgreSQL cannot be reached: \(last)")
     }
 
-    /// The connection, or a new one. The deadline is at least a second ahead.
-    private func connected(
-        until deadline: ContinuousClock.Instant
-    ) throws(PostgresFailure) -> ClusterTables {
+    /// Notes that PostgreSQL has not answered an attempt that began at a time.
+    func lost(since begin: ContinuousClock.Instant) {
+        tables = nil
+        outage.failed(since: begin)
+    }
+
+    /// The failure of a transaction of which nothing was done. It is repeated, but not for longer
+    /// than an outage is waited for: a network may pass all but a transaction's end.
+    func interruption() -> StoreFailure {
+        let first = interrupted ?? .now
+        interrupted = first
+        guard ContinuousClock.now < first + .milliseconds(limits.failoverMilliseconds) else {
+            interrupted = nil
+            return .unreachable("PostgreSQL cannot be reached: no transaction comes to its end")
+        }
+        return .interrupted
+    }
+
+    /// Notes that a transaction was committed.
+    func committed() {
+        interrupted = nil
+        batches.add(1, ordering: .relaxed)
+    }
+
+    /// The connection, or a new one.
+    private func connected() throws(PostgresFailure) -> ClusterTables {
         if let tables { return tables }
         let fresh = try ClusterTables(
-            address, answerTime: .milliseconds(limits.failoverMilliseconds),
-            until: max(deadline, .now + .seconds(1)))
+            address, answerTime: .milliseconds(limits.failoverMilliseconds))
         tables = fresh
         return fresh
     }
@@ -135,15 +158,19 @@ private final class NodeTransaction: UpstreamTransaction {
             return missed.state
         }
         let batch = UUIDBytes.random()
+        let begin = ContinuousClock.now
         do throws(PostgresFailure) {
             try transaction.commit(changes, as: batch)
         } catch .unavailable {
-            guard try upstream.wasDone(batch, after: changes.change) else { throw .interrupted }
+            upstream.lost(since: begin)
+            guard try upstream.wasDone(batch, after: changes.change) else {
+                throw upstream.interruption()
+            }
         } catch {
             throw StoreFailure(error)
         }
         isCommitted = true
-        upstream.batches.add(1, ordering: .relaxed)
+        upstream.committed()
         return SharedState(
             change: changes.change,
             mark: StateMark(epoch: transaction.tail.head.epoch, batch: batch).bytes)
@@ -155,7 +182,7 @@ private final class NodeTransaction: UpstreamTransaction {
         do {
             return try transaction.request(key: key)
         } catch PostgresFailure.unavailable {
-            throw StoreFailure.interrupted
+            throw upstream.interruption()
         }
     }
 

@@ -105,8 +105,7 @@ final class Follower: @unchecked Sendable {
     private func connected() throws(PostgresFailure) -> ClusterTables {
         if let tables { return tables }
         let fresh = try ClusterTables(
-            address, answerTime: .milliseconds(limits.failoverMilliseconds),
-            until: .now + .seconds(2))
+            address, answerTime: .milliseconds(limits.failoverMilliseconds))
         try fresh.listen()
         tables = fresh
         return fresh

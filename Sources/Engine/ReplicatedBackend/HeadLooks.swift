@@ -73,10 +73,10 @@ final class HeadLooks: @unchecked Sendable {
     private func head() -> Result<ChangeNumber, ServiceFailure> {
         var last = "it does not answer"
         while !isStopped.load(ordering: .relaxed), outage.isWorthTrying(.now) {
-            let deadline = outage.deadline(.now)
+            let start = ContinuousClock.now
+            let deadline = outage.deadline(start)
             do throws(PostgresFailure) {
-                let start = ContinuousClock.now
-                let connected = try connected(until: deadline)
+                let connected = try connected()
                 let asked = ContinuousClock.now
                 let state = applied.reached
                 let (head, continues) = try connected.head(knowing: state.stateMark?.batch)
@@ -91,7 +91,7 @@ final class HeadLooks: @unchecked Sendable {
             } catch {
                 tables = nil
                 last = error.description
-                outage.failed(.now)
+                outage.failed(since: start)
             }
             guard ContinuousClock.now < deadline else { break }
             pause(Outage.pause)
@@ -99,13 +99,10 @@ final class HeadLooks: @unchecked Sendable {
         return .failure(ServiceFailure(.temporarilyUnavailable, "no read can begin: \(last)"))
     }
 
-    private func connected(
-        until deadline: ContinuousClock.Instant
-    ) throws(PostgresFailure) -> ClusterTables {
+    private func connected() throws(PostgresFailure) -> ClusterTables {
         if let tables { return tables }
         let fresh = try ClusterTables(
-            address, answerTime: .milliseconds(limits.failoverMilliseconds),
-            until: max(deadline, .now + .seconds(1)))
+            address, answerTime: .milliseconds(limits.failoverMilliseconds))
         tables = fresh
         return fresh
     }
