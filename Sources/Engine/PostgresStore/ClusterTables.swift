@@ -20,21 +20,16 @@ public final class ClusterTables {
 
     /// Connects, and creates or migrates the tables.
     ///
-    /// - Parameters:
-    ///   - answerTime: the time that the server may take for an answer.
-    ///   - deadline: the end of the attempts to connect.
-    public init(
-        _ address: PostgresAddress, answerTime: Duration, until deadline: ContinuousClock.Instant
-    ) throws(PostgresFailure) {
+    /// - Parameter answerTime: the time that the server may take for an answer.
+    public init(_ address: PostgresAddress, answerTime: Duration) throws(PostgresFailure) {
         self.address = address
         self.answerTime = answerTime
-        connection = try PostgresConnection(address, until: deadline)
-        try ClusterSchema.prepare(connection, address, until: deadline)
-        _ = try connection.run(
-            [
-                PostgresStatement("SET idle_in_transaction_session_timeout = 2000"),
-                PostgresStatement("SET lock_timeout = 0"),
-            ], until: deadline)
+        connection = try PostgresConnection(address)
+        try ClusterSchema.prepare(connection, address, until: .now + answerTime)
+        _ = try run([
+            PostgresStatement("SET idle_in_transaction_session_timeout = 2000"),
+            PostgresStatement("SET lock_timeout = 3000"),
+        ])
     }
 
     var schema: String { address.schema }
@@ -297,9 +292,9 @@ public final class ClusterTables {
                 """, .int(requestsBefore), .int(count)),
             PostgresStatement(
                 """
-                DELETE FROM batch WHERE last_change < (SELECT max(last_change) FROM
-                    (SELECT last_change, at FROM batch ORDER BY last_change LIMIT $1) AS oldest
-                    WHERE at < now() - interval '1 hour')
+                DELETE FROM batch WHERE at < now() - interval '1 hour'
+                    AND last_change < (SELECT change FROM head)
+                    AND last_change IN (SELECT last_change FROM batch ORDER BY last_change LIMIT $1)
                 """, .int(count * 100)),
         ])
     }

@@ -57,9 +57,10 @@ public struct PostgresAddress: Sendable {
             + (parts["port"].map { ":\($0)" } ?? "")
     }
 
-    /// Begins to connect; the caller polls and owns the result. Options of the URL take precedence
-    /// over these.
-    func beginConnecting() -> OpaquePointer? {
+    /// Connects, or fails to; the caller owns the result. Options of the URL take precedence over
+    /// these. libpq turns to the next server after `connect_timeout` only if it connects by itself,
+    /// not if its caller polls.
+    func connect() -> OpaquePointer? {
         let options = [
             ("connect_timeout", "3"), ("application_name", "geobucket"), ("keepalives_idle", "5"),
             ("keepalives_interval", "2"), ("keepalives_count", "3"),
@@ -67,7 +68,7 @@ public struct PostgresAddress: Sendable {
         ]
         return Self.withStrings(options.map(\.0)) { keywords in
             Self.withStrings(options.map(\.1)) { values in
-                PQconnectStartParams(keywords, values, 1)
+                PQconnectdbParams(keywords, values, 1)
             }
         }
     }

@@ -4,29 +4,27 @@ import Glibc
 /// One connection to PostgreSQL through libpq. Statements are sent together and answered in one
 /// round trip (pipeline mode).
 ///
-///     let connection = try PostgresConnection(address, until: deadline)
+///     let connection = try PostgresConnection(address)
 ///     let rows = try connection.run([.begin, .head, …], until: deadline)
 ///
 /// Every wait has an end, so a network that drops packets does not block a thread for longer. Use a
 /// connection on one thread at a time. After `.unavailable` it is of no more use.
 final class PostgresConnection {
     private let handle: OpaquePointer
+    /// Whether it is of no more use: answers may come that nobody waits for any more.
+    private var isBroken = false
     /// The names of the prepared statements by their texts.
     private var names: [String: String] = [:]
 
-    /// Connects to the first server of the address that accepts.
+    /// Connects to the first server of the address that accepts. One that does not answer costs
+    /// three seconds.
     ///
-    /// - Throws: `.unavailable` if none does before the deadline; `.unusable` for an address that
-    ///   cannot be right.
-    init(
-        _ address: PostgresAddress, until deadline: ContinuousClock.Instant
-    ) throws(PostgresFailure) {
-        guard let handle = address.beginConnecting() else {
-            throw .unavailable("out of memory")
-        }
+    /// - Throws: `.unavailable` if none does.
+    init(_ address: PostgresAddress) throws(PostgresFailure) {
+        guard let handle = address.connect() else { throw .unavailable("out of memory") }
         self.handle = handle
         // From here on `deinit` ends the connection, even if this throws.
-        try connect(until: deadline)
+        guard PQstatus(handle) == CONNECTION_OK else { throw failure }
         PQsetnonblocking(handle, 1)
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
         guard PQenterPipelineMode(handle) == 1 else {
@@ -38,17 +36,6 @@ final class PostgresConnection {
 
     /// The version of the server: 150018 for 15.18.
     var serverVersion: Int { Int(PQserverVersion(handle)) }
-
-    private func connect(until deadline: ContinuousClock.Instant) throws(PostgresFailure) {
-        guard PQstatus(handle) != CONNECTION_BAD else { throw failure }
-        var step = PGRES_POLLING_WRITING
-        while step != PGRES_POLLING_OK {
-            guard step != PGRES_POLLING_FAILED else { throw failure }
-            try wait(
-                for: step == PGRES_POLLING_READING ? POLLIN : POLLOUT, until: deadline)
-            step = PQconnectPoll(handle)
-        }
-    }
 
     /// The failure that the connection reports.
     private var failure: PostgresFailure {
@@ -68,6 +55,18 @@ final class PostgresConnection {
     /// - Throws: the failure of the first statement that failed. The statements after it did not
     ///   run.
     func run(
+        _ statements: [PostgresStatement], until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) -> [PostgresRows] {
+        guard !isBroken else { throw .unavailable("the connection was lost before") }
+        do throws(PostgresFailure) {
+            return try exchange(statements, until: deadline)
+        } catch {
+            if case .unavailable = error { isBroken = true }
+            throw error
+        }
+    }
+
+    private func exchange(
         _ statements: [PostgresStatement], until deadline: ContinuousClock.Instant
     ) throws(PostgresFailure) -> [PostgresRows] {
         var isNew: [Bool] = []

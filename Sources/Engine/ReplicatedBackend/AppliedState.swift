@@ -21,6 +21,8 @@ final class AppliedState: Sendable {
         var seen: ChangeNumber
         /// When the node last had everything that PostgreSQL had.
         var current: ContinuousClock.Instant
+        /// Why no later state will be reached.
+        var end: ServiceFailure?
     }
 
     private let state: Mutex<State>
@@ -60,12 +62,18 @@ final class AppliedState: Sendable {
 
     /// Lets reads go on as soon as the node has reached a change, or refuses them at their deadlines.
     func wait(_ waiters: [Waiter]) {
-        let ready = state.withLock { state in
+        let (ready, end) = state.withLock { state in
             state.waiters += waiters
-            let reached = state.reached.change
-            return state.take { $0.change <= reached }
+            let (reached, end) = (state.reached.change, state.end)
+            return (state.take { $0.change <= reached || end != nil }, end)
         }
-        for waiter in ready { waiter.ready(nil) }
+        for waiter in ready { waiter.ready(end) }
+    }
+
+    /// Refuses all reads that wait, and those to come.
+    func end(_ failure: ServiceFailure) {
+        state.withLock { $0.end = failure }
+        wait([])
     }
 
     /// Refuses the reads that have waited for too long.

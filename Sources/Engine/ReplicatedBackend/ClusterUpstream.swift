@@ -17,6 +17,8 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     private let diverged: @Sendable (Divergence) -> Void
     private var tables: ClusterTables?
     private var outage: Outage
+    /// When the first of the transactions was interrupted since the last one that was committed.
+    private var interrupted: ContinuousClock.Instant?
     /// The number of batches so far.
     let batches = Atomic(0)
     private let isStopped = Atomic(false)
@@ -84,16 +86,16 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     ) throws(StoreFailure) -> Result {
         var last = "it does not answer"
         while outage.isWorthTrying(.now) {
+            let begin = ContinuousClock.now
             let isStopped = isStopped.load(ordering: .relaxed)
-            let deadline = isStopped ? .now : outage.deadline(.now)
+            let deadline = isStopped ? begin : outage.deadline(begin)
             do throws(PostgresFailure) {
-                let result = try body(try connected(until: deadline))
+                let result = try body(try connected())
                 outage.ended()
                 return result
             } catch .unavailable(let reason) {
-                tables = nil
+                lost(since: begin)
                 last = reason
-                outage.failed(.now)
                 guard ContinuousClock.now < deadline, !isStopped else { break }
                 pause(Outage.pause)
             } catch {
@@ -104,14 +106,35 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         throw .unreachable("PostgreSQL cannot be reached: \(last)")
     }
 
-    /// The connection, or a new one. The deadline is at least a second ahead.
-    private func connected(
-        until deadline: ContinuousClock.Instant
-    ) throws(PostgresFailure) -> ClusterTables {
+    /// Notes that PostgreSQL has not answered an attempt that began at a time.
+    func lost(since begin: ContinuousClock.Instant) {
+        tables = nil
+        outage.failed(since: begin)
+    }
+
+    /// The failure of a transaction of which nothing was done. It is repeated, but not for longer
+    /// than an outage is waited for: a network may pass all but a transaction's end.
+    func interruption() -> StoreFailure {
+        let first = interrupted ?? .now
+        interrupted = first
+        guard ContinuousClock.now < first + .milliseconds(limits.failoverMilliseconds) else {
+            interrupted = nil
+            return .unreachable("PostgreSQL cannot be reached: no transaction comes to its end")
+        }
+        return .interrupted
+    }
+
+    /// Notes that a transaction was committed.
+    func committed() {
+        interrupted = nil
+        batches.add(1, ordering: .relaxed)
+    }
+
+    /// The connection, or a new one.
+    private func connected() throws(PostgresFailure) -> ClusterTables {
         if let tables { return tables }
         let fresh = try ClusterTables(
-            address, answerTime: .milliseconds(limits.failoverMilliseconds),
-            until: max(deadline, .now + .seconds(1)))
+            address, answerTime: .milliseconds(limits.failoverMilliseconds))
         tables = fresh
         return fresh
     }
@@ -136,15 +159,19 @@ private final class NodeTransaction: UpstreamTransaction {
             return missed.state
         }
         let batch = UUIDBytes.random()
+        let begin = ContinuousClock.now
         do throws(PostgresFailure) {
             try transaction.commit(changes, as: batch)
         } catch .unavailable {
-            guard try upstream.wasDone(batch, after: changes.change) else { throw .interrupted }
+            upstream.lost(since: begin)
+            guard try upstream.wasDone(batch, after: changes.change) else {
+                throw upstream.interruption()
+            }
         } catch {
             throw StoreFailure(error)
         }
         isCommitted = true
-        upstream.batches.add(1, ordering: .relaxed)
+        upstream.committed()
         return SharedState(
             change: changes.change,
             mark: StateMark(epoch: transaction.tail.head.epoch, batch: batch).bytes)
@@ -156,7 +183,7 @@ private final class NodeTransaction: UpstreamTransaction {
         do {
             return try transaction.request(key: key)
         } catch PostgresFailure.unavailable {
-            throw StoreFailure.interrupted
+            throw upstream.interruption()
         }
     }
 
@@ -177,7 +204,7 @@ extension StoreFailure {
     /// The failure of a node's store that stands for one of PostgreSQL.
     init(_ failure: PostgresFailure) {
         switch failure {
-        case .unavailable: self = .unreachable(failure.description)
+        case .unavailable, .locked: self = .unreachable(failure.description)
         case .full: self = .full
         case .unstorable: self = .unstorable(failure.description)
         case .unusable, .failed: self = .failed(failure.description)

@@ -26,9 +26,9 @@ final class Follower: @unchecked Sendable {
     private var isSkewed = false
     private var nextClock = ContinuousClock.now
 
-    /// The longest time without a look at the head. A node that reads locally has to know in time
-    /// that it is not behind.
-    private let interval: Duration
+    /// The longest time without a look at the head: a second, and so short that a node that has
+    /// nothing to take over does not refuse local reads.
+    private var interval: Duration { .milliseconds(min(1_000, limits.followMilliseconds / 4)) }
     /// The time between two looks at the server's clock.
     private static let clockInterval = Duration.seconds(10)
     /// A node whose clock is off by more than this says so in the log; milliseconds.
@@ -40,7 +40,6 @@ final class Follower: @unchecked Sendable {
         diverged: @escaping @Sendable (Divergence) -> Void
     ) {
         self.address = address
-        interval = .milliseconds(min(1_000, max(limits.followMilliseconds / 4, 1)))
         self.limits = limits
         self.applied = applied
         self.backend = backend
@@ -81,8 +80,11 @@ final class Follower: @unchecked Sendable {
         let tables = try connected()
         let begin = ContinuousClock.now
         let state = applied.reached
-        let head = try tables.head()
-        if head.change != state.change || head.epoch != state.stateMark?.epoch {
+        let (head, continues) = try tables.head(knowing: state.stateMark?.batch)
+        if let divergence = Divergence(of: state, from: head, continues: continues) {
+            return diverged(divergence)
+        }
+        if head.change != state.change {
             // This node's own writer may have moved on meanwhile.
             let tail = try tables.tail(after: state.change, state.stateMark?.batch)
             if let divergence = tail.divergence(from: state) { return diverged(divergence) }
@@ -103,8 +105,7 @@ final class Follower: @unchecked Sendable {
     private func connected() throws(PostgresFailure) -> ClusterTables {
         if let tables { return tables }
         let fresh = try ClusterTables(
-            address, answerTime: .milliseconds(limits.failoverMilliseconds),
-            until: .now + .seconds(2))
+            address, answerTime: .milliseconds(limits.failoverMilliseconds))
         try fresh.listen()
         tables = fresh
         return fresh

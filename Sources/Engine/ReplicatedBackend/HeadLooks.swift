@@ -73,22 +73,25 @@ final class HeadLooks: @unchecked Sendable {
     private func head() -> Result<ChangeNumber, ServiceFailure> {
         var last = "it does not answer"
         while !isStopped.load(ordering: .relaxed), outage.isWorthTrying(.now) {
-            let deadline = outage.deadline(.now)
+            let start = ContinuousClock.now
+            let deadline = outage.deadline(start)
             do throws(PostgresFailure) {
-                let start = ContinuousClock.now
-                let connected = try connected(until: deadline)
+                let connected = try connected()
                 let asked = ContinuousClock.now
-                let head = try connected.head()
+                let state = applied.reached
+                let (head, continues) = try connected.head(knowing: state.stateMark?.batch)
                 lastRoundTrip.store(Int64((.now - asked) / .microseconds(1)), ordering: .relaxed)
                 applied.see(head.change, at: start)
                 outage.ended()
-                // In another epoch the follower finds out; until then nothing is answered.
-                if head.epoch == applied.reached.stateMark?.epoch { return .success(head.change) }
-                last = "it has begun a new epoch"
+                // If PostgreSQL does not have this state, the follower finds out too; until then
+                // nothing is answered.
+                guard let divergence = Divergence(of: state, from: head, continues: continues)
+                else { return .success(head.change) }
+                last = divergence.description
             } catch {
                 tables = nil
                 last = error.description
-                outage.failed(.now)
+                outage.failed(since: start)
             }
             guard ContinuousClock.now < deadline else { break }
             pause(Outage.pause)
@@ -96,13 +99,10 @@ final class HeadLooks: @unchecked Sendable {
         return .failure(ServiceFailure(.temporarilyUnavailable, "no read can begin: \(last)"))
     }
 
-    private func connected(
-        until deadline: ContinuousClock.Instant
-    ) throws(PostgresFailure) -> ClusterTables {
+    private func connected() throws(PostgresFailure) -> ClusterTables {
         if let tables { return tables }
         let fresh = try ClusterTables(
-            address, answerTime: .milliseconds(limits.failoverMilliseconds),
-            until: max(deadline, .now + .seconds(1)))
+            address, answerTime: .milliseconds(limits.failoverMilliseconds))
         tables = fresh
         return fresh
     }

@@ -56,9 +56,7 @@ final class Node: Sendable {
         upstream.stop()
         follower.stop()
         looks.stop()
-        applied.refuse(
-            ServiceFailure(.temporarilyUnavailable, "the node has stopped following PostgreSQL"),
-            at: .now + .seconds(1 << 30))
+        applied.end(ServiceFailure(.temporarilyUnavailable, "this node stops, or is being rebuilt"))
         try backend.close()
     }
 
@@ -101,17 +99,15 @@ final class Node: Sendable {
 
     /// Compares the copy with PostgreSQL, and the index with the copy.
     func check(
-        _ address: PostgresAddress, _ limits: Limits, until stop: StopSignal?
+        _ address: PostgresAddress, until stop: StopSignal?
     ) throws(ServiceFailure) -> CheckReport {
         do {
-            let tables = try ClusterTables(
-                address, answerTime: .seconds(600),
-                until: .now + .milliseconds(limits.failoverMilliseconds))
+            let tables = try ClusterTables(address, answerTime: .seconds(600))
             var (report, copy) = try backend.check(until: stop) { [applied] in
                 let state = applied.reached
                 return try tables.snapshot(after: state.change, state.stateMark?.batch).shared
             }
-            report.problems += try Self.differences(
+            report.problems += Self.differences(
                 theirs: try tables.digests(), ours: try copy.digests())
             return report
         } catch let failure as ServiceFailure {

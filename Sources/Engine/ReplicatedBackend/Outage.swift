@@ -25,7 +25,8 @@ struct Outage {
         return false
     }
 
-    mutating func failed(_ now: ContinuousClock.Instant) { if began == nil { began = now } }
+    /// An outage begins with the first attempt that fails, which may have waited for long.
+    mutating func failed(since begin: ContinuousClock.Instant) { if began == nil { began = begin } }
 
     mutating func ended() { began = nil }
 }

@@ -103,7 +103,7 @@ public final class ReplicatedBackend: Backend {
             do {
                 let tables = try ClusterTables(
                     configuration.address,
-                    answerTime: .milliseconds(limits.failoverMilliseconds), until: deadline)
+                    answerTime: .milliseconds(limits.failoverMilliseconds))
                 return try Node(
                     configuration, tables, limits: limits, logger: logger, now: now,
                     progress: progress
@@ -157,8 +157,7 @@ public final class ReplicatedBackend: Backend {
         guard let epoch = state.stateMark?.epoch else { return }
         do throws(PostgresFailure) {
             try ClusterTables(
-                configuration.address, answerTime: .milliseconds(limits.failoverMilliseconds),
-                until: .now + .seconds(5)
+                configuration.address, answerTime: .milliseconds(limits.failoverMilliseconds)
             ).endEpoch(epoch)
         } catch {
             throw StoreFailure(error)
@@ -235,7 +234,7 @@ public final class ReplicatedBackend: Backend {
 
     /// Compares this node with PostgreSQL, and its index with its copy, at one state.
     public func check(until stop: StopSignal?) throws(ServiceFailure) -> CheckReport {
-        try present().check(configuration.address, limits, until: stop)
+        try present().check(configuration.address, until: stop)
     }
 
     /// - Throws: always `OPERATION_NOT_ALLOWED`.
