@@ -131,7 +131,7 @@ public struct Migration: Sendable {
         let deadline = ContinuousClock.now + patience
         while true {
             do throws(PostgresFailure) {
-                return try ClusterTables(address, answerTime: answerTime, until: deadline)
+                return try ClusterTables(address, answerTime: answerTime)
             } catch {
                 guard case .unavailable = error, ContinuousClock.now < deadline else { throw error }
                 pause(Outage.pause)

@@ -29,7 +29,7 @@ import Testing
     private static func run(_ statements: [String], at path: String) throws {
         let address = try NodePair.address(of: path)
         let deadline = ContinuousClock.now + .seconds(10)
-        let connection = try PostgresConnection(address, until: deadline)
+        let connection = try PostgresConnection(address)
         try ClusterSchema.selectSchema(connection, address.schema, until: deadline)
         _ = try connection.run(statements.map { PostgresStatement($0) }, until: deadline)
     }
