@@ -5,7 +5,7 @@ public enum MetricCatalogue {
         ("geobucket_buckets", "Buckets that have an object or had one."),
         ("geobucket_checkpoint_duration_seconds", "How long checkpoints of the store took."),
         (
-            "geobucket_cluster_applied",
+            "geobucket_cluster_applied_change",
             "The number of the last change of the shared store that this node has applied."
         ),
         (
@@ -13,11 +13,11 @@ public enum MetricCatalogue {
             "Transactions that this node has committed to the shared store."
         ),
         (
-            "geobucket_cluster_head",
+            "geobucket_cluster_head_change",
             "The number of the last change that the shared store was seen to have."
         ),
         (
-            "geobucket_cluster_lag_milliseconds",
+            "geobucket_cluster_lag_seconds",
             "For how long this node may have lacked something that the shared store has."
         ),
         (
@@ -25,11 +25,11 @@ public enum MetricCatalogue {
             "How often this node has thrown away its state because the shared store had lost it."
         ),
         (
-            "geobucket_cluster_round_trip_microseconds",
+            "geobucket_cluster_round_trip_seconds",
             "The time of the last question to the shared store and its answer."
         ),
         (
-            "geobucket_cluster_skew_milliseconds",
+            "geobucket_cluster_skew_seconds",
             "How far this node's clock is ahead of the shared store's."
         ),
         ("geobucket_columns", "Fields kept as typed values in memory, of all buckets."),

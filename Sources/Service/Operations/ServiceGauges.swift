@@ -12,9 +12,7 @@ struct ServiceGauges: Sendable {
     private let waitingWrites = Meter(label: "geobucket_write_queue_depth")
     private let uptime = Meter(label: "geobucket_uptime_seconds")
     private let resident = Meter(label: "process_resident_memory_bytes")
-    private let cluster = ClusterStatistics().parts.map { part in
-        Meter(label: "geobucket_cluster_\(part.name)".snakeCased)
-    }
+    private let cluster = ClusterGauges()
     private let memory = MemoryStatistics().parts.map { part in
         Meter(
             label: "geobucket_memory_bytes",
@@ -31,16 +29,28 @@ struct ServiceGauges: Sendable {
         waitingWrites.set(statistics.waitingWrites)
         uptime.set(uptimeSeconds)
         resident.set(residentBytes())
-        for (meter, part) in zip(cluster, statistics.cluster?.parts ?? []) {
-            meter.set(part.value)
-        }
+        if let statistics = statistics.cluster { cluster.set(statistics) }
         for (meter, part) in zip(memory, statistics.memory.parts) { meter.set(part.bytes) }
     }
 }
 
-extension String {
-    /// `lag_milliseconds` for `lagMilliseconds`.
-    fileprivate var snakeCased: String {
-        map { $0.isUppercase ? "_\($0.lowercased())" : "\($0)" }.joined()
+/// The gauges of a node.
+private struct ClusterGauges: Sendable {
+    private let applied = Meter(label: "geobucket_cluster_applied_change")
+    private let head = Meter(label: "geobucket_cluster_head_change")
+    private let lag = Meter(label: "geobucket_cluster_lag_seconds")
+    private let roundTrip = Meter(label: "geobucket_cluster_round_trip_seconds")
+    private let batches = Meter(label: "geobucket_cluster_batches")
+    private let rebuilds = Meter(label: "geobucket_cluster_rebuilds")
+    private let skew = Meter(label: "geobucket_cluster_skew_seconds")
+
+    func set(_ statistics: ClusterStatistics) {
+        applied.set(Int64(statistics.applied))
+        head.set(Int64(statistics.head))
+        lag.set(Double(statistics.lagMilliseconds) / 1e3)
+        roundTrip.set(Double(statistics.roundTripMicroseconds) / 1e6)
+        batches.set(statistics.batches)
+        rebuilds.set(statistics.rebuilds)
+        skew.set(Double(statistics.skewMilliseconds) / 1e3)
     }
 }
