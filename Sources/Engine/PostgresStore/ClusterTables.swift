@@ -28,7 +28,7 @@ public final class ClusterTables {
         try ClusterSchema.prepare(connection, address, until: .now + answerTime)
         _ = try run([
             PostgresStatement("SET idle_in_transaction_session_timeout = 2000"),
-            PostgresStatement("SET lock_timeout = 0"),
+            PostgresStatement("SET lock_timeout = 3000"),
         ])
     }
 

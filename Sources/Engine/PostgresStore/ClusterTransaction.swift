@@ -32,10 +32,35 @@ public final class ClusterTransaction {
         ]
         statements += ClusterTables.changesStatements(after: change)
         if !keys.isEmpty { statements += FoundRequests.statements(keys: keys) }
-        let rows = try tables.run(statements)
+        let rows = try Self.lock(tables, statements)
         tail = ClusterTables.tail(rows[1...7])
         requests = FoundRequests()
         if !keys.isEmpty { requests.take(rows[8...], keys: keys) }
+    }
+
+    /// Runs the statements that begin with the lock of the head.
+    ///
+    /// A node that hangs, or is cut off, while it sends a commit keeps the lock:
+    /// `idle_in_transaction_session_timeout` counts only between two pipelines. So whoever has
+    /// waited for too long ends sessions that have the lock and have sent nothing for two seconds.
+    private static func lock(
+        _ tables: ClusterTables, _ statements: [PostgresStatement]
+    ) throws(PostgresFailure) -> [PostgresRows] {
+        do throws(PostgresFailure) {
+            return try tables.run(statements)
+        } catch .locked {
+            _ = try tables.run([
+                PostgresStatement("ROLLBACK"),
+                PostgresStatement(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity JOIN pg_locks USING (pid)
+                    WHERE datname = current_database() AND relation = 'head'::regclass
+                        AND mode = 'RowShareLock' AND granted AND wait_event = 'ClientRead'
+                        AND state_change < now() - interval '2 seconds'
+                    """),
+            ])
+            throw .unavailable("another node holds the lock of the head")
+        }
     }
 
     deinit { cancel() }

@@ -5,6 +5,8 @@ public enum PostgresFailure: Error, Sendable, Equatable, CustomStringConvertible
     /// There is no connection, or it was lost, or the server cannot write now. The same may succeed
     /// later.
     case unavailable(String)
+    /// Another session holds a lock for longer than `lock_timeout`.
+    case locked
     /// The server's disk is full.
     case full
     /// A value that PostgreSQL cannot store.
@@ -17,6 +19,7 @@ public enum PostgresFailure: Error, Sendable, Equatable, CustomStringConvertible
     public var description: String {
         switch self {
         case .unavailable(let reason): "PostgreSQL cannot be reached: \(reason)"
+        case .locked: "another session holds a lock in PostgreSQL"
         case .full: "PostgreSQL's disk is full"
         case .unstorable(let reason): "PostgreSQL cannot store a value: \(reason)"
         case .unusable(let reason): reason
@@ -30,6 +33,7 @@ public enum PostgresFailure: Error, Sendable, Equatable, CustomStringConvertible
     init(state: String, message: String) {
         switch state {
         case "53100": self = .full
+        case "55P03": self = .locked
         case "22021", "22P05": self = .unstorable(message)
         case "25006", "25P03", "40001", "40P01": self = .unavailable(message)
         case "42501":

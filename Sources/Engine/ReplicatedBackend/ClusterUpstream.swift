@@ -203,7 +203,7 @@ extension StoreFailure {
     /// The failure of a node's store that stands for one of PostgreSQL.
     init(_ failure: PostgresFailure) {
         switch failure {
-        case .unavailable: self = .unreachable(failure.description)
+        case .unavailable, .locked: self = .unreachable(failure.description)
         case .full: self = .full
         case .unstorable: self = .unstorable(failure.description)
         case .unusable, .failed: self = .failed(failure.description)
