@@ -42,7 +42,7 @@ public final class ClusterTransaction {
     ///
     /// A node that hangs, or is cut off, while it sends a commit keeps the lock:
     /// `idle_in_transaction_session_timeout` counts only between two pipelines. So whoever has
-    /// waited for too long ends sessions that have the lock and have sent nothing for as long.
+    /// waited for too long ends sessions that have the lock and have sent nothing for two seconds.
     private static func lock(
         _ tables: ClusterTables, _ statements: [PostgresStatement]
     ) throws(PostgresFailure) -> [PostgresRows] {
@@ -54,8 +54,9 @@ public final class ClusterTransaction {
                 PostgresStatement(
                     """
                     SELECT pg_terminate_backend(pid) FROM pg_stat_activity JOIN pg_locks USING (pid)
-                    WHERE relation = 'head'::regclass AND mode = 'RowShareLock' AND granted
-                        AND wait_event = 'ClientRead' AND state_change < now() - interval '3 seconds'
+                    WHERE datname = current_database() AND relation = 'head'::regclass
+                        AND mode = 'RowShareLock' AND granted AND wait_event = 'ClientRead'
+                        AND state_change < now() - interval '2 seconds'
                     """),
             ])
             throw .unavailable("another node holds the lock of the head")
