@@ -205,6 +205,27 @@ import Testing
         }
     }
 
+    @Test func `after a day in which nobody has written, nodes go on from their states`()
+        async throws
+    {
+        try await Self.withNodes { a, b, pair, path in
+            for id in ["o1", "o2"] { try await a.value("object.put", Self.put(id, 1)) }
+            try await b.value("object.get", #"{"bucket":"shops","id":"o2"}"#)
+            try Self.run(["UPDATE batch SET at = at - interval '1 day'"], at: path)
+            try ClusterTables(
+                try NodePair.address(of: path), answerTime: .seconds(10),
+                until: .now + .seconds(10)
+            ).forget(tombstonesBefore: 0, requestsBefore: 0, atMost: 1_000)
+            for (writer, reader, id) in [(b, a, "o3"), (a, b, "o4")] {
+                try await writer.value("object.put", Self.put(id, 1))
+                try await reader.value("object.get", #"{"bucket":"shops","id":"\#(id)"}"#)
+            }
+            for node in [pair.writing, pair.reading] {
+                #expect(node.statistics().cluster?.rebuilds == 0)
+            }
+        }
+    }
+
     @Test func `a difference between a node and PostgreSQL is found`() async throws {
         try await Self.withNodes { a, _, pair, path in
             try await a.value("object.put", Self.put("o1", 1))
