@@ -292,9 +292,9 @@ public final class ClusterTables {
                 """, .int(requestsBefore), .int(count)),
             PostgresStatement(
                 """
-                DELETE FROM batch WHERE at < now() - interval '1 hour'
-                    AND last_change < (SELECT change FROM head)
-                    AND last_change IN (SELECT last_change FROM batch ORDER BY last_change LIMIT $1)
+                DELETE FROM batch WHERE last_change < (SELECT max(last_change) FROM
+                    (SELECT last_change, at FROM batch ORDER BY last_change LIMIT $1) AS oldest
+                    WHERE at < now() - interval '1 hour')
                 """, .int(count * 100)),
         ])
     }
