@@ -213,11 +213,16 @@ final class Writer: Sendable {
         for pending in group { pending.completion(.failure(ServiceFailure(error))) }
     }
 
-    /// The request keys of a group and of the writes that wait.
+    /// The number of waiting writes whose request keys are looked up with a group.
+    private static let keysAtOnce = 256
+
+    /// The request keys of a group and of some writes that wait.
     private func keys(of group: [Pending]) -> [String] {
         guard upstream != nil else { return [] }
-        let waiting = state.withLock { $0.pending.elements.compactMap(\.key) }
-        return (group.compactMap(\.key) + waiting).map(\.text)
+        let waiting = state.withLock {
+            $0.pending.elements.lazy.compactMap(\.key).prefix(Self.keysAtOnce).map(\.text)
+        }
+        return group.compactMap(\.key?.text) + waiting
     }
 
     /// Logs when writes begin to fail or succeed again. A damaged object concerns one write only,

@@ -15,7 +15,7 @@ extension ClusterTables {
                 PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
                 // The other store may take longer to write what is read.
                 PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
-                Self.headStatement, Self.batchStatement(nil),
+                Self.headStatement, Self.pastStatement(nil, of: 0),
             ] + Self.nameStatements(after: nil) + [Self.lastBatchStatement])
         let head = Self.head(rows[2])
         let none = StoreChanges(after: head.change)
@@ -38,7 +38,7 @@ extension ClusterTables {
         }
         try body(.changes(part))
         return Tail(
-            head: head, continues: true, changes: none,
+            head: head, past: .known, changes: none,
             batch: rows[6].count == 0 ? nil : UUIDBytes(rows[6].bytes(0, 0)))
     }
 

@@ -62,10 +62,29 @@ public final class ClusterTables {
         Head(change: ChangeNumber(rows.int(0, 0)), epoch: UUIDBytes(rows.bytes(0, 1))!)
     }
 
-    /// Whether a batch is known; a null batch is.
-    static func batchStatement(_ batch: UUIDBytes?) -> PostgresStatement {
+    /// What has become of a batch.
+    public enum Past: String, Sendable {
+        /// It is part of the history, or there was none.
+        case known
+        /// It is older than every batch that is remembered, so nothing is known of it.
+        case forgotten
+        /// It is not part of the history.
+        case lost
+    }
+
+    /// The `Past` of a batch that led to a change.
+    static func pastStatement(_ batch: UUIDBytes?, of change: ChangeNumber) -> PostgresStatement {
         PostgresStatement(
-            "SELECT $1::uuid IS NULL OR EXISTS (SELECT FROM batch WHERE id = $1)", .uuid(batch))
+            """
+            SELECT CASE
+                WHEN $1::uuid IS NULL OR EXISTS (SELECT FROM batch WHERE id = $1) THEN 'known'
+                WHEN (SELECT min(last_change) FROM batch) > $2 THEN 'forgotten'
+                ELSE 'lost' END
+            """, .uuid(batch), .int(Int64(change)))
+    }
+
+    private static func past(_ rows: PostgresRows) -> Past {
+        Past(rawValue: rows.text(0, 0)) ?? .lost
     }
 
     /// Milliseconds since 1970 by the server's clock.
@@ -109,21 +128,21 @@ public final class ClusterTables {
     public struct Tail: Sendable {
         /// The head of the state that the changes lead to.
         public let head: Head
-        /// Whether the batch that led to the former state is part of the history. Batches are
-        /// forgotten before tombstones are, so the tail is whole then.
-        public let continues: Bool
+        /// What has become of the batch that led to the former state. If it is known, the tail is
+        /// whole, because batches are forgotten before tombstones are.
+        public let past: Past
         /// The changes.
         public let changes: StoreChanges
         /// The last batch.
         public let batch: UUIDBytes?
     }
 
-    /// The present head, and whether a batch is known; no batch is.
+    /// The present head, and what has become of the batch that led to a change.
     public func head(
-        knowing batch: UUIDBytes?
-    ) throws(PostgresFailure) -> (head: Head, continues: Bool) {
-        let rows = try run([Self.headStatement, Self.batchStatement(batch)])
-        return (Self.head(rows[0]), rows[1].bool(0, 0))
+        after change: ChangeNumber, _ batch: UUIDBytes?
+    ) throws(PostgresFailure) -> (head: Head, past: Past) {
+        let rows = try run([Self.headStatement, Self.pastStatement(batch, of: change)])
+        return (Self.head(rows[0]), Self.past(rows[1]))
     }
 
     /// Begins another epoch, unless another node already has.
@@ -147,7 +166,7 @@ public final class ClusterTables {
         let rows = try run(
             [
                 PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-                Self.headStatement, Self.batchStatement(batch),
+                Self.headStatement, Self.pastStatement(batch, of: change),
             ] + Self.changesStatements(after: change) + [PostgresStatement("COMMIT")])
         return Self.tail(rows[1...])
     }
@@ -158,7 +177,7 @@ public final class ClusterTables {
         let head = head(rows[first])
         let (changes, last) = changes(rows[(first + 2)...], to: head.change)
         return Tail(
-            head: head, continues: rows[first + 1].bool(0, 0), changes: changes, batch: last)
+            head: head, past: past(rows[first + 1]), changes: changes, batch: last)
     }
 
     /// The statements whose rows `changes(_:to:)` reads, from one state or one after the other.
@@ -246,7 +265,7 @@ public final class ClusterTables {
             [
                 PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
                 PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
-                Self.headStatement, Self.batchStatement(batch),
+                Self.headStatement, Self.pastStatement(batch, of: change),
             ] + Self.changesStatements(after: change))
         return Self.tail(rows[2...])
     }

@@ -28,7 +28,7 @@ public final class ClusterTransaction {
             PostgresStatement("BEGIN"),
             PostgresStatement("SELECT change, epoch FROM head FOR UPDATE"),
             // What follows sees everything that was committed before the lock was granted.
-            ClusterTables.batchStatement(batch),
+            ClusterTables.pastStatement(batch, of: change),
         ]
         statements += ClusterTables.changesStatements(after: change)
         if !keys.isEmpty { statements += FoundRequests.statements(keys: keys) }

@@ -68,7 +68,7 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     /// this transaction has it.
     func wasDone(_ batch: UUIDBytes, after change: ChangeNumber) throws(StoreFailure) -> Bool {
         try retrying { tables throws(PostgresFailure) in
-            try ClusterTransaction(tables, after: change, batch, keys: []).tail.continues
+            try ClusterTransaction(tables, after: change, batch, keys: []).tail.past == .known
         }
     }
 

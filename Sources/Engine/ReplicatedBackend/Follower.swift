@@ -80,8 +80,8 @@ final class Follower: @unchecked Sendable {
         let tables = try connected()
         let begin = ContinuousClock.now
         let state = applied.reached
-        let (head, continues) = try tables.head(knowing: state.stateMark?.batch)
-        if let divergence = Divergence(of: state, from: head, continues: continues) {
+        let (head, past) = try tables.head(after: state.change, state.stateMark?.batch)
+        if let divergence = Divergence(of: state, from: head, past) {
             return diverged(divergence)
         }
         if head.change != state.change {

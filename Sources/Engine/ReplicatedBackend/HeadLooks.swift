@@ -79,14 +79,16 @@ final class HeadLooks: @unchecked Sendable {
                 let connected = try connected()
                 let asked = ContinuousClock.now
                 let state = applied.reached
-                let (head, continues) = try connected.head(knowing: state.stateMark?.batch)
+                let (head, past) = try connected.head(
+                    after: state.change, state.stateMark?.batch)
                 lastRoundTrip.store(Int64((.now - asked) / .microseconds(1)), ordering: .relaxed)
                 applied.see(head.change, at: start)
                 outage.ended()
                 // If PostgreSQL does not have this state, the follower finds out too; until then
                 // nothing is answered.
-                guard let divergence = Divergence(of: state, from: head, continues: continues)
-                else { return .success(head.change) }
+                guard let divergence = Divergence(of: state, from: head, past) else {
+                    return .success(head.change)
+                }
                 last = divergence.description
             } catch {
                 tables = nil

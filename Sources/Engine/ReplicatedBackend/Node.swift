@@ -19,7 +19,7 @@ final class Node: Sendable {
         _ configuration: ReplicatedBackend.Configuration, _ tables: ClusterTables, limits: Limits,
         logger: Logger, now: @escaping @Sendable () -> Int64,
         progress: @escaping @Sendable (Int) -> Void,
-        diverged: @escaping @Sendable (Divergence, SharedState) -> Void
+        diverged: @escaping @Sendable (Divergence, AppliedState) -> Void
     ) throws {
         if try tables.commitsAsynchronously() {
             logger.warning(
@@ -29,7 +29,7 @@ final class Node: Sendable {
         let cache = NodeCache(configuration.cache, logger: logger, progress: progress)
         let applied = AppliedState(try cache.prepare(tables))
         let address = configuration.address
-        let report: @Sendable (Divergence) -> Void = { diverged($0, applied.reached) }
+        let report: @Sendable (Divergence) -> Void = { diverged($0, applied) }
         self.applied = applied
         upstream = ClusterUpstream(address, limits, applied, diverged: report)
         backend = try EmbeddedBackend(

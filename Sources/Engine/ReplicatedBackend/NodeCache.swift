@@ -55,8 +55,8 @@ struct NodeCache {
         }
         let change = try store.scan { try $0.lastChange() }
         let state = SharedState(change: change, mark: mark)
-        let (head, continues) = try tables.head(knowing: state.stateMark?.batch)
-        let divergence = Divergence(of: state, from: head, continues: continues)
+        let (head, past) = try tables.head(after: change, state.stateMark?.batch)
+        let divergence = Divergence(of: state, from: head, past)
         return (divergence == nil ? state : nil, divergence?.description ?? "")
     }
 

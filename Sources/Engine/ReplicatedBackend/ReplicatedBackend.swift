@@ -107,7 +107,7 @@ public final class ReplicatedBackend: Backend {
                 return try Node(
                     configuration, tables, limits: limits, logger: logger, now: now,
                     progress: progress
-                ) { [weak self] divergence, state in self?.rebuild(divergence, from: state) }
+                ) { [weak self] divergence, applied in self?.rebuild(divergence, of: applied) }
             } catch let failure as PostgresFailure {
                 guard case .unavailable = failure, ContinuousClock.now < deadline,
                     !isClosed.load(ordering: .relaxed)
@@ -122,12 +122,12 @@ public final class ReplicatedBackend: Backend {
     }
 
     /// Throws away a state that PostgreSQL does not have, and copies the one that it has.
-    private func rebuild(_ divergence: Divergence, from state: SharedState) {
+    ///
+    /// - Parameter applied: identifies the node's life that ends. A later one goes on.
+    private func rebuild(_ divergence: Divergence, of applied: AppliedState) {
         rebuilding.async { [self] in
             let former = node.withLock { node -> Node? in
-                guard node?.applied.reached.stateMark?.epoch == state.stateMark?.epoch else {
-                    return nil
-                }
+                guard node?.applied === applied else { return nil }
                 defer { node = nil }
                 return node
             }
@@ -137,7 +137,7 @@ public final class ReplicatedBackend: Backend {
             try? former.close()
             while !isClosed.load(ordering: .relaxed) {
                 do throws(StoreFailure) {
-                    if case .loss = divergence { try endEpoch(of: state) }
+                    if case .loss = divergence { try endEpoch(of: applied.reached) }
                     let next = try build(until: .now + .seconds(1))
                     node.withLock { $0 = next }
                     next.start()

@@ -38,7 +38,7 @@ extension ClusterTables.Tail {
 
     /// Why PostgreSQL does not continue the history of a state; nil if it does.
     func divergence(from state: SharedState) -> Divergence? {
-        Divergence(of: state, from: head, continues: continues)
+        Divergence(of: state, from: head, past)
     }
 }
 
@@ -46,15 +46,19 @@ extension ClusterTables.Tail {
 enum Divergence: Sendable, CustomStringConvertible {
     /// The node's epoch has ended.
     case epoch
+    /// The node was away for so long that its last batch is forgotten.
+    case absence
     /// PostgreSQL has lost changes that the node has.
     case loss(head: UInt64, node: UInt64)
 
     /// Nil if it does.
-    init?(of state: SharedState, from head: ClusterTables.Head, continues: Bool) {
+    init?(of state: SharedState, from head: ClusterTables.Head, _ past: ClusterTables.Past) {
         if state.stateMark?.epoch != head.epoch {
             self = .epoch
-        } else if !continues || head.change < state.change {
+        } else if past == .lost || head.change < state.change {
             self = .loss(head: head.change, node: state.change)
+        } else if past == .forgotten {
+            self = .absence
         } else {
             return nil
         }
@@ -63,6 +67,7 @@ enum Divergence: Sendable, CustomStringConvertible {
     var description: String {
         switch self {
         case .epoch: "PostgreSQL has begun a new epoch"
+        case .absence: "the node has been away for longer than batches are remembered"
         case .loss(let head, let node):
             "PostgreSQL has lost changes of this node: it is at change \(head), the node was at "
                 + "\(node)"

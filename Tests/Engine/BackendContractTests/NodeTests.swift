@@ -214,8 +214,7 @@ import Testing
             try Self.run(["UPDATE batch SET at = at - interval '1 day'"], at: path)
             try await b.value("object.put", Self.put("o3", 1))
             let tables = try ClusterTables(
-                try NodePair.address(of: path), answerTime: .seconds(10),
-                until: .now + .seconds(10))
+                try NodePair.address(of: path), answerTime: .seconds(10))
             try tables.forget(tombstonesBefore: 0, requestsBefore: 0, atMost: 1_000)
             // The state after o2 was left only now, so a node that is a little behind goes on from it.
             let known = try tables.run([PostgresStatement("SELECT count(*) FROM batch")])
