@@ -74,17 +74,16 @@ public final class ClusterTables {
 
     /// The `Past` of a batch that led to a change.
     static func pastStatement(_ batch: UUIDBytes?, of change: ChangeNumber) -> PostgresStatement {
-        PostgresStatement(
-            """
-            SELECT CASE
-                WHEN $1::uuid IS NULL OR EXISTS (SELECT FROM batch WHERE id = $1) THEN 'known'
-                WHEN (SELECT min(last_change) FROM batch) > $2 THEN 'forgotten'
-                ELSE 'lost' END
-            """, .uuid(batch), .int(Int64(change)))
+        PostgresStatement("SELECT \(pastColumn)", .uuid(batch), .int(Int64(change)))
     }
 
-    private static func past(_ rows: PostgresRows) -> Past {
-        Past(rawValue: rows.text(0, 0)) ?? .lost
+    private static let pastColumn = """
+        CASE WHEN $1::uuid IS NULL OR EXISTS (SELECT FROM batch WHERE id = $1) THEN 'known'
+            WHEN (SELECT min(last_change) FROM batch) > $2 THEN 'forgotten' ELSE 'lost' END
+        """
+
+    private static func past(_ rows: PostgresRows, column: Int32 = 0) -> Past {
+        Past(rawValue: rows.text(0, column)) ?? .lost
     }
 
     /// Milliseconds since 1970 by the server's clock.
@@ -141,8 +140,12 @@ public final class ClusterTables {
     public func head(
         after change: ChangeNumber, _ batch: UUIDBytes?
     ) throws(PostgresFailure) -> (head: Head, past: Past) {
-        let rows = try run([Self.headStatement, Self.pastStatement(batch, of: change)])
-        return (Self.head(rows[0]), Self.past(rows[1]))
+        let rows = try run([
+            PostgresStatement(
+                "SELECT change, epoch, \(Self.pastColumn) FROM head", .uuid(batch),
+                .int(Int64(change)))
+        ])[0]
+        return (Self.head(rows), Self.past(rows, column: 2))
     }
 
     /// Begins another epoch, unless another node already has.
