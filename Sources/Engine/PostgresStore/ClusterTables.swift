@@ -74,13 +74,16 @@ public final class ClusterTables {
 
     /// The `Past` of a batch that led to a change.
     static func pastStatement(_ batch: UUIDBytes?, of change: ChangeNumber) -> PostgresStatement {
-        PostgresStatement("SELECT \(pastColumn)", .uuid(batch), .int(Int64(change)))
+        PostgresStatement(pastAlone, .uuid(batch), .int(Int64(change)))
     }
 
     private static let pastColumn = """
         CASE WHEN $1::uuid IS NULL OR EXISTS (SELECT FROM batch WHERE id = $1) THEN 'known'
             WHEN (SELECT min(last_change) FROM batch) > $2 THEN 'forgotten' ELSE 'lost' END
         """
+
+    private static let pastAlone = "SELECT \(pastColumn)"
+    private static let headAndPast = "SELECT change, epoch, \(pastColumn) FROM head"
 
     private static func past(_ rows: PostgresRows, column: Int32 = 0) -> Past {
         Past(rawValue: rows.text(0, column)) ?? .lost
@@ -141,9 +144,7 @@ public final class ClusterTables {
         after change: ChangeNumber, _ batch: UUIDBytes?
     ) throws(PostgresFailure) -> (head: Head, past: Past) {
         let rows = try run([
-            PostgresStatement(
-                "SELECT change, epoch, \(Self.pastColumn) FROM head", .uuid(batch),
-                .int(Int64(change)))
+            PostgresStatement(Self.headAndPast, .uuid(batch), .int(Int64(change)))
         ])[0]
         return (Self.head(rows), Self.past(rows, column: 2))
     }
@@ -192,14 +193,15 @@ public final class ClusterTables {
                 SELECT change, creation, bucket, id, deleted FROM tombstone WHERE change > $1
                 ORDER BY change
                 """, parameter),
-            PostgresStatement(
-                """
-                SELECT \(ObjectColumns.list) FROM object JOIN bucket ON bucket.number = object.bucket
-                WHERE object.change > $1 ORDER BY object.creation
-                """, parameter),
+            PostgresStatement(changedObjects, parameter),
             lastBatchStatement,
         ]
     }
+
+    private static let changedObjects = """
+        SELECT \(ObjectColumns.list) FROM object JOIN bucket ON bucket.number = object.bucket
+        WHERE object.change > $1 ORDER BY object.creation
+        """
 
     static let lastBatchStatement = PostgresStatement(
         "SELECT id FROM batch WHERE last_change = (SELECT change FROM head) LIMIT 1")

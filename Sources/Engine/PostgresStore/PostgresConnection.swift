@@ -144,15 +144,14 @@ final class PostgresConnection {
     ) throws(PostgresFailure) -> PostgresRows? {
         guard let result = try next(until: deadline) else { throw failure }
         let rows = PostgresRows(result)
-        switch PQresultStatus(result) {
-        case PGRES_TUPLES_OK, PGRES_COMMAND_OK: break
-        case PGRES_PIPELINE_ABORTED: break
-        default: if first == nil { first = Self.failure(of: result) }
-        }
         let status = PQresultStatus(result)
+        let isDone = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK
+        if !isDone, status != PGRES_PIPELINE_ABORTED, first == nil {
+            first = Self.failure(of: result)
+        }
         // A statement's results end with a null.
         if let more = try next(until: deadline) { PQclear(more) }
-        return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK ? rows : nil
+        return isDone ? rows : nil
     }
 
     private static func failure(of result: OpaquePointer) -> PostgresFailure {
@@ -239,15 +238,9 @@ final class PostgresConnection {
             if state == 0 { return }
             guard state == 1 else { throw failure }
             // The server may wait until its own output is read.
-            try wait(for: POLLIN | POLLOUT, until: deadline)
+            guard try poll(POLLIN | POLLOUT, until: deadline) else { throw Self.silence }
             guard PQconsumeInput(handle) == 1 else { throw failure }
         }
-    }
-
-    private func wait(
-        for events: Int32, until deadline: ContinuousClock.Instant
-    ) throws(PostgresFailure) {
-        guard try poll(events, until: deadline) else { throw Self.silence }
     }
 
     private func isReadable(

@@ -10,7 +10,7 @@ import Synchronization
 /// Follows the head in PostgreSQL: on each notification, and each second. What other nodes have
 /// changed becomes one new state of this node.
 ///
-/// `@unchecked Sendable`: only the thread accesses `tables` and `isFailing`.
+/// `@unchecked Sendable`: only the thread accesses what is not constant or atomic.
 final class Follower: @unchecked Sendable {
     private let address: PostgresAddress
     private let limits: Limits
