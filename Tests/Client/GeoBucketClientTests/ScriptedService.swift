@@ -20,12 +20,11 @@ final class ScriptedService: Sendable {
 
     let port: Int
     private let requests: AsyncStream<Request>
-    private let arrived: Mutex<[Request]>
-    private let channels: Mutex<[any Channel]>
+    private let arrived = Mutex<[Request]>([])
+    private let channels = Mutex<[any Channel]>([])
 
     private init(_ port: Int, _ requests: AsyncStream<Request>, _ listening: Listening) {
         (self.port, self.requests) = (port, requests)
-        (arrived, channels) = (Mutex([]), Mutex([]))
         listening.service.withLock { $0 = self }
     }
 

@@ -64,3 +64,17 @@ extension WatchEvent where Object == WatchedText {
         }
     }
 }
+
+extension WatchStates {
+    /// The next state, which there has to be.
+    mutating func taken() throws -> WatchState<Object> {
+        guard let state = take() else { throw CancellationError() }
+        return state
+    }
+
+    /// Whether there is nothing to take.
+    var isQuiet: Bool {
+        var copy = self
+        return copy.take() == nil
+    }
+}

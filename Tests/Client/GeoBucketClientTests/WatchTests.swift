@@ -40,7 +40,7 @@ import Testing
             let query = BucketQuery(clause: .equals("on", value: true))
             query.fields = ["n"]
             query.sort(byAsc: "n")
-            var loop = bucket.watch(query, leaveRadius: 250.5, interval: .milliseconds(20))
+            let loop = bucket.watch(query, leaveRadius: 250.5, interval: .milliseconds(20))
                 .makeAsyncIterator()
             let start = try await Self.begin(service, [M.object("c1", 1)], change: 3)
             #expect(
@@ -62,7 +62,7 @@ import Testing
 
     @Test func `Notifications stand between the answers to other requests`() async throws {
         try await Self.with { service, bucket in
-            var loop = bucket.watch().makeAsyncIterator()
+            let loop = bucket.watch().makeAsyncIterator()
             let start = try await service.request("watch.start")
             async let count = bucket.count()
             let ask = try await service.request("bucket.count")
@@ -128,7 +128,7 @@ import Testing
 
     @Test func `A lost connection is made anew, and the watch goes on by its token`() async throws {
         try await Self.with { service, bucket in
-            var loop = bucket.watch().makeAsyncIterator()
+            let loop = bucket.watch().makeAsyncIterator()
             let first = try await Self.begin(service, [M.object("c1", 1)], change: 5)
             #expect(try await loop.next()?.isConnected == true)
             service.hangUp(first.connection)
@@ -150,7 +150,7 @@ import Testing
         async throws
     {
         try await Self.with { service, bucket in
-            var loop = bucket.watch().makeAsyncIterator()
+            let loop = bucket.watch().makeAsyncIterator()
             let first = try await Self.begin(
                 service, [M.object("c1", 1), M.object("c2", 1)], change: 5)
             _ = try await loop.next()
@@ -177,7 +177,7 @@ import Testing
             service.refuse(try await service.request("watch.start"), "INVALID_INPUT_DATA")
             await #expect(throws: ClientFailure.self) { try await refused.value }
 
-            var loop = bucket.watch().makeAsyncIterator()
+            let loop = bucket.watch().makeAsyncIterator()
             let start = try await Self.begin(service, [], change: 1)
             _ = try await loop.next()
             service.send(
@@ -191,7 +191,7 @@ import Testing
 
     @Test func `A start that is put off is tried again`() async throws {
         try await Self.with { service, bucket in
-            var loop = bucket.watch().makeAsyncIterator()
+            let loop = bucket.watch().makeAsyncIterator()
             for code in ["TOO_MANY_REQUESTS", "TEMPORARY_UNAVAILABLE_ERROR"] {
                 service.refuse(try await service.request("watch.start"), code)
             }
@@ -203,14 +203,14 @@ import Testing
     @Test func `A watch that never begins says why, in the time of a call`() async throws {
         let configuration = ConnectionTests.configuration { $0.retryTime = .milliseconds(50) }
         let client = ServiceClient(ConnectionTests.address(1), configuration: configuration)
-        var loop = client.bucket("couriers").watch().makeAsyncIterator()
+        let loop = client.bucket("couriers").watch().makeAsyncIterator()
         let failure = await #expect(throws: ClientFailure.self) { try await loop.next() }
         #expect("\(failure!)".contains("127.0.0.1:1"))
     }
 
     @Test func `A closed client ends its watches`() async throws {
         try await Self.with { service, bucket in
-            var loop = bucket.watch().makeAsyncIterator()
+            let loop = bucket.watch().makeAsyncIterator()
             try await Self.begin(service, [], change: 1)
             _ = try await loop.next()
             await bucket.client.close()
@@ -224,7 +224,7 @@ import Testing
     @Test func `A slow loop gets what it missed as one state`() async throws {
         try await Self.with { service, bucket in
             let watch = bucket.watch()
-            var loop = watch.makeAsyncIterator()
+            let loop = watch.makeAsyncIterator()
             let start = try await Self.begin(service, [M.object("c0", 0)], change: 1)
             _ = try await loop.next()
             for change in 2...500 {
@@ -246,7 +246,7 @@ import Testing
     @Test func `A watch moves, and moves again if its connection is lost meanwhile`() async throws {
         try await Self.with { service, bucket in
             let watch = bucket.watch()
-            var loop = watch.makeAsyncIterator()
+            let loop = watch.makeAsyncIterator()
             let start = try await Self.begin(service, [M.object("c1", 1)], change: 1)
             _ = try await loop.next()
             let next = BucketQuery(clause: .equals("n", value: 2))
@@ -285,7 +285,7 @@ import Testing
     @Test func `A move that is refused leaves the watch as it is`() async throws {
         try await Self.with { service, bucket in
             let watch = bucket.watch()
-            var loop = watch.makeAsyncIterator()
+            let loop = watch.makeAsyncIterator()
             let start = try await Self.begin(service, [M.object("c1", 1)], change: 1)
             async let refusal = outcome { try await watch.move(to: BucketQuery(clause: .all)) }
             service.refuse(try await service.request("watch.move"), "INVALID_INPUT_DATA")
@@ -298,17 +298,21 @@ import Testing
     }
 
     @Test func `Calls about a watch without a loop end at their timeout`() async throws {
-        try await Self.with({ $0.requestTimeout = .milliseconds(100) }) { _, bucket in
+        let hasty: (inout ClientConfiguration) -> Void = {
+            $0.requestTimeout = .milliseconds(100)
+        }
+        try await Self.with(hasty) { _, bucket in
             await #expect(throws: ClientFailure.timedOut) { try await bucket.watch().sync() }
         }
     }
 
     @Test func `A connection that has gone silent is found out and made anew`() async throws {
-        try await Self.with({
+        let anxious: (inout ClientConfiguration) -> Void = {
             $0.watchCheckTime = .milliseconds(50)
             $0.requestTimeout = .milliseconds(500)
-        }) { service, bucket in
-            var loop = bucket.watch().makeAsyncIterator()
+        }
+        try await Self.with(anxious) { service, bucket in
+            let loop = bucket.watch().makeAsyncIterator()
             try await Self.begin(service, [], change: 1)
             _ = try await loop.next()
             // The test answers no ping.
@@ -321,10 +325,10 @@ import Testing
     @Test func `A second loop ends the first and starts anew`() async throws {
         try await Self.with { service, bucket in
             let watch = bucket.watch()
-            var first = watch.makeAsyncIterator()
+            let first = watch.makeAsyncIterator()
             try await Self.begin(service, [M.object("c1", 1)], change: 1)
             _ = try await first.next()
-            var second = watch.makeAsyncIterator()
+            let second = watch.makeAsyncIterator()
             #expect(try await first.next() == nil)
             let start = try await Self.begin(service, [], change: 2, watch: "w2")
             #expect(start.params["resume"] == nil)
@@ -335,7 +339,7 @@ import Testing
     @Test func `Models are watched like objects; one that is none ends the loop`() async throws {
         struct Courier: Codable, Sendable { var n: Int }
         try await Self.with { service, bucket in
-            var loop = bucket.watch(of: Courier.self, resume: "r0").makeAsyncIterator()
+            let loop = bucket.watch(of: Courier.self, resume: "r0").makeAsyncIterator()
             let start = try await Self.begin(service, [M.object("c1", 4)], change: 1)
             #expect(start.params["resume"] == .string("r0"))
             #expect(try await loop.next()?.objects.map(\.model.n) == [4])
@@ -358,7 +362,7 @@ import Testing
             let watch = bucket.watchPairs(
                 query, with: riders, field: "at", clause: .equals("free", value: true),
                 radius: 200, leaveRadius: 230)
-            var loop = watch.makeAsyncIterator()
+            let loop = watch.makeAsyncIterator()
             let start = try await service.request("watch.start")
             #expect(
                 start.params.text

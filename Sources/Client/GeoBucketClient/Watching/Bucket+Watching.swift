@@ -5,8 +5,8 @@ extension Bucket {
     ///
     ///     for try await state in bucket.watch(query) { show(state.objects) }
     ///
-    /// With an order and a limit (1 to 200) it is a ranking: the first so many, live. Otherwise it
-    /// shows everything that matches.
+    /// With a limit (1 to 200) it is a ranking: the first so many of the query's order, live. Otherwise
+    /// it shows everything that matches.
     ///
     /// - Parameters:
     ///   - leaveRadius: metres: an object enters within the query's radius and leaves beyond this one,

@@ -2,13 +2,13 @@ import PlainJSON
 
 /// How the objects of a watch are ordered.
 enum WatchOrder: Sendable, Equatable {
-    /// The service says which place each object has.
+    /// The first so many: the service says which place each object has.
     case ranking
     /// By these keys, then by creation, as a query's answer is.
     case keys([BucketQuery.SortKey])
 
     init(_ query: BucketQuery) {
-        self = query.order.isEmpty || query.limit == 0 ? .keys(query.order) : .ranking
+        self = query.limit == 0 ? .keys(query.order) : .ranking
     }
 
     /// The values that an object is sorted by.
