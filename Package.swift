@@ -111,14 +111,21 @@ let package = Package(
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .target(
+            name: "LiveQueries",
+            dependencies: [
+                "JSONText", "Objects", "QueryLanguage", "Backend",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .target(name: "Wire", dependencies: ["PlainJSON", "Vocabulary"]),
         .target(name: "WireProtocol", dependencies: ["JSONText", "Objects", "Wire"]),
         .target(
             name: "Operations",
             dependencies: [
                 "Digests", "Runtime", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "WireProtocol",
+                "LiveQueries", "WireProtocol",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["JWT"])),
             ]),
         .target(
@@ -126,8 +133,8 @@ let package = Package(
         .target(
             name: "QueryServer",
             dependencies: [
-                "JSONText", "Objects", "Backend", "WireProtocol", "Operations", "Listeners",
-                "Runtime",
+                "JSONText", "Objects", "Backend", "LiveQueries", "WireProtocol", "Operations",
+                "Listeners", "Runtime",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
@@ -184,8 +191,7 @@ let package = Package(
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "ObjectStore", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
-                "Operations",
-                "QueryServer", "HTTPGateway",
+                "LiveQueries", "Operations", "QueryServer", "HTTPGateway",
                 "GeoBucketClient", "Interchange", "Archives", "LoadTest", "SyntheticData",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -326,7 +332,7 @@ let layers = [
     ],
     "Engine": [
         "Backend", "BackendContractTests", "Columns", "ColumnsTests", "EmbeddedBackend",
-        "InMemoryEngine", "InMemoryEngineTests", "ObjectStore", "PostgresStore",
+        "InMemoryEngine", "InMemoryEngineTests", "LiveQueries", "ObjectStore", "PostgresStore",
         "ReplicatedBackend", "WriteRules", "WriteRulesTests",
     ],
     "Service": [

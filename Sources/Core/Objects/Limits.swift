@@ -108,6 +108,20 @@ public struct Limits: Sendable, Equatable {
     /// Bytes of unfinished lines, unanswered requests and unsent answers of all connections
     /// together; above it the connection with the most is closed.
     public var bufferedBytes = 1_024 * 1_048_576
+    /// Watches of all connections.
+    public var watches = 100_000
+    /// Watches of one connection.
+    public var watchesPerConnection = 1_000
+    /// Objects of a watch without a limit.
+    public var watchObjects = 10_000
+    /// Bytes of unsent notifications of one connection, above which net effects are told.
+    public var watchBytes = 4 * 1_048_576
+    /// Couples within reach of one watch.
+    public var watchPairs = 100_000
+    /// Watches of one bucket that no index can find, so that every write is tried on them.
+    public var unindexedWatches = 200
+    /// Milliseconds without an event after which a watch is told so.
+    public var watchHeartbeatMilliseconds = 30_000
     /// Bytes of documents in pending writes of all connections, above which no more writes are
     /// begun.
     public var queuedWriteBytes = 64 * 1_048_576
