@@ -219,7 +219,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "Archives", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
-                "Operations", "WireProtocol",
+                "LiveQueries", "Operations", "WireProtocol",
             ]),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
         .testTarget(name: "DigestsTests", dependencies: ["Digests"]),

@@ -96,7 +96,7 @@ public struct LimitSetting: Sendable {
             "milliseconds from a line's first byte to its end"),
         LimitSetting(
             "idleMilliseconds", \.idleMilliseconds, 1...1 << 40,
-            "milliseconds that a connection may ask for nothing"),
+            "milliseconds that a connection may ask for nothing and watch nothing"),
         LimitSetting(
             "unreadMilliseconds", \.unreadMilliseconds, 1...86_400_000,
             "milliseconds that a client may leave its answers unread"),
@@ -161,7 +161,7 @@ public struct LimitSetting: Sendable {
             "bytes of unsent answers of one connection; at it no more of its requests run"),
         LimitSetting(
             "bufferedBytes", \.bufferedBytes, 1 << 20...1 << 46,
-            "bytes of unfinished lines, unanswered requests and unsent answers of all connections; over it the one that holds most is closed"
+            "bytes of unfinished lines, unanswered requests, unsent answers and notifications of all connections; over it the one that holds most is closed"
         ),
         LimitSetting("watches", \.watches, 0...10_000_000, "watches of all connections at once"),
         LimitSetting(
