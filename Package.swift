@@ -111,6 +111,14 @@ let package = Package(
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .target(
+            name: "LiveQueries",
+            dependencies: [
+                "Digests", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Runtime", "Wire",
+                "Backend",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .target(name: "Wire", dependencies: ["PlainJSON", "Vocabulary"]),
         .target(name: "WireProtocol", dependencies: ["JSONText", "Objects", "Wire"]),
         .target(
@@ -294,6 +302,13 @@ let package = Package(
                 "JSONText", "Objects", "QueryLanguage", "Backend", "WriteRules", "TestSupport",
             ]),
         .testTarget(
+            name: "LiveQueriesTests",
+            dependencies: [
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
+                "LiveQueries", "SyntheticData", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
             name: "BackendContractTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
@@ -326,7 +341,8 @@ let layers = [
     ],
     "Engine": [
         "Backend", "BackendContractTests", "Columns", "ColumnsTests", "EmbeddedBackend",
-        "InMemoryEngine", "InMemoryEngineTests", "ObjectStore", "PostgresStore",
+        "InMemoryEngine", "InMemoryEngineTests", "LiveQueries", "LiveQueriesTests", "ObjectStore",
+        "PostgresStore",
         "ReplicatedBackend", "WriteRules", "WriteRulesTests",
     ],
     "Service": [
