@@ -114,7 +114,9 @@ let package = Package(
         .target(
             name: "LiveQueries",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "Backend",
+                "Digests", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Runtime", "Wire",
+                "Backend",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(name: "Wire", dependencies: ["PlainJSON", "Vocabulary"]),
@@ -300,6 +302,13 @@ let package = Package(
                 "JSONText", "Objects", "QueryLanguage", "Backend", "WriteRules", "TestSupport",
             ]),
         .testTarget(
+            name: "LiveQueriesTests",
+            dependencies: [
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
+                "LiveQueries", "SyntheticData", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
             name: "BackendContractTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
@@ -332,8 +341,8 @@ let layers = [
     ],
     "Engine": [
         "Backend", "BackendContractTests", "Columns", "ColumnsTests", "EmbeddedBackend",
-        "InMemoryEngine", "InMemoryEngineTests", "LiveQueries", "ObjectStore", "PostgresStore",
-        "ReplicatedBackend", "WriteRules", "WriteRulesTests",
+        "InMemoryEngine", "InMemoryEngineTests", "LiveQueries", "LiveQueriesTests", "ObjectStore",
+        "PostgresStore", "ReplicatedBackend", "WriteRules", "WriteRulesTests",
     ],
     "Service": [
         "HTTPGateway", "HTTPGatewayTests", "Listeners", "Operations", "OperationsTests",

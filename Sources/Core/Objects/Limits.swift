@@ -108,20 +108,6 @@ public struct Limits: Sendable, Equatable {
     /// Bytes of unfinished lines, unanswered requests and unsent answers of all connections
     /// together; above it the connection with the most is closed.
     public var bufferedBytes = 1_024 * 1_048_576
-    /// Watches of all connections.
-    public var watches = 100_000
-    /// Watches of one connection.
-    public var watchesPerConnection = 1_000
-    /// Objects of a watch without a limit.
-    public var watchObjects = 10_000
-    /// Bytes of unsent notifications of one connection, above which net effects are told.
-    public var watchBytes = 4 * 1_048_576
-    /// Couples within reach of one watch.
-    public var watchPairs = 100_000
-    /// Watches of one bucket that no index can find, so that every write is tried on them.
-    public var unindexedWatches = 200
-    /// Milliseconds without an event after which a watch is told so.
-    public var watchHeartbeatMilliseconds = 30_000
     /// Bytes of documents in pending writes of all connections, above which no more writes are
     /// begun.
     public var queuedWriteBytes = 64 * 1_048_576
@@ -136,6 +122,22 @@ public struct Limits: Sendable, Equatable {
     public var columnsPerMinute = 64
     /// Bytes of columns, and of their orders, kept in memory.
     public var memoryBytes = 1_024 * 1_048_576
+
+    /// Watches of all connections together.
+    public var watches = 100_000
+    /// Watches of one connection.
+    public var watchesPerConnection = 1_000
+    /// Objects in a watch that has no limit of its own.
+    public var watchObjects = 10_000
+    /// Bytes of unsent notifications of one connection; above it a watch begins again with a
+    /// snapshot.
+    public var watchBytes = 4 * 1_048_576
+    /// Couples of one watch of pairs.
+    public var watchPairs = 100_000
+    /// Queries of one bucket that are watched and that have to be tried for each of its writes.
+    public var unindexedWatches = 200
+    /// Milliseconds after which a watch that had nothing to tell says so.
+    public var watchHeartbeatMilliseconds = 30_000
 
     /// The limits of a service that is not configured otherwise.
     public init() {}

@@ -1,181 +1,164 @@
 import Backend
-import JSONText
+import Dispatch
 import Logging
 import Objects
+import Runtime
 import Synchronization
 
-/// All watches of a service. Provisional: what a watch tells is empty.
+/// All watches of a service.
+///
+///     let hub = WatchHub(backend: backend, limits: limits, logger: logger)
+///     let session = hub.session { eventLoop.execute { connection.drain() } }
+///     let watch = try session.start(request, until: nil)
+///     session.open(watch.name)
+///     while session.next(into: &writer) { … }
+///
+/// A thread of its own compares each state that becomes visible with the one before. It finds the
+/// watches that this may concern by an index of the watches, and asks their clauses of both states.
+/// Another thread makes snapshots and lists. Writers wait for neither.
 public final class WatchHub: Sendable {
-    let backend: any Backend
     let limits: Limits
-    let watches = Atomic(0)
+    let logger: Logger
+    let matcher: Matcher
+    /// Makes what may take long: snapshots and the lists of rankings.
+    let lists = WorkThread("watch lists", .costlyReads)
+    private let backend: any Backend
     private let sessions = Mutex<[ObjectIdentifier: WatchSession]>([:])
+    private let watches = Atomic(0)
+    private let lastNumber = Atomic(0)
+    private let isStopped = Atomic(false)
+    let eventsSent = Atomic(0)
+    let resyncs = Atomic(0)
 
-    /// A hub without watches.
+    /// A hub without watches. It observes the back end while there is a watch.
     public init(backend: any Backend, limits: Limits, logger: Logger) {
-        (self.backend, self.limits) = (backend, limits)
+        self.backend = backend
+        self.limits = limits
+        self.logger = logger
+        matcher = Matcher(backend: backend, limits: limits, logger: logger, lists: lists)
+        beat()
     }
 
     /// The watches of one connection.
+    ///
+    /// - Parameter wake: called on any thread when `next` of the session has become worth calling.
     public func session(wake: @escaping @Sendable () -> Void) -> WatchSession {
-        let session = WatchSession(self, wake)
+        let session = WatchSession(hub: self, wake: wake)
         sessions.withLock { $0[ObjectIdentifier(session)] = session }
         return session
     }
 
-    /// What has been counted.
+    func forget(_ session: WatchSession) {
+        sessions.withLock { $0[ObjectIdentifier(session)] = nil }
+    }
+
+    /// The counts of all watches.
     public func statistics() -> WatchStatistics {
         var statistics = WatchStatistics()
         statistics.watches = watches.load(ordering: .relaxed)
+        statistics.events = eventsSent.load(ordering: .relaxed)
+        statistics.matchedWrites = matcher.matchedWrites.load(ordering: .relaxed)
+        statistics.resyncs = resyncs.load(ordering: .relaxed)
+        if let waiting = matcher.queue.waiting {
+            let matched = matcher.matched.load(ordering: .relaxed)
+            statistics.changesBehind = waiting.change > matched ? waiting.change - matched : 0
+            statistics.millisecondsBehind = waiting.milliseconds
+        }
         return statistics
     }
 
-    /// Ends every watch.
+    /// Ends every watch. It returns when nothing of it runs any more.
     public func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        let failure = ServiceFailure(.temporarilyUnavailable, "the service stops")
         for session in sessions.withLock({ Array($0.values) }) {
-            session.end(ServiceFailure(.temporarilyUnavailable, "the service stops")) { _ in false }
+            session.end(failure) { _ in false }
         }
+        matcher.thread.sync { matcher.stop() }
+        lists.drain()
+        matcher.thread.drain()
     }
 
-    func forget(_ session: WatchSession) {
-        sessions.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(session)) }
-    }
-}
+    /// Matches what has expired by now. The hub does so by itself; tests have clocks of their own.
+    package func look() { matcher.thread.sync { matcher.advance() } }
 
-/// The watches of one connection.
-public final class WatchSession: Sendable {
-    private struct State {
-        var buckets: [String: BucketName] = [:]
-        var opened: Set<String> = []
-        var messages: [String] = []
-        var last = 0
-        var isClosed = false
-    }
+    // MARK: Watches
 
-    private let hub: WatchHub
-    private let wake: @Sendable () -> Void
-    private let state = Mutex(State())
-
-    init(_ hub: WatchHub, _ wake: @escaping @Sendable () -> Void) {
-        (self.hub, self.wake) = (hub, wake)
-    }
-
-    private static func unknown(_ watch: String) -> ServiceFailure {
-        ServiceFailure(
-            .invalidInputData, "there is no watch \(quoted(watch)) on this connection", at: "watch")
-    }
-
-    /// Begins a watch.
-    public func start(
-        _ request: WatchRequest, until stop: StopSignal?
-    ) throws(ServiceFailure) -> WatchStart {
-        let limits = hub.limits
-        let name = state.withLock { state -> String? in
-            guard state.buckets.count < limits.watchesPerConnection else { return nil }
-            state.last += 1
-            state.buckets["w\(state.last)"] = request.bucket
-            return "w\(state.last)"
+    /// Counts a watch.
+    ///
+    /// - Returns: its number.
+    func reserve(besides others: Int) throws(ServiceFailure) -> Int {
+        func refuse(_ limit: Int, _ name: String, _ whose: String) throws(ServiceFailure) {
+            throw ServiceFailure(
+                .tooManyRequests, "\(whose) \(limit) watches already (\(name))")
         }
-        guard let name else { throw ServiceFailure(.tooManyRequests, "too many watches") }
-        hub.watches.add(1, ordering: .relaxed)
-        return WatchStart(name: name, resumed: request.resume.map { _ in false })
-    }
-
-    /// Another query.
-    public func move(
-        _ watch: String, to query: WatchQuery, until stop: StopSignal?
-    ) throws(ServiceFailure) -> ChangeNumber {
-        _ = try buckets(of: watch, movedTo: query)
-        return hub.backend.statistics().change
-    }
-
-    /// Every bucket that a watch reads after a move.
-    public func buckets(
-        of watch: String, movedTo query: WatchQuery
-    ) throws(ServiceFailure) -> [BucketName] {
-        guard let bucket = state.withLock({ $0.buckets[watch] }) else {
-            throw Self.unknown(watch)
+        guard !isStopped.load(ordering: .relaxed) else {
+            throw ServiceFailure(.temporarilyUnavailable, "the service stops")
         }
-        return [bucket]
-    }
-
-    /// Notifications may follow.
-    public func open(_ watch: String) {
-        let change = hub.backend.statistics().change
-        state.withLock { state in
-            guard state.opened.insert(watch).inserted else { return }
-            state.messages.append(
-                #"{"jsonrpc":"2.0","method":"watch.snapshot","params":{"watch":"\#(watch)","objects":[],"more":false,"change":\#(change),"resume":"AA"}}"#
-            )
+        if others >= limits.watchesPerConnection {
+            try refuse(limits.watchesPerConnection, "watchesPerConnection", "the connection has")
         }
-        wake()
-    }
-
-    /// Calls `ready` when all is told.
-    public func sync(
-        _ watch: String, _ ready: @escaping @Sendable (Result<ChangeNumber, ServiceFailure>) -> Void
-    ) {
-        guard state.withLock({ $0.buckets[watch] }) != nil else {
-            return ready(.failure(Self.unknown(watch)))
+        guard watches.add(1, ordering: .relaxed).newValue <= limits.watches else {
+            release()
+            try refuse(limits.watches, "watches", "the service has")
+            return 0
         }
-        ready(.success(hub.backend.statistics().change))
+        return lastNumber.add(1, ordering: .relaxed).newValue
     }
 
-    /// Ends a watch.
-    public func stop(_ watch: String) throws(ServiceFailure) {
-        let isKnown = state.withLock { state in
-            state.messages.removeAll { $0.contains("\"\(watch)\"") }
-            return state.buckets.removeValue(forKey: watch) != nil
+    /// Uncounts a watch.
+    func release() { watches.subtract(1, ordering: .relaxed) }
+
+    /// Waits until the back end has everything that was answered before, or a change.
+    func awaitState(atLeast change: ChangeNumber? = nil) throws(ServiceFailure) {
+        let outcome = Mutex<ServiceFailure?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        let mayRead = backend.mayRead(atLeast: change) { failure in
+            outcome.withLock { $0 = failure }
+            done.signal()
         }
-        guard isKnown else { throw Self.unknown(watch) }
-        hub.watches.subtract(1, ordering: .relaxed)
+        if mayRead { return }
+        done.wait()
+        if let failure = outcome.withLock({ $0 }) { throw failure }
     }
 
-    /// Appends the next notification.
-    public func next(into writer: inout JSONWriter) -> Bool {
-        let message = state.withLock { state in
-            state.messages.isEmpty ? nil : state.messages.removeFirst()
-        }
-        guard let message else { return false }
-        writer.raw(Array(message.utf8))
-        return true
-    }
-
-    /// Bytes that wait.
-    public var waitingBytes: Int {
-        state.withLock { $0.messages.reduce(0) { $0 + $1.utf8.count } }
-    }
-
-    /// Whether there is no watch.
-    public var isEmpty: Bool { state.withLock { $0.buckets.isEmpty } }
-
-    /// Ends watches.
-    public func end(_ failure: ServiceFailure, unless mayRead: (BucketName) -> Bool) {
-        let ended = state.withLock { state in
-            let ended = state.buckets.filter { !mayRead($0.value) }.keys
-            for watch in ended {
-                state.buckets[watch] = nil
-                state.messages.append(
-                    #"{"jsonrpc":"2.0","method":"watch.end","params":{"watch":"\#(watch)","error":{"code":0,"message":"\#(failure.message)","data":{"errorCode":"\#(failure.reason.rawValue)"}}}}"#
-                )
+    /// Calls `ready` when everything that was answered before has been matched, on the matcher's
+    /// thread or another one.
+    func whenPresent(_ ready: @escaping @Sendable (Result<Moment, ServiceFailure>) -> Void) {
+        let match: @Sendable (ServiceFailure?) -> Void = { [matcher] failure in
+            if let failure { return ready(.failure(failure)) }
+            matcher.thread.async {
+                do throws(ServiceFailure) {
+                    ready(.success(try matcher.present()))
+                } catch {
+                    ready(.failure(error))
+                }
             }
-            return ended.count
         }
-        hub.watches.subtract(ended, ordering: .relaxed)
-        if ended > 0 { wake() }
+        if backend.mayRead(atLeast: nil, match) { match(nil) }
     }
 
-    /// The connection is gone.
-    public func close() {
-        let count = state.withLock { state in
-            defer {
-                state.buckets = [:]
-                state.messages = []
-                state.isClosed = true
-            }
-            return state.buckets.count
+    /// The token of a change.
+    func token(of change: ChangeNumber, for scope: [UInt8]) -> String? {
+        matcher.identity.withLock { $0 }.map { identity in
+            identity.tokens.encode(
+                ResumeToken(mark: identity.mark, change: change), for: scope)
         }
-        hub.watches.subtract(count, ordering: .relaxed)
-        hub.forget(self)
+    }
+
+    // MARK: Heartbeats
+
+    /// How often the hub looks for watches that have been silent for long.
+    private var beatInterval: Duration {
+        .milliseconds(min(max(limits.watchHeartbeatMilliseconds / 20, 5), 1_000))
+    }
+
+    private func beat() {
+        matcher.thread.async(after: beatInterval) { [weak self] in
+            guard let self, !isStopped.load(ordering: .relaxed) else { return }
+            let now = monotonicNanoseconds()
+            for session in sessions.withLock({ Array($0.values) }) { session.beat(now) }
+            beat()
+        }
     }
 }
