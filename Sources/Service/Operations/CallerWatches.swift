@@ -36,7 +36,8 @@ public final class CallerWatches: Sendable {
     /// Bytes of notifications that wait.
     public var waitingBytes: Int { session?.waitingBytes ?? 0 }
 
-    /// Has `body` called on any thread when `next` becomes worth calling.
+    /// Has `body` called on any thread when `next` becomes worth calling, and not again before it has
+    /// returned false.
     public func onWake(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.wake = body } }
 
     /// Lets the watch speak whose start or move has just been answered, if there is one.

@@ -5,7 +5,6 @@ import NIOTLS
 import Objects
 import Operations
 import Runtime
-import Synchronization
 import WireProtocol
 
 /// Connects a channel to its `Connection`: passes events in and carries actions out.
@@ -27,8 +26,6 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     /// The read that waits for a worker thread or runs on one.
     private var waiting: WaitingRead?
     private var isWatchingExport = false
-    /// Whether the event loop has yet to learn that a notification waits.
-    private let isWoken = Atomic(false)
     var isUnsent = false
 
     /// - Parameter isSecured: whether no TLS handshake has to precede the first line.
@@ -44,10 +41,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
             limits: dispatcher.service.limits, isSecured: isSecured, now: monotonicNanoseconds())
         let answers = scheduler.finishedAnswers
         caller.watches.onWake { [weak self] in
-            guard let self, !isWoken.exchange(true, ordering: .acquiringAndReleasing) else {
-                return
-            }
-            answers.put(.notified, for: self)
+            if let self { answers.put(.notified, for: self) }
         }
     }
 
@@ -224,6 +218,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
             self.begin(admitted, since: begin, eventLoop)
         case .read(let id, let answer):
             connection.answer(id, into: &scheduler.output) { $0.raw(answer) }
+            // At once, not when the session wakes: a batch may stand behind the request.
             if caller.watches.open() { connection.receive(.notified) }
         case .told(let read):
             connection.answer(read.request.id, into: &scheduler.output) { writer in
@@ -354,11 +349,7 @@ extension ConnectionHandler: ScheduledConnection {
 
     /// The answer is appended to the output when the connection works next.
     func take(_ finished: FinishedAnswer) {
-        switch finished {
-        case .write(let finished): scheduler.end(finished.write)
-        case .notified: isWoken.store(false, ordering: .releasing)
-        case .mayRead, .read, .told: break
-        }
+        if case .write(let finished) = finished { scheduler.end(finished.write) }
         connection.receive(.answered(finished))
     }
 

@@ -3,8 +3,11 @@ import JSONText
 import LiveQueries
 import Objects
 
+// The hub waits by itself for the state that these have to see, so none of them asks the backend to.
+
 /// Begins a watch. Its notifications follow the answer.
 struct StartWatch: Read {
+    let seesObjects = false
     private let request: WatchRequest
 
     init(_ params: inout Params) throws(ServiceFailure) { request = try params.watchRequest() }
@@ -29,6 +32,7 @@ struct StartWatch: Read {
 
 /// Gives a watch another query.
 struct MoveWatch: Read {
+    let seesObjects = false
     private let watch: String
     private let query: WatchQuery
 
@@ -53,6 +57,7 @@ struct MoveWatch: Read {
 
 /// Tells up to which change a watch has told everything.
 struct SyncWatch: Read {
+    let seesObjects = false
     private let watch: String
 
     init(_ params: inout Params) throws(ServiceFailure) { watch = try params.string("watch") }
