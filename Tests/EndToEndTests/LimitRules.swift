@@ -21,7 +21,8 @@ import Testing
                     "queuedWrites",
                     "readThreads", "queueMilliseconds", "pipelinedRequests", "pipelinedBytes",
                     "outputBytes",
-                    "bufferedBytes", "watches", "watchesPerConnection", "watchObjects", "watchBytes",
+                    "bufferedBytes", "watches", "watchesPerConnection", "watchObjects",
+                    "watchBytes",
                     "watchPairs", "unindexedWatches", "watchHeartbeatMilliseconds",
                 ]))
         }
