@@ -81,7 +81,8 @@ final class AnswerHandler: ChannelInboundHandler, @unchecked Sendable {
                 return false
             }
             if let params = message["params"], let watch = params["watch"]?.string {
-                receivers[watch]?.receive(method, params)
+                let receiver = receivers[watch]
+                receiver?.receive(method, params)
             }
             return true
         }

@@ -134,7 +134,8 @@ import Testing
                 return Array((method == "bucket.export" ? object : "{}").utf8)
             }
         }
-        let report = try await FakeService.with({ Self.reaction($0) }) { port in
+        let reaction: @Sendable (Int) -> FakeService.Reaction = { Self.reaction($0) }
+        let report = try await FakeService.with(reaction) { port in
             var settings = LoadSettings(
                 plan: .rate(200),
                 requests: RequestSettings(bucket: "b1", mix: try Mix("move=3,follow=1")))

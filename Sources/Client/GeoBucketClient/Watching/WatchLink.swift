@@ -109,5 +109,8 @@ final class WatchLink: NotificationReceiver {
 
     func receive(_ method: String, _ params: JSONView) {
         owner.receive(method, params, from: self)
+        if method == "watch.end", let name = name.withLock({ $0 }) {
+            connection.setReceiver(nil, of: name)
+        }
     }
 }
