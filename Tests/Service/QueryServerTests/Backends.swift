@@ -151,6 +151,10 @@ extension IdleBackend {
     }
 
     func statistics() -> BackendStatistics { BackendStatistics() }
+
+    func observe(_ observer: any StateObserver) {}
+
+    func endObservation() {}
 }
 
 private final class NothingToRead: PreparedRead {
