@@ -15,7 +15,7 @@ let package = Package(
             name: "GeoBucketEngine",
             targets: [
                 "Geodesy", "PersistentStructures", "SpatialIndex", "JSONText", "Objects",
-                "QueryLanguage", "Backend", "EmbeddedBackend", "SyntheticData",
+                "QueryLanguage", "Backend", "EmbeddedBackend", "LiveQueries", "SyntheticData",
             ]),
         // What the package in Fuzzing/ feeds.
         .library(name: "GeoBucketFuzzTargets", targets: ["FuzzTargets"]),

@@ -41,15 +41,17 @@ final class ChangeHistory: StoreHistory {
         var generator = SystemRandomNumberGenerator()
         let mark = (0..<Self.markBytes).map { _ in UInt8.random(in: 0...255, using: &generator) }
         let part = Part(mark: mark, first: change + 1)
+        var parts = [part]
         do throws(StoreFailure) {
             let former = Self.decode(try store.setting(Self.setting) ?? [])
-            parts = former.suffix(Self.partCount - 1) + [part]
-            try store.set(Self.setting, to: Self.encode(parts))
+            let all = former.suffix(Self.partCount - 1) + parts
+            try store.set(Self.setting, to: Self.encode(all))
+            parts = all
         } catch {
             logger.warning(
                 "the start is not noted: no watch can be resumed", metadata: ["reason": "\(error)"])
-            parts = [part]
         }
+        self.parts = parts
     }
 
     private static func encode(_ parts: [Part]) -> [UInt8] {
