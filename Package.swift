@@ -109,6 +109,7 @@ let package = Package(
             dependencies: [
                 "Runtime", "JSONText", "Objects", "Backend", "WriteRules", "ObjectStore",
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(name: "Wire", dependencies: ["PlainJSON", "Vocabulary"]),
@@ -126,7 +127,8 @@ let package = Package(
         .target(
             name: "QueryServer",
             dependencies: [
-                "JSONText", "Objects", "Backend", "WireProtocol", "Operations", "Listeners",
+                "Digests", "JSONText", "Objects", "Backend", "WireProtocol", "Operations",
+                "Listeners",
                 "Runtime",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

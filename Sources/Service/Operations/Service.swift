@@ -17,6 +17,8 @@ public final class Service: Sendable {
     /// What has been counted since the service was created.
     public let counters = Counters()
     let backend: any Backend
+    /// Which nodes hold which buckets; nil if this one has all of them.
+    public let placement: (any BucketPlacement)?
     let admission: AdmissionControl
     private let isChecking = Atomic(false)
     private let started = ContinuousClock.now
@@ -32,6 +34,7 @@ public final class Service: Sendable {
     ) {
         self.health = health
         self.backend = backend
+        placement = backend.placement
         self.limits = limits
         admission = AdmissionControl(access: access, limits: limits, clock: clock)
         health.watch { backend.isReady }
@@ -96,7 +99,7 @@ public final class Service: Sendable {
     public func setGauges() {
         gauges.set(
             backend.statistics(), openConnections: counters.openConnections,
-            uptimeSeconds: uptimeSeconds)
+            passedOn: counters.passedOn, uptimeSeconds: uptimeSeconds)
     }
 
     /// Runs `body`, unless another check of the store is in progress.

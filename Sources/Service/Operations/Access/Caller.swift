@@ -6,10 +6,26 @@ public final class Caller: Sendable {
     public let address: String
     /// The export or backup in progress on the connection, if any.
     public let export = ExportSession()
+    /// Whether another node has admitted the caller's requests, and passes them on.
+    public let isPassedOn: Bool
+    private let passedOnGrant: Grant?
     private let state = Mutex<AccessControl.Login?>(nil)
 
     /// A caller who has not logged in.
-    public init(address: String) { self.address = address }
+    public init(address: String) {
+        self.address = address
+        isPassedOn = false
+        passedOnGrant = nil
+    }
+
+    /// A caller of another node.
+    ///
+    /// - Parameter grant: what the login there permits; nil without one.
+    init(passedOnWith grant: Grant?, address: String) {
+        self.address = address
+        isPassedOn = true
+        passedOnGrant = grant
+    }
 
     var login: AccessControl.Login? {
         get { state.withLock { $0 } }
@@ -17,7 +33,7 @@ public final class Caller: Sendable {
     }
 
     /// What the login permits; nil without one.
-    var grant: Grant? { login?.grant }
+    public var grant: Grant? { isPassedOn ? passedOnGrant : login?.grant }
 
     /// Whether the connection has logged in; this does not check whether the login is still valid.
     public var isLoggedIn: Bool { login != nil }

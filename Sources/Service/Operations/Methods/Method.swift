@@ -53,6 +53,14 @@ public struct Method: Sendable {
         if case .write = parser { true } else { false }
     }
 
+    /// Whether a node has to hold the bucket that the params name.
+    public var needsBucket: Bool {
+        switch permission {
+        case .toRead, .toWrite: name != .route
+        default: false
+        }
+    }
+
     /// The operation of a request, as far as its method and bucket tell.
     public func operation(of request: UnreadRequest) -> Operation {
         permission.operation(of: request)

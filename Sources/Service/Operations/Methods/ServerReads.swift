@@ -13,6 +13,10 @@ struct ServerInfo: Read {
         writer.integer(Service.protocolVersion)
         writer.key("store")
         writer.string(context.backend.storeName)
+        if let placement = context.service.placement {
+            writer.key("nodes")
+            writer.addresses(of: placement.nodes)
+        }
         writer.raw(",\"limits\":{")
         let limits = context.service.limits
         writer.list(LimitSetting.all.filter(\.isPublished)) { limit, writer in
@@ -36,6 +40,13 @@ struct Ping: Read {
 /// Reports the service's counters and sizes.
 struct Statistics: Read {
     let seesObjects = false
+    private let isOfCluster: Bool
+
+    init(_ params: inout Params) throws(ServiceFailure) {
+        isOfCluster = try params.bool("cluster")
+    }
+
+    var gathering: Gathering? { isOfCluster ? .each(.statistics) : nil }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) {
         let backend = context.backend.statistics()
@@ -64,17 +75,25 @@ struct Statistics: Read {
         writer.integer(backend.change)
         writer.key("commits")
         writer.integer(backend.commits)
-        if let cluster = backend.cluster { write(cluster, to: &writer) }
+        if let cluster = backend.cluster {
+            write(cluster, passedOn: context.service.counters.passedOn, to: &writer)
+        }
         writer.byte(UInt8(ascii: "}"))
     }
 
-    private func write(_ cluster: ClusterStatistics, to writer: inout JSONWriter) {
+    private func write(
+        _ cluster: ClusterStatistics, passedOn: Int, to writer: inout JSONWriter
+    ) {
         writer.key("cluster")
         writer.byte(UInt8(ascii: "{"))
         writer.list(cluster.parts) { part, writer in
             writer.string("\(part.name)")
             writer.byte(UInt8(ascii: ":"))
             writer.integer(part.value)
+        }
+        if cluster.share != nil {
+            writer.key("passedOnRequests")
+            writer.integer(passedOn)
         }
         writer.byte(UInt8(ascii: "}"))
     }
