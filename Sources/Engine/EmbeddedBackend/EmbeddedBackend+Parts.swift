@@ -43,8 +43,8 @@ extension EmbeddedBackend {
         return memory.buckets + memory.records + memory.ids + memory.points
     }
 
-    /// The number of objects in a bucket.
-    public func count(of bucket: BucketName) -> Int { engine.count(of: bucket) }
+    /// Whether a bucket exists.
+    public func has(_ bucket: BucketName) -> Bool { engine.has(bucket) }
 }
 
 extension Writer {
@@ -86,36 +86,38 @@ extension Writer {
     }
 
     func remove(_ bucket: BucketName, letGo: () -> Void) throws(StoreFailure) {
-        // The engine forgets it at once, the file piece by piece.
         let creations = try thread.sync { () throws(StoreFailure) in
             letGo()
-            return try forget(bucket)
+            let creations = engine.nextSnapshot().creations(in: bucket)
+            // Readers of the present state may still ask for documents.
+            if !creations.isEmpty {
+                engine.supersedeAll(FrozenDocuments(store: try store.freeze()))
+            }
+            return creations
         }
+        // File and engine have the same objects between two pieces.
         for begin in stride(from: 0, to: creations.count, by: tuning.removedAtOnce) {
             let piece = creations[begin..<min(begin + tuning.removedAtOnce, creations.count)]
-            try thread.sync { () throws(StoreFailure) in
-                try store.write { try $0.erase(piece) }
+            try change { transaction, next in
+                try transaction.erase(piece)
+                next.delete(Array(piece), in: bucket)
             }
         }
-        try thread.sync { () throws(StoreFailure) in
-            try store.write { transaction in
-                guard let number = try transaction.bucket(bucket) else { return }
-                try transaction.deleteBucket(number, named: bucket)
-            }
+        try change { transaction, next in
+            guard let number = try transaction.bucket(bucket) else { return }
+            try transaction.deleteBucket(number, named: bucket)
+            next.deleteBucket(bucket)
         }
     }
 
-    /// Removes a bucket from the engine.
-    ///
-    /// - Returns: its objects.
-    private func forget(_ bucket: BucketName) throws(StoreFailure) -> [ChangeNumber] {
-        let next = engine.nextSnapshot()
-        let creations = next.creations(in: bucket)
-        guard !creations.isEmpty else { return [] }
-        // Readers of the present state may still ask for documents.
-        engine.supersedeAll(FrozenDocuments(store: try store.freeze()))
-        next.deleteBucket(bucket)
-        engine.publish(next, upTo: engine.change)
-        return creations
+    /// Changes file and engine between two writes, without a change of the state's number.
+    private func change(
+        _ body: (StoreTransaction, NextSnapshot) throws -> Void
+    ) throws(StoreFailure) {
+        try thread.sync { () throws(StoreFailure) in
+            let next = engine.nextSnapshot()
+            try store.write { try body($0, next) }
+            if !next.isUnchanged { engine.publish(next, upTo: engine.change) }
+        }
     }
 }

@@ -152,7 +152,10 @@ final class WriteSession: TransactionState {
             try delete(tombstones, in: bucket)
         }
         for bucket in changes.deletedBuckets { try deleteBucket(bucket.name) }
-        for bucket in changes.buckets { _ = try createBucket(bucket.name) }
+        for bucket in changes.buckets {
+            _ = try createBucket(bucket.name)
+            nextSnapshot.createBucket(bucket.name)
+        }
         try transaction.add(changes.fields)
         for object in changes.objects { try apply(object) }
         transaction.advance(to: changes.change)

@@ -38,7 +38,7 @@ final class BucketLoader: @unchecked Sendable {
     private static let bucketsAtOnce = 32
     /// The time after which a bucket that did not fit is tried again.
     private static let refusal = Duration.seconds(60)
-    /// The time between two looks for held buckets without objects.
+    /// The time between two looks for held names that no bucket has.
     private static let trimInterval = Duration.seconds(60)
 
     init(
@@ -112,7 +112,8 @@ final class BucketLoader: @unchecked Sendable {
     private func loadWanted() throws {
         while !isStopped.load(ordering: .relaxed) {
             noteLoading()
-            let names = held.takeWanted(atMost: Self.bucketsAtOnce)
+            // Whether the next one fits is known when this one is there.
+            let names = held.takeWanted(atMost: limits.heldBytes > 0 ? 1 : Self.bucketsAtOnce)
             guard !names.isEmpty else { return }
             do {
                 let fitting = try names.filter(fits)
@@ -218,7 +219,7 @@ final class BucketLoader: @unchecked Sendable {
     private func trim() {
         guard ContinuousClock.now >= nextTrim else { return }
         nextTrim = .now + Self.trimInterval
-        held.leave { backend.count(of: $0) == 0 }
+        held.leave { !backend.has($0) }
     }
 
     private func connected() throws(PostgresFailure) -> ClusterTables {

@@ -13,6 +13,8 @@ final class Membership: @unchecked Sendable {
     /// The nodes that are alive at a time, this one included.
     struct View: Sendable {
         let nodes: [ClusterTables.Node]
+        /// The same, for the layers above.
+        let described: [ClusterNode]
         /// The position of this node.
         let own: Int
         private let rendezvous: Rendezvous
@@ -20,12 +22,16 @@ final class Membership: @unchecked Sendable {
         init(_ others: [ClusterTables.Node], _ own: ClusterTables.Node) {
             nodes = others.filter { $0.id != own.id } + [own]
             self.own = nodes.count - 1
+            described = nodes.map {
+                ClusterNode(
+                    id: $0.id.text, clientAddress: $0.client, nodeAddress: $0.peer,
+                    isSelf: $0.id == own.id)
+            }
             rendezvous = Rendezvous(nodes.map(\.id))
         }
 
-        func ranking(of bucket: BucketName) -> [ClusterTables.Node] {
-            rendezvous.ranking(of: bucket).map { nodes[$0] }
-        }
+        /// The positions of the nodes, those first that are to hold a bucket.
+        func ranking(of bucket: BucketName) -> [Int] { rendezvous.ranking(of: bucket) }
 
         /// Whether this node is to hold a bucket.
         func isOwn(_ bucket: BucketName, copies: Int) -> Bool {
@@ -83,7 +89,8 @@ final class Membership: @unchecked Sendable {
 
     /// Whether every node that is to hold a bucket has loaded all that it has to.
     func isSettled(_ bucket: BucketName) -> Bool {
-        view.ranking(of: bucket).prefix(copies).allSatisfy { $0.loading == 0 }
+        let view = view
+        return view.ranking(of: bucket).prefix(copies).allSatisfy { view.nodes[$0].loading == 0 }
     }
 
     /// Begins to announce this node.

@@ -52,7 +52,7 @@ final class Node: Sendable {
         let steps = FollowingSteps()
         follower = Follower(
             address, limits, applied, of: backend, share, steps, logger: logger, diverged: report)
-        loader = share.map {
+        loader = share.map { [backend] in
             BucketLoader(
                 address, limits, $0.membership, $0.held, applied, of: backend, steps,
                 logger: logger, diverged: report)

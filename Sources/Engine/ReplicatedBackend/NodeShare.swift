@@ -46,10 +46,11 @@ struct NodePlacement: BucketPlacement {
 
     var copies: Int { membership.copies }
 
-    var nodes: [ClusterNode] { membership.view.nodes.map(node) }
+    var nodes: [ClusterNode] { membership.view.described }
 
     func nodes(for bucket: BucketName) -> [ClusterNode] {
-        membership.view.ranking(of: bucket).map(node)
+        let view = membership.view
+        return view.ranking(of: bucket).map { view.described[$0] }
     }
 
     func isHeld(_ bucket: BucketName) -> Bool { share()?.answers(for: bucket) ?? false }
@@ -57,10 +58,4 @@ struct NodePlacement: BucketPlacement {
     func withdraw() { membership.stop() }
 
     func obstacle(to bucket: BucketName) -> String? { share()?.held.refusal(of: bucket) }
-
-    private func node(_ node: ClusterTables.Node) -> ClusterNode {
-        ClusterNode(
-            id: node.id.text, clientAddress: node.client, nodeAddress: node.peer,
-            isSelf: node.id == membership.id)
-    }
 }

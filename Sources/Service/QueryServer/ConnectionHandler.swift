@@ -240,13 +240,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         workers.parsing.submit(for: caller.share) { [self] in
             let found = dispatcher.examine(text, from: caller)
             eventLoop.execute { [self] in
-                guard context != nil, case .request(let request) = found else { return }
-                if request.isWrite {
-                    submit(request, since: begin)
-                } else {
-                    run(request, since: begin, eventLoop)
-                }
-                work()
+                guard case .request(let request) = found else { return }
+                handle(.answered(.arrived(request, begin: begin)))
             }
         }
     }
@@ -300,6 +295,12 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         case .mayRead(let request, let failure, let begin):
             let admitted = failure.map { request.refused(RPCFailure($0)) } ?? request
             self.begin(admitted, since: begin, eventLoop)
+        case .arrived(let request, let begin):
+            if request.isWrite {
+                submit(request, since: begin)
+            } else {
+                run(request, since: begin, eventLoop)
+            }
         case .read(let id, let answer):
             connection.answer(id, into: &scheduler.output) { $0.raw(answer) }
         }

@@ -67,6 +67,6 @@ import Testing
         let rankings = ["shops", "users/alice/notes", "00"].map {
             rendezvous.ranking(of: BucketName(trusted: $0))
         }
-        #expect(rankings == [[], [], []])
+        #expect(rankings == [[2, 1, 3, 0], [1, 3, 2, 0], [3, 2, 1, 0]])
     }
 }
