@@ -186,7 +186,7 @@ class World:
         self.violations, self.is_over, self.random = plain.Violations(), False, random.Random(options.seed)
         self.nodes = [Node(n, options.geobucket, server, folder, options.copies) for n in range(options.nodes)]
         self.buckets = [f"bucket-{n}" for n in range(options.buckets)]
-        self.times = []
+        self.made, self.times = options.nodes, []
 
     def run(self):
         for node in self.nodes:
@@ -282,7 +282,8 @@ class World:
         print(f"node {node.number} was stopped and goes on after {self.await_holders('after a stop'):.1f} s", flush=True)
 
     def add(self):
-        node = Node(len(self.nodes), self.options.geobucket, self.server, self.folder, self.options.copies)
+        self.made += 1
+        node = Node(self.made - 1, self.options.geobucket, self.server, self.folder, self.options.copies)
         node.start()
         self.nodes.append(node)
         print(f"node {node.number} was added: settled after {self.await_holders('after a node was added'):.1f} s", flush=True)
@@ -308,13 +309,14 @@ class World:
         memory = lambda stats: sum(stats["memory"][name] for name in ["recordBytes", "idBytes", "pointBytes", "bucketBytes"])
         stats = whole.ask("server.stats")
         everything = memory(stats)
-        shares = [memory(node.ask("server.stats")) / everything for node in self.nodes]
-        print(f"memory of a node, in parts of the whole ({everything} bytes, {stats['objects']} objects): "
-              + ", ".join(f"{share:.2f}" for share in shares) + f"; mean {statistics.mean(shares):.2f}", flush=True)
         whole.stop()
-        expected = self.options.copies / len(self.nodes)
-        if abs(statistics.mean(shares) - expected) > 0.1:
-            self.violations.add(f"the nodes have {statistics.mean(shares):.2f} of the memory of the whole, not {expected:.2f}")
+        own = [node.ask("server.stats") for node in self.nodes]
+        for what, shares in [("objects", [each["objects"] / stats["objects"] for each in own]),
+                             ("memory", [memory(each) / everything for each in own])]:
+            print(f"{what} of a node, in parts of the whole ({stats['objects']} objects, {everything} bytes): "
+                  + ", ".join(f"{share:.2f}" for share in shares) + f"; mean {statistics.mean(shares):.3f}", flush=True)
+            if what == "objects" and abs(statistics.mean(shares) - self.options.copies / len(self.nodes)) > 0.001:
+                self.violations.add(f"the nodes have {statistics.mean(shares):.3f} of all objects on average")
 
     def measure_cost(self):
         """The processor time of a query that is passed on, and of a direct one."""

@@ -216,8 +216,9 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
             self.errand = nil
             switch end {
             case .here: carryOut(passage, since: begin, eventLoop)
-            case .answered(let answer):
+            case .answered(let answer, let node):
                 dispatcher.service.counters.countPassedOn()
+                if passage.beginsExport { caller.exportNode = node }
                 handle(.answered(.read(id: request.id, answer: answer)))
             case .failed(let failure):
                 let refused = request.refused(RPCFailure(failure))

@@ -1,5 +1,3 @@
-import Backend
-import Objects
 import Operations
 import WireProtocol
 
@@ -66,19 +64,23 @@ extension Dispatcher {
         _ unread: UnreadRequest, _ text: UnsafeBufferPointer<UInt8>, from caller: Caller
     ) -> Request? {
         guard let placement = service.placement, case .success(let name) = unread.method,
-            Method[name].needsBucket, let bucket = unread.bucket, !placement.isHeld(bucket)
+            Method[name].needsBucket, let bucket = unread.bucket
         else { return nil }
-        if name == .export, !caller.isPassedOn {
-            // An export belongs to its connection, so the client has to connect to a holder. One
-            // that is under way here has a state of its own.
-            if caller.export.isUnderWay { return nil }
-            return Request(refusing: unread, .exportElsewhere(bucket, placement))
+        // An export goes on where it has begun, whoever holds the bucket by now.
+        if name == .export, unread.continues {
+            guard let node = caller.exportNode else { return nil }
+            let passage = Passage(
+                bucket: bucket, text: Array(text), mayBeRepeated: false, node: node)
+            return Request(passing: unread, on: passage)
         }
+        if name == .export { caller.exportNode = nil }
+        guard !placement.isHeld(bucket) else { return nil }
+        let mayBeRepeated = name.mayBeRepeated || name == .export || unread.hasRequestKey
         return Request(
             passing: unread,
             on: Passage(
-                bucket: bucket, text: Array(text),
-                mayBeRepeated: name.mayBeRepeated || unread.hasRequestKey))
+                bucket: bucket, text: Array(text), mayBeRepeated: mayBeRepeated,
+                beginsExport: name == .export))
     }
 
     /// Splits a batch into its requests, which share one copy of the line.
@@ -87,21 +89,5 @@ extension Dispatcher {
     ) -> ParsedText {
         let line = Array(line)
         return .batch(ranges.map { line[$0] })
-    }
-}
-
-extension RPCFailure {
-    /// The refusal of an export at a node that does not hold the bucket.
-    fileprivate static func exportElsewhere(
-        _ bucket: BucketName, _ placement: any BucketPlacement
-    ) -> RPCFailure {
-        let addresses = placement.nodes(for: bucket).prefix(placement.copies)
-            .filter { !$0.isSelf }.map(\.clientAddress)
-        return RPCFailure(
-            ServiceFailure(
-                .notAllowed,
-                "this node does not hold the bucket \(quoted(bucket.text)): export it from "
-                    + addresses.joined(separator: " or "),
-                at: "bucket"))
     }
 }

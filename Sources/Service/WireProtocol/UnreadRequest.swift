@@ -47,6 +47,9 @@ public struct UnreadRequest {
         return try? BucketName(text)
     }
 
+    /// Whether the params ask for the next piece of something.
+    public var continues: Bool { params?["continue"]?.bool == true }
+
     /// Whether the params have a request key.
     public var hasRequestKey: Bool { params?["requestKey"] != nil }
 

@@ -78,6 +78,34 @@ import Testing
         }
     }
 
+    @Test func `an export goes through a node that does not hold the bucket, piece by piece`()
+        async throws
+    {
+        var limits = TestCluster.impatient
+        limits.replyBytes = 2_000
+        let brief = limits
+        try await TestCluster.with(nodes: 2, copies: 1, limits: brief) { cluster in
+            try await Self.fill(cluster, buckets: 1, objects: 100, nodes: 1)
+            for node in 0..<2 {
+                var ids: [String] = []
+                try await LineConnection.with(
+                    host: "127.0.0.1", port: cluster.port(node)
+                ) { connection in
+                    var more = true
+                    while more {
+                        let params = "{\"bucket\":\"b0x\",\"continue\":\(!ids.isEmpty)}"
+                        let piece = try JSONValue(
+                            parsing: try await connection.call(
+                                "bucket.export", Array(params.utf8)))
+                        ids += piece["objects"]?.array?.compactMap { $0["_id"]?.string } ?? []
+                        more = piece["more"]?.bool == true
+                    }
+                }
+                #expect(ids == (0..<100).map { "o\($0)" })
+            }
+        }
+    }
+
     @Test func `buckets of a node that is gone come to others, whole`() async throws {
         try await TestCluster.with(nodes: 3, copies: 2) { cluster in
             try await Self.fill(cluster, buckets: 10, objects: 30, nodes: 3)

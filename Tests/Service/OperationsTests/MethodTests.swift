@@ -71,7 +71,7 @@ import WireProtocol
                     switch name {
                     case .login: #"{"token":"t"}"#
                     case .get: #"{"bucket":"b1","id":"o1"}"#
-                    case .count, .query, .explain, .export: #"{"bucket":"b1"}"#
+                    case .count, .query, .explain, .export, .route: #"{"bucket":"b1"}"#
                     default: "{}"
                     }
                 try Requests.read("\(name.text)", params) { request in

@@ -10,6 +10,7 @@ public final class Caller: Sendable {
     public let isPassedOn: Bool
     private let passedOnGrant: Grant?
     private let state = Mutex<AccessControl.Login?>(nil)
+    private let remoteExport = Mutex<String?>(nil)
 
     /// A caller who has not logged in.
     public init(address: String) {
@@ -25,6 +26,12 @@ public final class Caller: Sendable {
         self.address = address
         isPassedOn = true
         passedOnGrant = grant
+    }
+
+    /// The id of the node that the caller's export is under way on; nil if that is this one.
+    public var exportNode: String? {
+        get { remoteExport.withLock { $0 } }
+        set { remoteExport.withLock { $0 = newValue } }
     }
 
     var login: AccessControl.Login? {

@@ -12,8 +12,8 @@ final class Errand: @unchecked Sendable {
     enum End {
         /// This node holds the bucket by now.
         case here
-        /// The text that the client gets.
-        case answered([UInt8])
+        /// The text that the client gets, and the id of the node that gave it.
+        case answered([UInt8], by: String)
         case failed(ServiceFailure)
     }
 
@@ -46,6 +46,10 @@ final class Errand: @unchecked Sendable {
     /// Begins, or begins anew.
     func start() {
         guard !isOver else { return }
+        if let only = passage.node {
+            candidates = links.placement.nodes.filter { $0.id == only }[...]
+            return askNext()
+        }
         if links.placement.isHeld(passage.bucket) { return end(.here) }
         obstacle = links.placement.obstacle(to: passage.bucket) ?? obstacle
         candidates = ranked()[...]
@@ -73,11 +77,12 @@ final class Errand: @unchecked Sendable {
         links.link(to: node).call(passage.text, by: caller) { [self] outcome in
             guard !isOver else { return }
             switch outcome {
-            case .answered(let text): end(.answered(text))
+            case .answered(let text): end(.answered(text, by: node.id))
             case .absent(let reason):
                 obstacle = reason ?? obstacle
                 askNext()
             case .lost(let wasSent):
+                if passage.node != nil { return end(.failed(.exportEnded)) }
                 guard !wasSent || passage.mayBeRepeated else {
                     return end(.failed(.unknownOutcome))
                 }
@@ -89,6 +94,7 @@ final class Errand: @unchecked Sendable {
     /// Begins anew after a while: a node may have to notice that it ought to hold the bucket, and to
     /// load it.
     private func wait() {
+        if passage.node != nil { return end(.failed(.exportEnded)) }
         let now = monotonicNanoseconds()
         guard now + pause < deadline else { return end(.failed(.nobody(obstacle, passage.bucket))) }
         links.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(pause)) { [self] in start() }
@@ -106,6 +112,10 @@ extension ServiceFailure {
         .temporarilyUnavailable,
         "the node that carries out the write has gone away: the write may have been done; with a "
             + "requestKey it could be repeated safely")
+
+    fileprivate static let exportEnded = ServiceFailure(
+        .temporarilyUnavailable,
+        "the export has ended, because the node that it was under way on is gone; begin it anew")
 
     fileprivate static func nobody(_ obstacle: String?, _ bucket: BucketName) -> ServiceFailure {
         ServiceFailure(

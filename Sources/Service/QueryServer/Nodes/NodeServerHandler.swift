@@ -75,6 +75,7 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
 
     func channelInactive(context: ChannelHandlerContext) {
         for (_, read) in reads.values { read.end() }
+        for caller in callers.values { caller.export.close() }
         writes = []
         self.context = nil
         context.fireChannelInactive()
@@ -152,9 +153,9 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
         case .caller:
             let text = frame.rest.readBytes(length: frame.rest.readableBytes) ?? []
             guard let caller = Caller(passedOn: text) else { throw NodeFrame.Fault() }
-            callers[frame.number] = caller
+            callers.updateValue(caller, forKey: frame.number)?.export.close()
         case .farewell:
-            callers[frame.number] = nil
+            callers.removeValue(forKey: frame.number)?.export.close()
             for (caller, read) in reads.values where caller == frame.number { read.end() }
         case .request:
             guard let number: UInt64 = frame.rest.readInteger(), let caller = callers[number] else {
@@ -351,8 +352,12 @@ extension NodeServerHandler: ScheduledConnection {
 
     func goOn() {}
 
-    /// Drops the costly reads that have waited for too long.
+    /// Drops the costly reads that have waited for too long, and the exports that nobody continues.
     func look(now: Int64) {
+        let idle = Duration.milliseconds(limits.exportIdleMilliseconds)
+        for caller in callers.values where caller.export.isUnderWay {
+            _ = caller.export.expire(after: idle)
+        }
         for (_, read) in reads.values
         where (now - read.begin) / 1_000_000 > limits.queueMilliseconds {
             _ = read.take()

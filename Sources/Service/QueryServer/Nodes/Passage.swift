@@ -7,4 +7,8 @@ struct Passage: Sendable {
     let text: [UInt8]
     /// Whether it may be sent again after its answer was lost.
     let mayBeRepeated: Bool
+    /// Whether it begins an export, which goes on at the same node.
+    var beginsExport = false
+    /// The id of the one node that can carry it out; nil for any that holds the bucket.
+    var node: String?
 }
