@@ -109,6 +109,7 @@ let package = Package(
             dependencies: [
                 "Runtime", "JSONText", "Objects", "Backend", "WriteRules", "ObjectStore",
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -135,8 +136,8 @@ let package = Package(
         .target(
             name: "QueryServer",
             dependencies: [
-                "JSONText", "Objects", "Backend", "LiveQueries", "WireProtocol", "Operations",
-                "Listeners", "Runtime",
+                "Digests", "JSONText", "Objects", "Backend", "LiveQueries", "WireProtocol",
+                "Operations", "Listeners", "Runtime",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),

@@ -5,8 +5,13 @@ nodes must have the same in the end.
 
     scripts/cluster.py [--rounds 200] [--seconds 0] [--seed 1] [--nodes 3] [--loss] [--faults kill-node,…]
                        [--geobucket .build/release/geobucket] [--evidence cluster-evidence]
+    scripts/cluster.py --copies 2 --nodes 5 --buckets 200 [--rounds 20] [--seconds 0] [--seed 1]
 
-Each round has one fault: a node is killed (kill -9) and started again, sometimes without its cache; PostgreSQL is
+With --copies each bucket is on some of the nodes only, and scripts/copies.py is what runs: nodes are killed, stopped,
+added and ended while clients ask nodes at random and know every answer. It also measures the memory of a node and
+the processor time of a request that is passed on.
+
+Otherwise each round has one fault: a node is killed (kill -9) and started again, sometimes without its cache; PostgreSQL is
 killed, or ended in order, and started again; a node is stopped (SIGSTOP) for some seconds, most likely within a
 transaction; all connections are terminated; the network between one node or all and PostgreSQL passes nothing on
 for some seconds, or nothing after the first half of a commit. --seconds ends the rounds early. With --loss PostgreSQL is put back to an earlier state at the
@@ -736,6 +741,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("--loss", action="store_true")
+    parser.add_argument("--copies", type=int, default=0)
+    parser.add_argument("--buckets", type=int, default=200, help="with --copies")
     parser.add_argument("--stop", action="store_true", help="end at the first violation")
     parser.add_argument("--faults", type=lambda text: text.split(","), default=list(Faults.ALL),
                         help=f"({','.join(Faults.ALL)})")
@@ -744,6 +751,9 @@ def main():
     options = parser.parse_args()
     if unknown := set(options.faults) - set(Faults.ALL):
         parser.error(f"there are no faults {', '.join(sorted(unknown))}")
+    if options.copies:
+        import copies
+        return copies.run(options)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("geobucket: the cluster was asked to end"))
     with tempfile.TemporaryDirectory(prefix="geobucket-cluster-") as folder, postgres.serving() as server:
         cluster = Cluster(options, server, pathlib.Path(folder))

@@ -22,6 +22,9 @@ public protocol Backend: Sendable {
     /// Whether the backend can answer now; if not, a load balancer should send requests elsewhere.
     var isReady: Bool { get }
 
+    /// Which nodes hold which buckets; nil if this one has all of them.
+    var placement: (any BucketPlacement)? { get }
+
     /// Whether a read may begin now.
     ///
     /// - Parameters:

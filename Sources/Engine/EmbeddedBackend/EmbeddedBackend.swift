@@ -15,9 +15,9 @@ import Runtime
 public final class EmbeddedBackend: Backend {
     /// `sqlite`.
     public let storeName = "sqlite"
-    private let store: ObjectStore
-    private let engine: InMemoryEngine
-    private let writer: Writer
+    let store: ObjectStore
+    let engine: InMemoryEngine
+    let writer: Writer
     private let exports: Exports
     private let housekeeping: Housekeeping
     private let backupSlot = BackupSlot()

@@ -130,7 +130,7 @@ public final class CallerWatches: Sendable {
 
     func stop(_ watch: String) throws(ServiceFailure) { try session(with: watch).stop(watch) }
 
-    // MARK: Permission
+    // MARK: Review
 
     /// Ends the watches that the caller may no longer have. Compares, unless the login has changed.
     ///
@@ -148,5 +148,12 @@ public final class CallerWatches: Sendable {
         }
         let failure = ServiceFailure(.notAllowed, "a bucket of the watch is not within your reach")
         session.end(failure, unless: grant.reaches)
+    }
+
+    /// Ends the watches of buckets that this node is not to hold any more.
+    func review(_ placement: any BucketPlacement) {
+        let failure = ServiceFailure(
+            .temporarilyUnavailable, "the bucket moves to other nodes; watch it there")
+        session?.end(failure, unless: placement.isToHold)
     }
 }

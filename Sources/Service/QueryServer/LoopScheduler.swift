@@ -36,6 +36,8 @@ protocol ScheduledConnection: AnyObject, Sendable {
 final class LoopScheduler {
     let parser: RequestParser
     let finishedAnswers: FinishedAnswers
+    /// The connections to other nodes; nil if this node has every bucket.
+    let links: NodeLinks?
     /// Empty unless a connection is working.
     var output = JSONWriter()
     private let room: WriteRoom
@@ -45,7 +47,7 @@ final class LoopScheduler {
     private let limits: Limits
     private let connectionMemory: ConnectionMemory
     private let eventLoop: any EventLoop
-    private let executor: LoopExecutor
+    let executor: LoopExecutor
     private var users: [ObjectIdentifier: any ScheduledConnection] = [:]
     private var turns: Deque<Turn> = []
     private var unsent: [any ScheduledConnection] = []
@@ -55,8 +57,9 @@ final class LoopScheduler {
 
     init(
         limits: Limits, eventLoop: any EventLoop, executor: LoopExecutor, room: WriteRoom,
-        connectionMemory: ConnectionMemory
+        connectionMemory: ConnectionMemory, links: NodeLinks? = nil
     ) {
+        self.links = links
         self.executor = executor
         self.room = room
         self.connectionMemory = connectionMemory
@@ -156,6 +159,7 @@ final class LoopScheduler {
     private func checkConnections() {
         let now = monotonicNanoseconds()
         for user in users.values { user.look(now: now) }
+        links?.look(now: now)
         while true {
             var total = 0
             var most: (any ScheduledConnection)?

@@ -78,7 +78,8 @@ import WireProtocol
                     switch name {
                     case .login: #"{"token":"t"}"#
                     case .get: #"{"bucket":"b1","id":"o1"}"#
-                    case .count, .query, .explain, .export, .startWatch: #"{"bucket":"b1"}"#
+                    case .count, .query, .explain, .export, .route, .startWatch:
+                        #"{"bucket":"b1"}"#
                     case .syncWatch, .stopWatch: #"{"watch":"w1"}"#
                     default: "{}"
                     }
