@@ -15,6 +15,9 @@ public protocol BucketPlacement: Sendable {
     /// Whether this node can answer for a bucket. If it ought to and cannot, it begins to load it.
     func isHeld(_ bucket: BucketName) -> Bool
 
+    /// The buckets of a scope, whoever holds them. It may take as long as the store takes to answer.
+    func names(in scope: BucketScope) throws(ServiceFailure) -> [BucketName]
+
     /// Tells the other nodes that this one stops. It goes on to answer for what it holds.
     func withdraw()
 

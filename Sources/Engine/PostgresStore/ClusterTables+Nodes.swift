@@ -81,6 +81,16 @@ extension ClusterTables {
         return (0..<rows.count).map { BucketName(trusted: rows.text($0, 0)) }
     }
 
+    /// The names of the buckets of a scope.
+    public func bucketNames(in scope: BucketScope) throws(PostgresFailure) -> [BucketName] {
+        let rows = try run([
+            PostgresStatement(
+                "SELECT name FROM bucket WHERE left(name, -1 - length(split_part(name, '/', -1))) = $1",
+                .text(scope.text))
+        ])[0]
+        return (0..<rows.count).map { BucketName(trusted: rows.text($0, 0)) }
+    }
+
     /// The number of objects in a bucket, and the bytes of their ids and points.
     public func size(
         of bucket: BucketName

@@ -1,4 +1,6 @@
 import Backend
+import EmbeddedBackend
+import ObjectStore
 import Objects
 import PostgresStore
 import Synchronization
@@ -41,6 +43,8 @@ final class NodeShare: Sendable {
 /// Which nodes hold which buckets, as this node knows.
 struct NodePlacement: BucketPlacement {
     let membership: Membership
+    let configuration: ReplicatedBackend.Configuration
+    let limits: Limits
     /// Nil while the node is rebuilt.
     let share: @Sendable () -> NodeShare?
 
@@ -54,6 +58,17 @@ struct NodePlacement: BucketPlacement {
     }
 
     func isHeld(_ bucket: BucketName) -> Bool { share()?.answers(for: bucket) ?? false }
+
+    func names(in scope: BucketScope) throws(ServiceFailure) -> [BucketName] {
+        do throws(PostgresFailure) {
+            // Lists are rare, so they have no connection of their own.
+            let tables = try ClusterTables(
+                configuration.address, answerTime: .milliseconds(limits.queryMilliseconds))
+            return try tables.bucketNames(in: scope)
+        } catch {
+            throw ServiceFailure(StoreFailure(error))
+        }
+    }
 
     func withdraw() { membership.stop() }
 

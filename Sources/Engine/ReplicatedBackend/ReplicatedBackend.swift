@@ -108,7 +108,9 @@ public final class ReplicatedBackend: Backend {
     /// Which nodes hold which buckets; nil if each holds every one.
     public var placement: (any BucketPlacement)? {
         membership.map { membership in
-            NodePlacement(membership: membership) { [weak self] in
+            NodePlacement(
+                membership: membership, configuration: configuration, limits: limits
+            ) { [weak self] in
                 self?.node.withLock { $0 }?.share
             }
         }

@@ -268,20 +268,28 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         links.ask(gathering.request, by: caller) { [self] answers in
             guard context != nil else { return }
             let end = begin + Int64(limits.queryMilliseconds) * 1_000_000
-            let isWhole = answers.allSatisfy { $0.answer != nil }
-            if case .buckets = gathering, !isWhole, monotonicNanoseconds() < end {
-                eventLoop.assumeIsolated().scheduleTask(in: Self.gatheringPause) { [self] in
-                    gather(request, gathering, over: links, since: begin, eventLoop)
+            workers.reads.submit(for: caller.share) { [self] in
+                let isWhole = gathering.isWhole(answers, for: caller, links.placement)
+                guard isWhole || monotonicNanoseconds() > end else {
+                    return eventLoop.execute { [self] in
+                        gatherAgain(request, gathering, over: links, since: begin, eventLoop)
+                    }
                 }
-                return
-            }
-            workers.parsing.submit(for: caller.share) { [self] in
                 var writer = JSONWriter()
                 dispatcher.answer(
-                    request, gathering, of: answers, since: begin, into: &writer)
+                    request, gathering, of: answers, isWhole: isWhole, since: begin, into: &writer)
                 let answer = writer.bytes
                 eventLoop.execute { self.handle(.answered(.read(id: request.id, answer: answer))) }
             }
+        }
+    }
+
+    private func gatherAgain(
+        _ request: Request, _ gathering: Gathering, over links: NodeLinks, since begin: Int64,
+        _ eventLoop: any EventLoop
+    ) {
+        eventLoop.assumeIsolated().scheduleTask(in: Self.gatheringPause) { [self] in
+            gather(request, gathering, over: links, since: begin, eventLoop)
         }
     }
 

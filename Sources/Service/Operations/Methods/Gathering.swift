@@ -53,6 +53,22 @@ public enum Gathering: Sendable {
         }
     }
 
+    /// Whether nothing is missing: a node's answer, or a bucket that no node holds for now.
+    ///
+    /// It may take as long as the store takes to answer.
+    public func isWhole(
+        _ answers: [(node: ClusterNode, answer: [UInt8]?)], for caller: Caller,
+        _ placement: any BucketPlacement
+    ) -> Bool {
+        guard case .buckets(let scope, let last) = self else { return true }
+        guard let lists = try? BucketLists(answers), let names = try? placement.names(in: scope)
+        else { return false }
+        return names.allSatisfy { name in
+            last.map { name <= $0 } ?? false || caller.grant.map { !$0.reaches(name) } ?? false
+                || lists.covers(name)
+        }
+    }
+
     private static func writeEach(
         _ answers: [(node: ClusterNode, answer: [UInt8]?)], to writer: inout JSONWriter
     ) {
@@ -114,6 +130,11 @@ private struct BucketLists {
             let last = BucketName(trusted: key)
             end = end.map { min($0, last) } ?? last
         }
+    }
+
+    /// Whether a bucket is listed, or is to be on a later page.
+    func covers(_ name: BucketName) -> Bool {
+        entries[name] != nil || end.map { $0 < name } ?? false
     }
 
     func write(maximumBytes: Int, to writer: inout JSONWriter) {
