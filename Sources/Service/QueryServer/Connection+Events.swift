@@ -91,8 +91,9 @@ extension Connection {
 /// The result of another thread's job.
 enum FinishedAnswer: Sendable {
     case write(FinishedWrite)
-    /// A read that waited may begin, or may not for a reason; its answer is still to come.
-    case mayRead(Request, ServiceFailure?, begin: Int64)
+    /// A read that waited may begin, or may not for a reason; its answer is still to come. `bytes`:
+    /// how many had been received when the backend was asked.
+    case mayRead(Request, ServiceFailure?, begin: Int64, bytes: Int)
     /// A read's answer without the punctuation of its line.
     case read(id: String?, answer: [UInt8])
 }

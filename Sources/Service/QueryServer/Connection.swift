@@ -82,6 +82,9 @@ struct Connection {
     /// A write waits until the queue has room.
     private var isPaused = false
     private var hasNotices = false
+    /// How many of the received bytes had arrived when the backend was last asked whether a read
+    /// may begin, and agreed.
+    private var admittedBytes = 0
 
     /// - Parameters:
     ///   - isSecured: whether no TLS handshake has to precede the first line.
@@ -106,6 +109,13 @@ struct Connection {
     /// Whether some output may not have been sent.
     var mayHaveUnsent: Bool { unsentBytes != nil }
 
+    /// Bytes received in total.
+    var receivedBytes: Int { conversation.receivedBytes }
+
+    /// Whether the read under way had arrived before the backend agreed to an earlier one. What was
+    /// answered before it was sent is then visible.
+    var mayReadAtOnce: Bool { conversation.takenBytes <= admittedBytes }
+
     private var isClosing: Bool {
         switch phase {
         case .closing, .closed: true
@@ -125,7 +135,11 @@ struct Connection {
         case .received(let bytes): return receive(bytes)
         case .readCompleted: if input == .reading { input = .paused }
         case .found(let found): conversation.take(found)
-        case .answered(let answer): answers.append(answer)
+        case .answered(let answer):
+            if case .mayRead(_, nil, _, let bytes) = answer {
+                admittedBytes = max(admittedBytes, bytes)
+            }
+            answers.append(answer)
         case .noticed: hasNotices = true
         case .writability(let isWritable): self.isWritable = isWritable
         case .room: isPaused = false
@@ -253,7 +267,9 @@ struct Connection {
     private mutating func settle(_ now: Int64) -> Action? {
         switch phase {
         case .opening, .closing(.atOnce), .closed: return nil
-        case .silent, .open: return isWritable && conversation.takesLines ? read() : nil
+        case .silent, .open:
+            return isWritable && (conversation.takesLines || conversation.takesBytes)
+                ? read() : nil
         case .ending:
             guard isWritable, conversation.isDone else { return nil }
             // The final message follows all answers, so the client gets every one of them.

@@ -1,5 +1,6 @@
 import Backend
 import NIOCore
+import Objects
 import Operations
 
 /// Lets the reads of one event loop begin when the backend agrees. The reads that come up in one
@@ -52,6 +53,6 @@ final class ReadGate {
         let ready: @Sendable (ServiceFailure?) -> Void = { [answers] failure in
             answers.put(arrivals.map { $0.finished(failure) })
         }
-        if service.mayRead(atLeast: change, ready) { ready(nil) }
+        if service.mayRead(arrivals.count, atLeast: change, ready) { ready(nil) }
     }
 }

@@ -159,7 +159,7 @@ struct ConnectionRun {
         case .answer(.read(let id, let answer)):
             connection.answer(id, into: &output) { $0.raw(answer) }
         case .answer(.write(let finished)): answer(finished.request, &output)
-        case .answer(.mayRead(let request, _, _)): run(request, &output)
+        case .answer(.mayRead(let request, _, _, _)): run(request, &output)
         case .notice:
             check(isWritable, "a notice is given to who does not read")
             output.raw(Array("N\(notices - noticesToGive + 1)\n".utf8))
