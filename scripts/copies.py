@@ -2,8 +2,9 @@
 nodes are killed, stopped, added and ended. Each client alone writes its objects, so it knows every answer."""
 import contextlib, json, pathlib, random, re, signal, statistics, subprocess, sys, threading, time
 
-import cluster as plain
 import postgres, service
+from cluster_clients import Violations
+from wire import UNKNOWN, Connection, Refused, Unanswered
 
 CLIENTS, OBJECTS_PER_BUCKET, ANSWER_SECONDS, RECOVERY_SECONDS, HOLDER_SECONDS = 6, 150, 30, 90, 10
 RATE = 4_000  # queries a second, for their cost
@@ -25,7 +26,7 @@ class Node:
                  f"127.0.0.1:{self.port}", *flags], stdout=log, stderr=log, start_new_session=True)
         deadline = time.monotonic() + RECOVERY_SECONDS
         while time.monotonic() < deadline:
-            with contextlib.suppress(plain.Unanswered, plain.Refused):
+            with contextlib.suppress(Unanswered, Refused):
                 self.ask("server.ping")
                 self.is_up = True
                 return
@@ -47,7 +48,7 @@ class Node:
         return self.process.wait(timeout=60)
 
     def ask(self, method, params={}, seconds=ANSWER_SECONDS + 10):
-        with contextlib.closing(plain.Connection(self.port, seconds)) as connection:
+        with contextlib.closing(Connection(self.port, seconds)) as connection:
             return connection.call(method, params)
 
     def share(self):
@@ -89,12 +90,12 @@ class Client(threading.Thread):
                 if self.connection is None or self.random.random() < 0.1:
                     self.leave()
                     self.node = self.random.choice([node for node in self.world.nodes if node.is_up])
-                    self.connection = plain.Connection(self.node.port, ANSWER_SECONDS)
+                    self.connection = Connection(self.node.port, ANSWER_SECONDS)
                 answer = self.connection.call(method, params)
                 self.answers += 1
                 self.slowest = max(self.slowest, time.monotonic() - begin)
                 return answer
-            except plain.Unanswered:
+            except Unanswered:
                 self.leave()
                 self.waits += 1
                 if time.monotonic() - begin > RECOVERY_SECONDS:
@@ -119,7 +120,7 @@ class Client(threading.Thread):
                 self.write("object.delete", {"bucket": bucket, "id": name})
                 self.expect(name in mine, f"{name} of {bucket} was deleted though it was not there")
                 mine.pop(name, None)
-            except plain.Refused as refusal:
+            except Refused as refusal:
                 self.expect(refusal.args[0] == "OBJECT_NOT_FOUND" and name not in mine, f"{name} of {bucket}: {refusal}")
         elif kind < 0.6:
             self.get(bucket, name)
@@ -133,7 +134,7 @@ class Client(threading.Thread):
         try:
             found = self.insist("object.get", {"bucket": bucket, "id": name})
             self.expect(present and found["n"] == present["n"], f"{name} of {bucket} is {found}, not {present}")
-        except plain.Refused as refusal:
+        except Refused as refusal:
             self.expect(refusal.args[0] == "OBJECT_NOT_FOUND" and not present, f"{name} of {bucket}: {refusal}")
 
     def query(self, bucket):
@@ -174,7 +175,7 @@ class Client(threading.Thread):
             if "result" in answer:
                 self.expect(answer["result"]["n"] == self.objects[bucket][name]["n"], f"{name} of {bucket} in a batch")
             else:
-                self.expect(answer["error"]["data"]["errorCode"] in plain.UNKNOWN, f"{name} of {bucket}: {answer}")
+                self.expect(answer["error"]["data"]["errorCode"] in UNKNOWN, f"{name} of {bucket}: {answer}")
 
     def expect(self, is_right, text):
         if not is_right:
@@ -184,12 +185,13 @@ class Client(threading.Thread):
 class World:
     def __init__(self, options, server, folder):
         self.options, self.server, self.folder, self.seed = options, server, folder, options.seed
-        self.violations, self.is_over, self.random = plain.Violations(), False, random.Random(options.seed)
-        self.nodes = [Node(n, options.geobucket, server, folder, options.copies) for n in range(options.nodes)]
+        self.violations, self.is_over, self.random = Violations(), False, random.Random(options.seed)
+        self.made = 5 if options.nodes is None else options.nodes
+        self.nodes = [Node(n, options.geobucket, server, folder, options.copies) for n in range(self.made)]
         self.buckets = [f"bucket-{n}" for n in range(options.buckets)]
-        self.made, self.times = options.nodes, []
+        self.times = []
 
-    def run(self):
+    def run(self, most):
         for node in self.nodes:
             node.start()
         self.fill()
@@ -201,7 +203,7 @@ class World:
             client.start()
         begin, rounds = time.monotonic(), 0
         faults = [self.kill, self.stop, self.add, self.end]
-        while rounds < self.options.rounds and not (self.options.seconds
+        while rounds < most and not (self.options.seconds
                                                     and time.monotonic() - begin > self.options.seconds):
             time.sleep(self.random.uniform(0.5, 2))
             faults[rounds % len(faults)]()
@@ -251,7 +253,7 @@ class World:
     def await_holders(self, when, limit=RECOVERY_SECONDS):
         begin = time.monotonic()
         while time.monotonic() - begin < limit:
-            with contextlib.suppress(plain.Unanswered):
+            with contextlib.suppress(Unanswered):
                 if self.is_settled():
                     return time.monotonic() - begin
             time.sleep(0.1)
@@ -386,13 +388,12 @@ class World:
                     client.get(bucket, name)
 
 
-def run(options):
-    import tempfile
-    with tempfile.TemporaryDirectory(prefix="geobucket-copies-") as folder, postgres.serving() as server:
-        world = World(options, server, pathlib.Path(folder))
+def run(options, folder):
+    with postgres.serving() as server:
+        world = World(options, server, folder)
         started = world.nodes
         try:
-            world.run()
+            world.run(20 if options.rounds is None else options.rounds)
         finally:
             for node in {*started, *world.nodes}:
                 if node.process and node.process.poll() is None:

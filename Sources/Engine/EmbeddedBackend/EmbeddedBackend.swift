@@ -102,9 +102,10 @@ public final class EmbeddedBackend: Backend {
     /// True.
     public let isReady = true
 
-    /// True, unless the read has to see a change that has not happened.
+    /// True, unless the reads have to see a change that has not happened.
     public func mayRead(
-        atLeast change: ChangeNumber?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+        _ count: Int, atLeast change: ChangeNumber?,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
     ) -> Bool {
         guard let change else { return true }
         let last = engine.change

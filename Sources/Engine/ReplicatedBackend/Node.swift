@@ -95,20 +95,23 @@ final class Node: Sendable {
         try backend.close()
     }
 
-    /// Whether a read may begin now.
+    /// Whether some reads may begin now.
     func mayRead(
-        _ reads: ReplicatedBackend.Reads, atLeast change: ChangeNumber?, _ limits: Limits,
+        _ count: Int, _ reads: ReplicatedBackend.Reads, atLeast change: ChangeNumber?,
+        _ limits: Limits,
         _ ready: @escaping AppliedState.Ready
     ) -> Bool {
-        if let change {
+        let deadline = ContinuousClock.now + .milliseconds(limits.queryMilliseconds)
+        switch (reads, change) {
+        case (.latest, let change):
+            looks.ask(count) { [applied] failure in
+                guard failure == nil, let change else { return ready(failure) }
+                applied.wait([.init(change: change, deadline: deadline, ready: ready)])
+            }
+        case (.local, let change?):
             if change <= applied.reached.change { return true }
-            let deadline = ContinuousClock.now + .milliseconds(limits.queryMilliseconds)
             applied.wait([.init(change: change, deadline: deadline, ready: ready)])
-            return false
-        }
-        switch reads {
-        case .latest: looks.ask(ready)
-        case .local:
+        case (.local, nil):
             guard applied.lag() > .milliseconds(limits.followMilliseconds) else { return true }
             ready(
                 ServiceFailure(

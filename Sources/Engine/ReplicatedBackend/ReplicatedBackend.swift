@@ -226,20 +226,22 @@ public final class ReplicatedBackend: Backend {
 
     // MARK: Reads
 
-    /// False: a read asks PostgreSQL first, or finds out whether the node is behind.
-    public let readsAtOnce = false
+    /// Whether reads are local and the node is not behind.
+    public var readsAtOnce: Bool { configuration.reads == .local && isReady }
 
     /// The number that a read on another node may ask for; nil if all reads see what was answered.
     public var answeredChange: ChangeNumber? {
         configuration.reads == .latest ? nil : node.withLock { $0 }?.applied.reached.change
     }
 
-    /// Whether a read may begin now; see `Reads`.
+    /// Whether reads may begin now; see `Reads`.
     public func mayRead(
-        atLeast change: ChangeNumber?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+        _ count: Int, atLeast change: ChangeNumber?,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
     ) -> Bool {
         do throws(ServiceFailure) {
-            return try present().mayRead(configuration.reads, atLeast: change, limits, ready)
+            return try present().mayRead(
+                count, configuration.reads, atLeast: change, limits, ready)
         } catch {
             ready(error)
             return false

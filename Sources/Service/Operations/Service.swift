@@ -55,12 +55,13 @@ public final class Service: Sendable {
         change == nil && (backend.readsAtOnce || !read.seesObjects)
     }
 
-    /// Whether a read may begin now. If not, `ready` is called once, on any thread, when it may, or
-    /// with the reason why it may not.
+    /// Whether some reads may begin now. If not, `ready` is called once, on any thread, when they
+    /// may, or with the reason why they may not.
     public func mayRead(
-        atLeast change: UInt64?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+        _ count: Int, atLeast change: UInt64?,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
     ) -> Bool {
-        backend.mayRead(atLeast: change, ready)
+        backend.mayRead(count, atLeast: change, ready)
     }
 
     // MARK: Admission

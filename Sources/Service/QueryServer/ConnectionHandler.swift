@@ -179,13 +179,13 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
             }
         }
         guard let (read, atLeast) = request.read,
-            !dispatcher.service.mayReadAtOnce(read, atLeast: atLeast)
+            !dispatcher.service.mayReadAtOnce(read, atLeast: atLeast),
+            atLeast != nil || !connection.mayReadAtOnce
         else { return self.begin(request, since: begin, eventLoop) }
-        let answers = scheduler.finishedAnswers
-        let mayRead = dispatcher.service.mayRead(atLeast: atLeast) { [self] failure in
-            answers.put(.mayRead(request, failure, begin: begin), for: self)
-        }
-        if mayRead { self.begin(request, since: begin, eventLoop) }
+        scheduler.gate.hold(
+            ReadGate.Arrival(
+                user: self, request: request, begin: begin, bytes: connection.receivedBytes),
+            atLeast: atLeast)
     }
 
     private func begin(_ request: Request, since begin: Int64, _ eventLoop: any EventLoop) {
@@ -311,7 +311,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
             connection.answer(finished.request.id, into: &scheduler.output) { writer in
                 dispatcher.answer(finished, into: &writer)
             }
-        case .mayRead(let request, let failure, let begin):
+        case .mayRead(let request, let failure, let begin, _):
             let admitted = failure.map { request.refused(RPCFailure($0)) } ?? request
             self.begin(admitted, since: begin, eventLoop)
         case .arrived(let request, let begin):

@@ -151,13 +151,12 @@ public struct LineServer: ServiceLifecycle.Service {
     private func schedulers(
         _ group: MultiThreadedEventLoopGroup, _ executor: LoopExecutor, _ room: WriteRoom
     ) -> [ObjectIdentifier: NIOLoopBoundBox<LoopScheduler>] {
-        let limits = service.limits
-        let connectionMemory = ConnectionMemory(limit: limits.bufferedBytes)
+        let connectionMemory = ConnectionMemory(limit: service.limits.bufferedBytes)
         var schedulers: [ObjectIdentifier: NIOLoopBoundBox<LoopScheduler>] = [:]
         for loop in group.makeIterator() {
             let scheduler = NIOLoopBoundBox.makeBoxSendingValue(
                 LoopScheduler(
-                    limits: limits, eventLoop: loop, executor: executor, room: room,
+                    service: service, eventLoop: loop, executor: executor, room: room,
                     connectionMemory: connectionMemory, links: links(on: loop)),
                 eventLoop: loop)
             loop.execute { scheduler.value.beginRounds() }

@@ -29,8 +29,8 @@ protocol ScheduledConnection: AnyObject, Sendable {
 }
 
 /// What the connections of one event loop share: the parser, the output buffer, the answers to
-/// their writes, the queue of turns, and the periodic check. What all loops share is passed to
-/// `init`.
+/// their writes, the reads that wait for the backend, the queue of turns, and the periodic check.
+/// What all loops share is passed to `init`.
 ///
 /// Used on its event loop only.
 final class LoopScheduler {
@@ -38,6 +38,7 @@ final class LoopScheduler {
     let finishedAnswers: FinishedAnswers
     /// The connections to other nodes; nil if this node has every bucket.
     let links: NodeLinks?
+    let gate: ReadGate
     /// Empty unless a connection is working.
     var output = JSONWriter()
     private let room: WriteRoom
@@ -56,16 +57,17 @@ final class LoopScheduler {
     private var isServingTurns = false
 
     init(
-        limits: Limits, eventLoop: any EventLoop, executor: LoopExecutor, room: WriteRoom,
+        service: Service, eventLoop: any EventLoop, executor: LoopExecutor, room: WriteRoom,
         connectionMemory: ConnectionMemory, links: NodeLinks? = nil
     ) {
+        limits = service.limits
         self.links = links
         self.executor = executor
         self.room = room
         self.connectionMemory = connectionMemory
         parser = RequestParser(limits: limits)
         finishedAnswers = FinishedAnswers(eventLoop: eventLoop, executor: executor)
-        self.limits = limits
+        gate = ReadGate(service, eventLoop, finishedAnswers)
         self.eventLoop = eventLoop
     }
 

@@ -97,10 +97,6 @@ struct Statistics: Read {
             writer.byte(UInt8(ascii: ":"))
             writer.integer(part.value)
         }
-        if cluster.share != nil {
-            writer.key("passedOnRequests")
-            writer.integer(passedOn)
-        }
         writer.byte(UInt8(ascii: "}"))
     }
 }

@@ -224,7 +224,7 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
         else { return run(request, order) }
         guard let eventLoop = context?.eventLoop else { return }
         let executor = scheduler.executor
-        let mayRead = dispatcher.service.mayRead(atLeast: atLeast) { [self] failure in
+        let mayRead = dispatcher.service.mayRead(1, atLeast: atLeast) { [self] failure in
             executor.execute(on: eventLoop) { [self] in
                 run(failure.map { request.refused(RPCFailure($0)) } ?? request, order)
                 write()
