@@ -100,7 +100,10 @@ extension Writer {
             let piece = creations[begin..<min(begin + tuning.removedAtOnce, creations.count)]
             try change { transaction, next in
                 try transaction.erase(piece)
-                next.delete(Array(piece), in: bucket)
+                // Nobody has deleted them: the state's number stays.
+                next.delete(
+                    Array(piece), in: bucket,
+                    by: Array(repeating: engine.change, count: piece.count))
             }
         }
         try change { transaction, next in

@@ -152,10 +152,6 @@ extension IdleBackend {
     }
 
     func statistics() -> BackendStatistics { BackendStatistics() }
-
-    func observe(_ observer: any StateObserver) {}
-
-    func endObservation() {}
 }
 
 private final class NothingToRead: PreparedRead {
