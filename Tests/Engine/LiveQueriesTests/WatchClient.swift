@@ -2,6 +2,7 @@ import Backend
 import JSONText
 import LiveQueries
 import Objects
+import QueryLanguage
 import Synchronization
 import TestSupport
 
