@@ -91,10 +91,9 @@ public final class CallerWatches: Sendable {
     private func wake() { state.withLock { $0.wake }?() }
 
     private func session(with watch: String) throws(ServiceFailure) -> WatchSession {
-        guard let session else {
+        guard let session, !session.isEmpty else {
             throw ServiceFailure(
-                .invalidInputData, "there is no watch \(quoted(watch)) on this connection",
-                at: "watch")
+                .invalidInputData, "the connection has no watch \(quoted(watch))", at: "watch")
         }
         return session
     }
@@ -121,11 +120,10 @@ public final class CallerWatches: Sendable {
         return change
     }
 
-    func sync(
-        _ watch: String,
-        _ ready: @escaping @Sendable (Result<ChangeNumber, ServiceFailure>) -> Void
-    ) throws(ServiceFailure) {
-        try session(with: watch).sync(watch, ready)
+    /// How to wait until everything is among what `next` returns.
+    func sync(_ watch: String) throws(ServiceFailure) -> Preparation.Wait {
+        let session = try session(with: watch)
+        return { ready in session.sync(watch, ready) }
     }
 
     func stop(_ watch: String) throws(ServiceFailure) { try session(with: watch).stop(watch) }

@@ -65,13 +65,7 @@ struct SyncWatch: Read {
     init(_ params: inout Params) throws(ServiceFailure) { watch = try params.string("watch") }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
-        .waiting { [watch] ready in
-            do throws(ServiceFailure) {
-                try caller.watches.sync(watch, ready)
-            } catch {
-                ready(.failure(error))
-            }
-        }
+        .waiting(try caller.watches.sync(watch))
     }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
