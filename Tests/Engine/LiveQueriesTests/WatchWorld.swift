@@ -1,5 +1,6 @@
 import Backend
 import Dispatch
+import Foundation
 import JSONText
 import LiveQueries
 import Logging
@@ -184,5 +185,15 @@ final class WatchWorld {
             key = limit == nil ? end.nextPaginationKey : nil
         } while key != nil
         return found
+    }
+}
+
+extension [UInt8] {
+    /// Replaces a store's file.
+    func writeFile(at path: String) throws {
+        for suffix in ["-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: path + suffix)
+        }
+        try Data(self).write(to: URL(fileURLWithPath: path))
     }
 }
