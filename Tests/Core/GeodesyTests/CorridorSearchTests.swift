@@ -37,7 +37,7 @@ import Testing
         seed: UInt64
     ) throws {
         var random = SplitMix64(seed: seed)
-        for _ in 0..<60 {
+        for _ in 0..<20 {
             let line = try Self.line(&random)
             let (arcs, tree) = (Self.arcs(line), line.prepared.tree)
             tree.withGroups { groups in

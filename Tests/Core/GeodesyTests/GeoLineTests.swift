@@ -71,6 +71,7 @@ import Testing
             let positions =
                 random.oneIn(20) ? generator.longLine(&random) : generator.line(&random)
             let line = try Self.line(positions)
+            let edges = try zip(positions, positions.dropFirst()).map { try Self.line([$0, $1]) }
             for _ in 0..<20 {
                 var point = random.pick(random.oneIn(2) ? positions : Self.starts)
                 if !random.oneIn(4) {
@@ -80,8 +81,7 @@ import Testing
                 let place = Coordinate(latitude: point.latitude, longitude: point.longitude)
                 // Each edge alone, and how far along the line its nearest place is.
                 var (begin, all) = (0.0, [(distance: Distance, along: Double)]())
-                for (a, b) in zip(positions, positions.dropFirst()) {
-                    let edge = try Self.line([a, b])
+                for edge in edges {
                     let nearest = edge.nearest(to: place)
                     all.append((nearest.distance, begin + nearest.along.meters))
                     begin += edge.lengthMeters

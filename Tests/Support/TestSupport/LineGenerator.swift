@@ -21,10 +21,10 @@ public struct LineGenerator {
         return line
     }
 
-    /// A line of some hundred to some thousand positions: smooth, ragged, or the same places again
+    /// A line of up to some hundred positions: smooth, ragged, or the same places again
     /// and again.
     public func longLine(_ random: inout SplitMix64) -> [Position] {
-        let count = random.pick([17, 257, 300, 1_000, 4_097])
+        let count = random.pick([17, 257, 300, 600])
         let step = random.pick([1e-7, 0.001, 0.05, 2])
         let isSmooth = random.oneIn(2)
         var line = [random.pick(positions)]
