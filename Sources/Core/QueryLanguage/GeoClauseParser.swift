@@ -29,7 +29,7 @@ struct GeoClauseParser {
         _ type: ClauseType, on field: FieldPath, _ members: inout MemberReader
     ) throws(ServiceFailure) -> GeoClause {
         switch type {
-        case .geobox: return GeoClause(field, .box(try box(&members)))
+        case .geobox: return GeoClause(field, .box(try Self.box(&members)))
         case .geopolygon: return GeoClause(field, .polygon(try polygon(&members)))
         case .geodistance:
             let circle = try circle(&members)
@@ -58,7 +58,7 @@ struct GeoClauseParser {
         return ReportedDistance(name, of: field, by: measure)
     }
 
-    private func point(
+    private static func point(
         _ members: inout MemberReader, _ name: StaticString
     ) throws(ServiceFailure) -> Coordinate {
         let view = try members.required(name, "a GeoPoint")
@@ -74,12 +74,13 @@ struct GeoClauseParser {
         return try ServiceFailure.inside("polygon", try polygons.parse(view))
     }
 
-    private func box(_ members: inout MemberReader) throws(ServiceFailure) -> GeoBox {
+    /// Reads the member `box`.
+    static func box(_ members: inout MemberReader) throws(ServiceFailure) -> GeoBox {
         let view = try members.required("box", "the corners \"ne\" and \"sw\"")
         return try ServiceFailure.inside("box", try box(view))
     }
 
-    private func box(_ view: JSONView) throws(ServiceFailure) -> GeoBox {
+    private static func box(_ view: JSONView) throws(ServiceFailure) -> GeoBox {
         var box = try MemberReader(view)
         let northEast = try point(&box, "ne")
         let southWest = try point(&box, "sw")
@@ -96,7 +97,7 @@ struct GeoClauseParser {
     }
 
     private func circle(_ members: inout MemberReader) throws(ServiceFailure) -> GeoCircle {
-        let center = try point(&members, "center")
+        let center = try Self.point(&members, "center")
         var meters = Double.infinity
         if let value = members.optional("radius") {
             meters = try length(

@@ -173,7 +173,7 @@ public struct QueryParser {
         return number.exactInt
     }
 
-    private func fields(_ params: inout MemberReader) throws(ServiceFailure) -> [[UInt8]]? {
+    func fields(_ params: inout MemberReader) throws(ServiceFailure) -> [[UInt8]]? {
         guard let view = params.optional("fields") else { return nil }
         guard view.kind == .array else {
             throw params.failure("fields", "expected an array of first-level names")
