@@ -15,7 +15,7 @@ let package = Package(
             name: "GeoBucketEngine",
             targets: [
                 "Geodesy", "PersistentStructures", "SpatialIndex", "JSONText", "Objects",
-                "QueryLanguage", "Backend", "EmbeddedBackend", "SyntheticData",
+                "QueryLanguage", "Backend", "EmbeddedBackend", "LiveQueries", "SyntheticData",
             ]),
         // What the package in Fuzzing/ feeds.
         .library(name: "GeoBucketFuzzTargets", targets: ["FuzzTargets"]),
@@ -111,14 +111,23 @@ let package = Package(
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .target(
+            name: "LiveQueries",
+            dependencies: [
+                "Digests", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Runtime", "Wire",
+                "Backend",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .target(name: "Wire", dependencies: ["PlainJSON", "Vocabulary"]),
         .target(name: "WireProtocol", dependencies: ["JSONText", "Objects", "Wire"]),
         .target(
             name: "Operations",
             dependencies: [
                 "Digests", "Runtime", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "WireProtocol",
+                "LiveQueries", "WireProtocol",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["JWT"])),
             ]),
         .target(
@@ -126,8 +135,8 @@ let package = Package(
         .target(
             name: "QueryServer",
             dependencies: [
-                "JSONText", "Objects", "Backend", "WireProtocol", "Operations", "Listeners",
-                "Runtime",
+                "JSONText", "Objects", "Backend", "LiveQueries", "WireProtocol", "Operations",
+                "Listeners", "Runtime",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
@@ -184,8 +193,7 @@ let package = Package(
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "ObjectStore", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
-                "Operations",
-                "QueryServer", "HTTPGateway",
+                "LiveQueries", "Operations", "QueryServer", "HTTPGateway",
                 "GeoBucketClient", "Interchange", "Archives", "LoadTest", "SyntheticData",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -213,7 +221,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "Archives", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
-                "Operations", "WireProtocol",
+                "LiveQueries", "Operations", "WireProtocol",
             ]),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
         .testTarget(name: "DigestsTests", dependencies: ["Digests"]),
@@ -294,6 +302,13 @@ let package = Package(
                 "JSONText", "Objects", "QueryLanguage", "Backend", "WriteRules", "TestSupport",
             ]),
         .testTarget(
+            name: "LiveQueriesTests",
+            dependencies: [
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
+                "LiveQueries", "SyntheticData", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
             name: "BackendContractTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
@@ -326,8 +341,8 @@ let layers = [
     ],
     "Engine": [
         "Backend", "BackendContractTests", "Columns", "ColumnsTests", "EmbeddedBackend",
-        "InMemoryEngine", "InMemoryEngineTests", "ObjectStore", "PostgresStore",
-        "ReplicatedBackend", "WriteRules", "WriteRulesTests",
+        "InMemoryEngine", "InMemoryEngineTests", "LiveQueries", "LiveQueriesTests", "ObjectStore",
+        "PostgresStore", "ReplicatedBackend", "WriteRules", "WriteRulesTests",
     ],
     "Service": [
         "HTTPGateway", "HTTPGatewayTests", "Listeners", "Operations", "OperationsTests",

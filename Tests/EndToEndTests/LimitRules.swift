@@ -21,7 +21,9 @@ import Testing
                     "queuedWrites",
                     "readThreads", "queueMilliseconds", "pipelinedRequests", "pipelinedBytes",
                     "outputBytes",
-                    "bufferedBytes",
+                    "bufferedBytes", "watches", "watchesPerConnection", "watchObjects",
+                    "watchBytes",
+                    "watchPairs", "unindexedWatches", "watchHeartbeatMilliseconds",
                 ]))
         }
     }

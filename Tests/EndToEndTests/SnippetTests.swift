@@ -103,7 +103,7 @@ import Testing
     /// Names that protocols of the standard library ask for.
     private static let witnesses: Set = [
         "description", "errorDescription", "hash", "encode", "Element", "Iterator",
-        "makeAsyncIterator", "next",
+        "makeAsyncIterator", "next", "startIndex", "endIndex",
     ]
 
     @Test(arguments: ["GeoBucketClient", "KiiCompatibility"])
@@ -115,7 +115,7 @@ import Testing
             .map(Self.text).joined()
         let words = Set(pages.matches(of: /\w+/).map { String($0.0) })
         let folder = Program.packageRoot + "/Sources/Client/" + library
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder)
             .filter { $0.hasSuffix(".swift") }
         let declaration =
             /(?m)^ *(?:@\w+(?:\([^)]*\))? +)*(?:indirect |nonisolated\(nonsending\) )?public (?:fileprivate\(set\) |static |final |mutating |convenience |indirect )*(?:func|var|let|struct|class|enum|protocol|typealias) `?(\w+)/

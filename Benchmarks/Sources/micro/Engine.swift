@@ -55,6 +55,7 @@ func measureEngine() throws {
         sum += try found(.aggregation(groups[number % groups.count], in: bucket))
     }
     precondition(sum >= 0)
+    try measureWatches(on: backend, in: bucket)
 }
 
 private let bucket = BucketName(trusted: "places")

@@ -141,7 +141,16 @@ public struct Clause: Sendable, Equatable {
         _ field: String, center: GeoPoint, radius: Double? = nil, putDistanceInto: String? = nil,
         onEllipsoid: Bool = false
     ) -> Clause {
-        var members = [JSONValue.Member("center", center.unchecked)]
+        geoDistance(
+            field, center: center.unchecked, radius: radius, putDistanceInto: putDistanceInto,
+            onEllipsoid: onEllipsoid)
+    }
+
+    static func geoDistance(
+        _ field: String, center: JSONValue, radius: Double?, putDistanceInto: String?,
+        onEllipsoid: Bool
+    ) -> Clause {
+        var members = [JSONValue.Member("center", center)]
         if let radius { members.append(member("radius", radius)) }
         if let putDistanceInto { members.append(member("putDistanceInto", putDistanceInto)) }
         if onEllipsoid { members.append(member("model", "wgs84")) }

@@ -12,6 +12,8 @@ public struct ClientConfiguration: Sendable {
     public var firstPause = Duration.milliseconds(50)
     /// The longest that a pause between attempts grows to.
     public var longestPause = Duration.seconds(2)
+    /// How often a watch asks whether its connection still works: a network can vanish without a word.
+    public var watchCheckTime = Duration.seconds(45)
     /// Whether writes of objects and buckets carry a request key, by which the service recognises a
     /// repeat for 24 hours, so that they can be retried like reads. `ServiceClient.call` adds none.
     public var usesRequestKeys = false

@@ -155,11 +155,17 @@ public final class LineConnection: Sendable {
         begin(line, id: nil, deadline: deadline)
     }
 
-    /// - Parameter id: the id of the request, which its answer must have.
-    func begin(_ line: [UInt8], id: Int?, deadline: NIODeadline?) -> PendingAnswer {
+    /// - Parameters:
+    ///   - id: the id of the request, which its answer must have.
+    ///   - onAnswer: runs on the event loop with the answer, also if nobody waits for it any more,
+    ///     before anything behind it is read.
+    func begin(
+        _ line: [UInt8], id: Int?, deadline: NIODeadline?,
+        onAnswer: (@Sendable ([UInt8]) -> Void)? = nil
+    ) -> PendingAnswer {
         let promise = channel.eventLoop.makePromise(of: [UInt8].self)
         channel.eventLoop.execute { [channel, handler, silence] in
-            handler.expect(promise)
+            handler.expect(promise, onAnswer: onAnswer)
             var buffer = channel.allocator.buffer(capacity: line.count + 1)
             buffer.writeBytes(line)
             buffer.writeInteger(UInt8(ascii: "\n"))
@@ -167,6 +173,14 @@ public final class LineConnection: Sendable {
             if let deadline { Self.end(promise, at: deadline, channel, handler, silence) }
         }
         return PendingAnswer(promise: promise, id: id, channel: channel)
+    }
+
+    /// Gives the notifications of a watch to a receiver, or to nobody. At once on the event loop,
+    /// where answers are taken; from elsewhere soon.
+    func setReceiver(_ receiver: (any NotificationReceiver)?, of watch: String) {
+        let loop = channel.eventLoop
+        guard !loop.inEventLoop else { return handler.setReceiver(receiver, of: watch) }
+        loop.execute { [handler] in handler.setReceiver(receiver, of: watch) }
     }
 
     /// Fails an answer that does not come in time. If nothing at all has arrived since its line was

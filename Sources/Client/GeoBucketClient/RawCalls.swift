@@ -17,10 +17,22 @@ extension LineConnection {
     public func begin(
         _ method: String, _ params: [UInt8], deadline: NIODeadline? = nil
     ) -> PendingAnswer {
+        begin(method, params, deadline: deadline, onResult: nil)
+    }
+
+    /// - Parameter onResult: runs on the event loop with the result, also if nobody waits for it any
+    ///   more, before anything behind it is read; not for an error.
+    func begin(
+        _ method: String, _ params: [UInt8], deadline: NIODeadline?,
+        onResult: (@Sendable ([UInt8]) -> Void)?
+    ) -> PendingAnswer {
         var writer = JSONWriter(reserving: params.count + 80)
         let id = newID()
         RequestWriter.request(id: id, method, params, to: &writer)
-        return begin(writer.bytes, id: id, deadline: deadline)
+        guard let onResult else { return begin(writer.bytes, id: id, deadline: deadline) }
+        return begin(writer.bytes, id: id, deadline: deadline) { answer in
+            if let result = try? Self.result(of: answer, id: id) { onResult(result) }
+        }
     }
 
     /// Logs in for all later requests of this connection.
@@ -69,7 +81,7 @@ extension LineConnection {
 }
 
 extension RemoteFailure {
-    fileprivate init(_ failure: RPCFailure) {
+    init(_ failure: RPCFailure) {
         self.init(
             code: failure.code, errorCode: failure.errorCode, message: failure.message,
             path: failure.path, retryAfterMilliseconds: failure.retryAfterMilliseconds)

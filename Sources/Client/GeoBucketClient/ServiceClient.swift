@@ -163,7 +163,7 @@ public final class ServiceClient: Sendable {
         MethodName(method)?.mayBeRepeated ?? false
     }
 
-    private func deadline() -> NIODeadline { .now() + TimeAmount(configuration.requestTimeout) }
+    func deadline() -> NIODeadline { .now() + TimeAmount(configuration.requestTimeout) }
 
     // MARK: The connection
 
@@ -174,7 +174,7 @@ public final class ServiceClient: Sendable {
     }
 
     /// The connection that is open, or being opened for all waiting calls.
-    private func connection(before deadline: NIODeadline) async throws -> LineConnection {
+    func connection(before deadline: NIODeadline) async throws -> LineConnection {
         let way: Way = try link.withLock { link in
             switch link {
             case .closed: throw ClientFailure.closed
@@ -254,7 +254,7 @@ public final class ServiceClient: Sendable {
 
 extension ClientFailure {
     /// Whether another attempt can do no harm.
-    fileprivate func allowsRetry(isRepeatable: Bool) -> Bool {
+    func allowsRetry(isRepeatable: Bool) -> Bool {
         switch self {
         case .unreachable: true
         case .disconnected: isRepeatable
@@ -269,7 +269,7 @@ extension ClientFailure {
     }
 
     /// How long the service asks the client to wait.
-    fileprivate var suggestedPause: Duration {
+    var suggestedPause: Duration {
         guard case .refused(let failure) = self else { return .zero }
         return .milliseconds(failure.retryAfterMilliseconds ?? 0)
     }

@@ -98,7 +98,7 @@ public struct LimitSetting: Sendable {
             "milliseconds from a line's first byte to its end"),
         LimitSetting(
             "idleMilliseconds", \.idleMilliseconds, 1...1 << 40,
-            "milliseconds that a connection may ask for nothing"),
+            "milliseconds that a connection may ask for nothing and watch nothing"),
         LimitSetting(
             "unreadMilliseconds", \.unreadMilliseconds, 1...86_400_000,
             "milliseconds that a client may leave its answers unread"),
@@ -163,8 +163,29 @@ public struct LimitSetting: Sendable {
             "bytes of unsent answers of one connection; at it no more of its requests run"),
         LimitSetting(
             "bufferedBytes", \.bufferedBytes, 1 << 20...1 << 46,
-            "bytes of unfinished lines, unanswered requests and unsent answers of all connections; over it the one that holds most is closed"
+            "bytes of unfinished lines, unanswered requests, unsent answers and notifications of all connections; over it the one that holds most is closed"
         ),
+        LimitSetting("watches", \.watches, 0...10_000_000, "watches of all connections at once"),
+        LimitSetting(
+            "watchesPerConnection", \.watchesPerConnection, 0...1_000_000,
+            "watches of one connection at once"),
+        LimitSetting(
+            "watchObjects", \.watchObjects, 1...10_000_000,
+            "objects in a watch without a limit; more are refused at the start and end the watch later"
+        ),
+        LimitSetting(
+            "watchBytes", \.watchBytes, 4_096...1 << 30,
+            "bytes of unsent notifications of one connection; over it a watch begins anew, with a snapshot"
+        ),
+        LimitSetting(
+            "watchPairs", \.watchPairs, 1...10_000_000, "couples within reach of one watch"),
+        LimitSetting(
+            "unindexedWatches", \.unindexedWatches, 0...1_000_000,
+            "watches of one bucket that have neither an area nor a value to find them by, so that every write is tried on them"
+        ),
+        LimitSetting(
+            "watchHeartbeatMilliseconds", \.watchHeartbeatMilliseconds, 10...86_400_000,
+            "milliseconds without an event after which a watch is sent an empty one"),
         LimitSetting(
             "queuedWriteBytes", \.queuedWriteBytes, 1_024...1 << 40,
             "bytes of documents in writes under way; at it no more are begun"),

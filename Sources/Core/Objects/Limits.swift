@@ -125,6 +125,22 @@ public struct Limits: Sendable, Equatable {
     /// Bytes of columns, and of their orders, kept in memory.
     public var memoryBytes = 1_024 * 1_048_576
 
+    /// Watches of all connections together.
+    public var watches = 100_000
+    /// Watches of one connection.
+    public var watchesPerConnection = 1_000
+    /// Objects in a watch that has no limit of its own.
+    public var watchObjects = 10_000
+    /// Bytes of unsent notifications of one connection; above it a watch begins again with a
+    /// snapshot.
+    public var watchBytes = 4 * 1_048_576
+    /// Couples of one watch of pairs.
+    public var watchPairs = 100_000
+    /// Queries of one bucket that are watched and that have to be tried for each of its writes.
+    public var unindexedWatches = 200
+    /// Milliseconds after which a watch that had nothing to tell says so.
+    public var watchHeartbeatMilliseconds = 30_000
+
     /// The limits of a service that is not configured otherwise.
     public init() {}
 }

@@ -64,6 +64,22 @@ public struct Expiries: Sendable {
         }
     }
 
+    /// The time of the first expiry after a time; `never` if there is none.
+    ///
+    /// - Complexity: that of `forEach(until:)`.
+    package func next(after now: Int64) -> Int64 {
+        levels.isEmpty ? Self.never : first(after: now, below: 0, in: levels.count - 1)
+    }
+
+    private func first(after now: Int64, below position: Int, in level: Int) -> Int64 {
+        let least = levels[level][position]
+        if least > now { return least }
+        guard level > 0 else { return Self.never }
+        return children(of: position, in: level - 1).reduce(Self.never) {
+            min($0, first(after: now, below: $1, in: level - 1))
+        }
+    }
+
     private func least(of node: Int, in level: Int) -> Int64 {
         children(of: node, in: level).reduce(Self.never) { min($0, levels[level][$1]) }
     }

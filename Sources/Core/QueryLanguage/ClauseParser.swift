@@ -7,10 +7,14 @@ struct ClauseParser {
     private var nodes = 0
     private var geo: GeoClauseParser
 
-    init(limits: Limits) {
+    /// - Parameter followsObjects: whether a circle's centre may be an object.
+    init(limits: Limits, followsObjects: Bool = false) {
         self.limits = limits
-        geo = GeoClauseParser(limits: limits)
+        geo = GeoClauseParser(limits: limits, followsObjects: followsObjects)
     }
+
+    /// The centres that follow an object, in the order of the document.
+    var centers: [MovingCenter] { geo.centers ?? [] }
 
     mutating func parse(_ view: JSONView) throws(ServiceFailure) -> Clause {
         try clause(view, depth: 1)

@@ -17,10 +17,15 @@ struct GeoClauseParser {
         + "a \"geocorridor\" with \"putAlongInto\" too"
 
     private var names: Set<String> = []
+    /// The centres that follow an object; nil if there must be none.
+    private(set) var centers: [MovingCenter]?
+    /// The spatial clauses so far.
+    private var count = 0
     private var polygons: PolygonParser
     private var lines: LineParser
 
-    init(limits: Limits) {
+    init(limits: Limits, followsObjects: Bool) {
+        centers = followsObjects ? [] : nil
         polygons = PolygonParser(limits: limits)
         lines = LineParser(limits: limits)
     }
@@ -28,6 +33,7 @@ struct GeoClauseParser {
     mutating func clause(
         _ type: ClauseType, on field: FieldPath, _ members: inout MemberReader
     ) throws(ServiceFailure) -> GeoClause {
+        defer { count += 1 }
         switch type {
         case .geobox: return GeoClause(field, .box(try Self.box(&members)))
         case .geopolygon: return GeoClause(field, .polygon(try polygon(&members)))
@@ -96,8 +102,10 @@ struct GeoClauseParser {
             east: northEast.longitude)
     }
 
-    private func circle(_ members: inout MemberReader) throws(ServiceFailure) -> GeoCircle {
-        let center = try Self.point(&members, "center")
+    private mutating func circle(
+        _ members: inout MemberReader
+    ) throws(ServiceFailure) -> GeoCircle {
+        let center = try center(&members)
         var meters = Double.infinity
         if let value = members.optional("radius") {
             meters = try length(
@@ -105,6 +113,17 @@ struct GeoClauseParser {
                 members)
         }
         return GeoCircle(center, radiusMeters: meters, model: try model(&members))
+    }
+
+    /// The centre of a circle; of one that follows an object, any place.
+    private mutating func center(
+        _ members: inout MemberReader
+    ) throws(ServiceFailure) -> Coordinate {
+        guard centers != nil, let view = members.optional("center"),
+            view.kind == .object, view["_type"]?.utf8?.elementsEqualBytes("object") == true
+        else { return try point(&members, "center") }
+        centers!.append(try ServiceFailure.inside("center", try MovingCenter(view, of: count)))
+        return Coordinate(latitude: 0, longitude: 0)
     }
 
     private func model(_ members: inout MemberReader) throws(ServiceFailure) -> DistanceModel {

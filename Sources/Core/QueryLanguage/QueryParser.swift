@@ -41,9 +41,39 @@ public struct QueryParser {
     }
 
     private func clause(_ members: inout MemberReader) throws(ServiceFailure) -> Clause {
-        guard let view = members.optional("clause") else { return .all }
         var parser = ClauseParser(limits: limits)
+        return try clause(&members, by: &parser)
+    }
+
+    private func clause(
+        _ members: inout MemberReader, by parser: inout ClauseParser
+    ) throws(ServiceFailure) -> Clause {
+        guard let view = members.optional("clause") else { return .all }
         return try ServiceFailure.inside("clause", try parser.parse(view))
+    }
+
+    /// Reads `bucketQuery` and `bestEffortLimit` of a watch. Its circles may follow objects, and it
+    /// has no aggregations.
+    public func watchedQuery(
+        from params: inout MemberReader
+    ) throws(ServiceFailure) -> (query: Query, centers: [MovingCenter]) {
+        var parser = ClauseParser(limits: limits, followsObjects: true)
+        var query = Query()
+        if let view = params.optional("bucketQuery") {
+            query = try ServiceFailure.inside("bucketQuery", try bucketQuery(view, by: &parser))
+        }
+        guard query.aggregations.isEmpty else {
+            throw ServiceFailure(
+                .queryNotSupported, "aggregations cannot be watched",
+                at: "bucketQuery.aggregations")
+        }
+        query.limit = try pageLimit(&params)
+        return (query, parser.centers)
+    }
+
+    /// Reads the member `clause` of an object; absent, it selects everything.
+    public func memberClause(of members: inout MemberReader) throws(ServiceFailure) -> Clause {
+        try clause(&members)
     }
 
     /// Reads only `bucketQuery`; absent, it selects everything.
@@ -53,9 +83,16 @@ public struct QueryParser {
     }
 
     private func bucketQuery(_ view: JSONView) throws(ServiceFailure) -> Query {
+        var parser = ClauseParser(limits: limits)
+        return try bucketQuery(view, by: &parser)
+    }
+
+    private func bucketQuery(
+        _ view: JSONView, by parser: inout ClauseParser
+    ) throws(ServiceFailure) -> Query {
         var members = try MemberReader(view)
         var query = Query()
-        query.clause = try clause(&members)
+        query.clause = try clause(&members, by: &parser)
         query.order = try order(&members, of: query.clause)
         query.aggregations = try aggregations(&members)
         try members.finish(as: "a query")
@@ -173,7 +210,8 @@ public struct QueryParser {
         return number.exactInt
     }
 
-    func fields(_ params: inout MemberReader) throws(ServiceFailure) -> [[UInt8]]? {
+    /// Reads `fields`; nil means the whole object.
+    public func fields(_ params: inout MemberReader) throws(ServiceFailure) -> [[UInt8]]? {
         guard let view = params.optional("fields") else { return nil }
         guard view.kind == .array else {
             throw params.failure("fields", "expected an array of first-level names")

@@ -7,6 +7,7 @@ public enum MethodName: Int, Sendable, CaseIterable {
     case info, ping, statistics, login
     case listBuckets, count, query, explain, clusters, fields, export, deleteBucket, deleteWhere
     case create, put, patch, get, delete, putMany
+    case startWatch, moveWatch, syncWatch, stopWatch
     case check, backup
 
     /// The name on the wire.
@@ -37,6 +38,10 @@ public enum MethodName: Int, Sendable, CaseIterable {
         case .get: ("object.get", true)
         case .delete: ("object.delete", false)
         case .putMany: ("object.putMany", false)
+        case .startWatch: ("watch.start", false)
+        case .moveWatch: ("watch.move", false)
+        case .syncWatch: ("watch.sync", false)
+        case .stopWatch: ("watch.stop", false)
         case .check: ("store.check", false)
         case .backup: ("store.backup", false)
         }

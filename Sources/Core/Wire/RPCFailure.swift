@@ -89,7 +89,8 @@ public struct RPCFailure: Error, Sendable, Equatable {
         retryAfterMilliseconds = data?["retryAfterMillis"]?.number?.exactInt
     }
 
-    func write(to writer: inout JSONWriter) {
+    /// Appends the failure as the `error` of an answer.
+    public func write(to writer: inout JSONWriter) {
         writer.raw("{\"code\":")
         writer.integer(code)
         writer.key("message")

@@ -61,6 +61,14 @@ public protocol Backend: Sendable {
         _ write: Write, key: RequestKey?, by owner: String,
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void)
 
+    /// Begins to tell an observer of every state that becomes visible, beginning with the present
+    /// one. There is one observer at a time.
+    func observe(_ observer: any StateObserver)
+
+    /// Ends what `observe` began. The observer may still be told of the state that is being
+    /// published.
+    func endObservation()
+
     func statistics() -> BackendStatistics
 
     /// Compares the stored data with everything that is derived from it, at one state, while writes

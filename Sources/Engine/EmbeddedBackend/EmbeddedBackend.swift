@@ -21,6 +21,7 @@ public final class EmbeddedBackend: Backend {
     private let exports: Exports
     private let housekeeping: Housekeeping
     private let backupSlot = BackupSlot()
+    private let history: ChangeHistory
     private let logger: Logger
 
     /// Opens or creates the store, and loads the part that the engine needs.
@@ -58,6 +59,8 @@ public final class EmbeddedBackend: Backend {
         housekeeping = Housekeeping(
             store: store, engine: engine, writer: writer, exports: exports,
             tick: tuning.housekeeping, logger: logger, now: now)
+        history = ChangeHistory(
+            of: store, from: engine.change, upstream: upstream, logger: logger, now: now)
         wakeup.connect(writer)
         engine.want(
             remembered: ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))
@@ -156,6 +159,14 @@ public final class EmbeddedBackend: Backend {
     ) {
         writer.submit(write, key, by: owner, completion)
     }
+
+    /// Begins to tell an observer of every state that becomes visible.
+    public func observe(_ observer: any StateObserver) {
+        engine.observe(observer, of: history)
+    }
+
+    /// Ends what `observe` began.
+    public func endObservation() { engine.endObservation() }
 
     /// Compares the file with everything that is derived from it, at one state, while writes
     /// continue.

@@ -7,6 +7,10 @@ import WriteRules
 ///
 /// The writer's thread calls it.
 public protocol Upstream: Sendable {
+    /// Identifies the history of the changes that this store has: 16 bytes. As long as it is the
+    /// same, a number means the same change to all stores.
+    var history: [UInt8] { get }
+
     /// Begins a transaction that excludes those of all other stores.
     ///
     /// - Parameters:

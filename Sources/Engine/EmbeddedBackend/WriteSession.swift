@@ -116,6 +116,7 @@ final class WriteSession: TransactionState {
     }
 
     func delete(_ creations: [ChangeNumber], in bucket: BucketName, at now: Int64) throws {
+        var changes: [ChangeNumber] = []
         for creation in creations {
             let id: ObjectID?
             if isAllSuperseded {
@@ -125,11 +126,15 @@ final class WriteSession: TransactionState {
                 if let row, row.isWhole { engine.supersede(row.document, change: row.change) }
                 id = row?.metadata.id
             }
-            guard let id else { continue }
+            guard let id else {
+                changes.append(lastChange)
+                continue
+            }
+            changes.append(nextChange())
             try transaction.delete(
-                creation: creation, id: id, in: bucket, change: nextChange(), now: now)
+                creation: creation, id: id, in: bucket, change: changes.last!, now: now)
         }
-        if !creations.isEmpty { nextSnapshot.delete(creations, in: bucket) }
+        if !creations.isEmpty { nextSnapshot.delete(creations, in: bucket, by: changes) }
     }
 
     func deleteBucket(_ bucket: BucketName) throws {
@@ -155,6 +160,7 @@ final class WriteSession: TransactionState {
 
     private func delete(_ tombstones: [StoreChanges.Tombstone], in bucket: BucketName) throws {
         var creations: [ChangeNumber] = []
+        var deletions: [ChangeNumber] = []
         for tombstone in tombstones {
             // An object may have come and gone since the last transaction.
             guard let row = try transaction.row(creation: tombstone.creation) else { continue }
@@ -165,8 +171,9 @@ final class WriteSession: TransactionState {
                 creation: row.creation, id: tombstone.id, in: bucket, change: tombstone.change,
                 now: tombstone.deleted)
             creations.append(row.creation)
+            deletions.append(tombstone.change)
         }
-        if !creations.isEmpty { nextSnapshot.delete(creations, in: bucket) }
+        if !creations.isEmpty { nextSnapshot.delete(creations, in: bucket, by: deletions) }
     }
 
     private func apply(_ object: StoreChanges.Object) throws {

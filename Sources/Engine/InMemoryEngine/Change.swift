@@ -5,14 +5,14 @@ import Objects
 enum Change: Sendable {
     /// Carries the object's own document as it is stored.
     case upsert(ObjectChange, text: [UInt8])
-    /// Names the objects by the changes that created them.
-    case delete(bucket: BucketName, creations: [ChangeNumber])
+    /// Names the objects by the changes that created them, and each deletion by its change.
+    case delete(bucket: BucketName, creations: [ChangeNumber], changes: [ChangeNumber])
     case deleteBucket(BucketName)
 
     var bucket: BucketName {
         switch self {
         case .upsert(let object, _): object.bucket
-        case .delete(let bucket, _), .deleteBucket(let bucket): bucket
+        case .delete(let bucket, _, _), .deleteBucket(let bucket): bucket
         }
     }
 }

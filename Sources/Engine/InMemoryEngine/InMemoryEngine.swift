@@ -21,7 +21,7 @@ public final class InMemoryEngine: Sendable {
     private let source: any DocumentSource
     /// The clock that decides when objects expire, in milliseconds since 1970.
     let now: @Sendable () -> Int64
-    private let current: Mutex<Snapshot>
+    private let current: Mutex<Current>
     private let merges: BackgroundMerges
     private let jobs: BucketJobs
     private let compactionThread = WorkThread("compaction", .background)
@@ -96,9 +96,10 @@ public final class InMemoryEngine: Sendable {
         keys = PageKeyCodec(secret: secret)
         cache = DocumentCache(capacityBytes: limits.documentCacheBytes)
         current = Mutex(
-            Snapshot(
-                change: 0, buckets: [:], totals: Snapshot.Totals(),
-                superseded: SupersededDocuments(total: ByteCount())))
+            Current(
+                snapshot: Snapshot(
+                    change: 0, buckets: [:], totals: Snapshot.Totals(),
+                    superseded: SupersededDocuments(total: ByteCount()))))
         merges = BackgroundMerges(rest: tuning.rest, ready: backgroundWorkReady)
         jobs = BucketJobs(objectsTakenOn: tuning.objectsTakenOn, ready: backgroundWorkReady)
         columnRequests = ColumnRequests(
@@ -107,7 +108,13 @@ public final class InMemoryEngine: Sendable {
         self.tuning = tuning
     }
 
-    var snapshot: Snapshot { current.withLock { $0 } }
+    private struct Current {
+        var snapshot: Snapshot
+        /// Told of every snapshot that becomes the current one.
+        var observer: (any StateObserver)?
+    }
+
+    var snapshot: Snapshot { current.withLock { $0.snapshot } }
 
     // MARK: For the writer; one thread at a time
 
@@ -141,7 +148,7 @@ public final class InMemoryEngine: Sendable {
                 cache.put(
                     object.metadata.written(around: text), creation: object.creation,
                     change: object.change)
-            case .delete(_, let creations):
+            case .delete(_, let creations, _):
                 for creation in creations { cache.remove(creation: creation) }
             case .deleteBucket(let name): columnRequests.forget(name)
             }
@@ -190,7 +197,7 @@ public final class InMemoryEngine: Sendable {
         next.evictColumns(columnRequests, over: limits.memoryBytes)
         let published = next.snapshot(change: change)
         free(finished, next.replaced)
-        publish(published)
+        publish(published, changes: next.changes)
         if !finished.isEmpty { columnRequests.changes.signal() }
         jobs.published(next.touched)
         for (name, state) in next.touched {
@@ -250,12 +257,27 @@ public final class InMemoryEngine: Sendable {
         }
     }
 
-    func publish(_ next: Snapshot) {
+    func publish(_ next: Snapshot, changes: [Change] = []) {
+        let observer = current.withLock { current in
+            current.snapshot.superseded.end(next: next.superseded)
+            current.snapshot = next
+            return current.observer
+        }
+        observer?.follows(
+            PublishedStep(state: HeldSnapshot(next, engine: self), changes: changes))
+    }
+
+    /// Begins to tell an observer of every state, beginning with the present one.
+    public func observe(_ observer: any StateObserver, of history: any StoreHistory) {
         current.withLock { current in
-            current.superseded.end(next: next.superseded)
-            current = next
+            current.observer = observer
+            // Under the lock, so that no state comes before this one.
+            observer.begins(with: HeldSnapshot(current.snapshot, engine: self), of: history)
         }
     }
+
+    /// Ends what `observe` began.
+    public func endObservation() { current.withLock { $0.observer = nil } }
 
     // MARK: For the readers
 

@@ -80,10 +80,15 @@ public final class NextSnapshot {
     }
 
     /// Deletes the objects that these changes created. All of them have to be in the bucket.
-    public func delete(_ creations: [ChangeNumber], in bucket: BucketName) {
+    ///
+    /// - Parameter numbers: the change that deletes each of them.
+    public func delete(
+        _ creations: [ChangeNumber], in bucket: BucketName, by numbers: [ChangeNumber]
+    ) {
+        precondition(creations.count == numbers.count, "a deletion has one change")
         work(on: bucket)
         for creation in creations { open.delete(created: creation) }
-        changes.append(.delete(bucket: bucket, creations: creations))
+        changes.append(.delete(bucket: bucket, creations: creations, changes: numbers))
     }
 
     /// Deletes a bucket. Its objects have to be deleted first.

@@ -185,11 +185,16 @@ public final class StoreTransaction {
     ///
     /// - Returns: the number of deleted tombstones.
     public func deleteTombstones(before time: Int64, atMost count: Int) throws -> Int {
-        let sql = """
-            DELETE FROM tombstone WHERE deleted < ?1
+        let old = """
+            FROM tombstone WHERE deleted < ?1
                 AND change IN (SELECT change FROM tombstone ORDER BY change LIMIT ?2)
             """
-        try SQLStatement(db, sql).bind(1, time).bind(2, Int64(count)).run()
+        let last =
+            try SQLStatement(db, "SELECT max(change) \(old)")
+            .bind(1, time).bind(2, Int64(count)).first { ChangeNumber($0.int(0)) } ?? 0
+        guard last > 0 else { return 0 }
+        try noteForgottenDeletions(upTo: last)
+        try SQLStatement(db, "DELETE \(old)").bind(1, time).bind(2, Int64(count)).run()
         return db.changesCount
     }
 

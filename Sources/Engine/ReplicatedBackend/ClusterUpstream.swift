@@ -50,6 +50,9 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         return NodeTransaction(transaction, of: self)
     }
 
+    /// The epoch. It stays the same while the node lives.
+    var history: [UInt8] { applied.reached.stateMark?.epoch.bytes ?? [] }
+
     func published(_ changes: SharedChanges) { applied.reach(changes.state) }
 
     func forget(tombstonesBefore: Int64, requestsBefore: Int64) throws(StoreFailure) {

@@ -100,6 +100,7 @@ struct NodeCache {
         try tables.release()
         try store.write { transaction in
             transaction.advance(to: tail.head.change)
+            try transaction.noteForgottenDeletions(upTo: tail.head.change)
             try transaction.set(SharedState.setting, to: tail.shared.state.mark)
         }
         return tail.shared.state

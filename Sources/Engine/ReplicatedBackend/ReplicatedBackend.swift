@@ -54,6 +54,8 @@ public final class ReplicatedBackend: Backend {
     private let now: @Sendable () -> Int64
     /// Nil while the node is being rebuilt.
     private let node = Mutex<Node?>(nil)
+    /// Who is told of every state, of whichever node.
+    private let observer = Mutex<(any StateObserver)?>(nil)
     private let rebuilding = WorkThread("rebuild", .background)
     private let rebuilds = Atomic(0)
     private let isClosed = Atomic(false)
@@ -139,7 +141,10 @@ public final class ReplicatedBackend: Backend {
                 do throws(StoreFailure) {
                     if case .loss = divergence { try endEpoch(of: applied.reached) }
                     let next = try build(until: .now + .seconds(1))
-                    node.withLock { $0 = next }
+                    observer.withLock { observer in
+                        node.withLock { $0 = next }
+                        if let observer { next.backend.observe(observer) }
+                    }
                     next.start()
                     return logger.notice(
                         "the node is rebuilt and answers",
@@ -231,6 +236,23 @@ public final class ReplicatedBackend: Backend {
     }
 
     // MARK: Operation
+
+    /// Begins to tell an observer of every state of this node. After a rebuild, and if the node is
+    /// being rebuilt, it begins again with the node's next state.
+    public func observe(_ observer: any StateObserver) {
+        self.observer.withLock {
+            $0 = observer
+            node.withLock { $0 }?.backend.observe(observer)
+        }
+    }
+
+    /// Ends what `observe` began.
+    public func endObservation() {
+        observer.withLock {
+            $0 = nil
+            node.withLock { $0 }?.backend.endObservation()
+        }
+    }
 
     /// Compares this node with PostgreSQL, and its index with its copy, at one state.
     public func check(until stop: StopSignal?) throws(ServiceFailure) -> CheckReport {

@@ -62,6 +62,15 @@ public enum MetricCatalogue {
             "How long the ends of transactions took, which write the log and sync it."
         ),
         ("geobucket_uptime_seconds", "Seconds since the service started."),
+        ("geobucket_watch_events", "Events that were sent to watches."),
+        ("geobucket_watch_lag_changes", "Changes that watches have not been told yet."),
+        (
+            "geobucket_watch_lag_seconds",
+            "For how long the oldest of these changes has waited."
+        ),
+        ("geobucket_watch_matched_writes", "Writes that concerned at least one watch."),
+        ("geobucket_watch_resyncs", "How often a watch began anew with a snapshot."),
+        ("geobucket_watches", "Watches of all connections."),
         ("geobucket_write_queue_depth", "Writes that wait to be committed."),
         ("process_resident_memory_bytes", "Bytes of the process that are in memory."),
     ]

@@ -1,4 +1,6 @@
 import Backend
+import LiveQueries
+import Logging
 import Objects
 import Runtime
 import Synchronization
@@ -17,6 +19,8 @@ public final class Service: Sendable {
     /// What has been counted since the service was created.
     public let counters = Counters()
     let backend: any Backend
+    /// The watches of all callers.
+    public let watches: WatchHub
     let admission: AdmissionControl
     private let isChecking = Atomic(false)
     private let started = ContinuousClock.now
@@ -28,11 +32,13 @@ public final class Service: Sendable {
     ///   - access: who may log in; nil permits everything without a login.
     public init(
         backend: any Backend, limits: Limits, access: AccessControl? = nil,
-        health: Health = Health(), clock: ServiceClock = ServiceClock()
+        health: Health = Health(), clock: ServiceClock = ServiceClock(),
+        logger: Logger = Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.health = health
         self.backend = backend
         self.limits = limits
+        watches = WatchHub(backend: backend, limits: limits, logger: logger)
         admission = AdmissionControl(access: access, limits: limits, clock: clock)
         health.watch { backend.isReady }
     }
@@ -66,6 +72,13 @@ public final class Service: Sendable {
         try admission.admit(operation, from: caller)
     }
 
+    /// Ends the watches of a caller that its login no longer permits: it was revoked, has expired,
+    /// was replaced by another, or reaches less. Cheap as long as nothing of that has happened.
+    public func reviewWatches(of caller: Caller) {
+        guard requiresLogin, !caller.watches.isEmpty else { return }
+        caller.watches.review(admission.renewedGrant(of: caller))
+    }
+
     // MARK: Writes
 
     /// Queues an admitted write; what it creates belongs to the caller's principal. The backend
@@ -95,7 +108,7 @@ public final class Service: Sendable {
     /// Sets the gauges to the present values.
     public func setGauges() {
         gauges.set(
-            backend.statistics(), openConnections: counters.openConnections,
+            backend.statistics(), watches.statistics(), openConnections: counters.openConnections,
             uptimeSeconds: uptimeSeconds)
     }
 

@@ -1,5 +1,6 @@
 import Backend
 import CoreMetrics
+import LiveQueries
 
 /// The service's gauges, which are set on demand.
 struct ServiceGauges: Sendable {
@@ -12,6 +13,7 @@ struct ServiceGauges: Sendable {
     private let waitingWrites = Meter(label: "geobucket_write_queue_depth")
     private let uptime = Meter(label: "geobucket_uptime_seconds")
     private let resident = Meter(label: "process_resident_memory_bytes")
+    private let watches = WatchGauges()
     private let cluster = ClusterGauges()
     private let memory = MemoryStatistics().parts.map { part in
         Meter(
@@ -19,7 +21,10 @@ struct ServiceGauges: Sendable {
             dimensions: [("kind", "\(part.name)".replacing("Bytes", with: ""))])
     }
 
-    func set(_ statistics: BackendStatistics, openConnections: Int, uptimeSeconds: Int64) {
+    func set(
+        _ statistics: BackendStatistics, _ watches: WatchStatistics, openConnections: Int,
+        uptimeSeconds: Int64
+    ) {
         connections.set(openConnections)
         buckets.set(statistics.buckets)
         objects.set(statistics.objects)
@@ -29,8 +34,28 @@ struct ServiceGauges: Sendable {
         waitingWrites.set(statistics.waitingWrites)
         uptime.set(uptimeSeconds)
         resident.set(residentBytes())
+        self.watches.set(watches)
         if let statistics = statistics.cluster { cluster.set(statistics) }
         for (meter, part) in zip(memory, statistics.memory.parts) { meter.set(part.bytes) }
+    }
+}
+
+/// The gauges of the watches.
+private struct WatchGauges: Sendable {
+    private let watches = Meter(label: "geobucket_watches")
+    private let events = Meter(label: "geobucket_watch_events")
+    private let matchedWrites = Meter(label: "geobucket_watch_matched_writes")
+    private let resyncs = Meter(label: "geobucket_watch_resyncs")
+    private let changesBehind = Meter(label: "geobucket_watch_lag_changes")
+    private let lag = Meter(label: "geobucket_watch_lag_seconds")
+
+    func set(_ statistics: WatchStatistics) {
+        watches.set(statistics.watches)
+        events.set(statistics.events)
+        matchedWrites.set(statistics.matchedWrites)
+        resyncs.set(statistics.resyncs)
+        changesBehind.set(Int64(statistics.changesBehind))
+        lag.set(Double(statistics.millisecondsBehind) / 1e3)
     }
 }
 

@@ -13,8 +13,8 @@ extension Connection {
         case found(ParsedText)
         /// Another thread has finished a job.
         case answered(FinishedAnswer)
-        /// A notice waits to be sent.
-        case noticed
+        /// A notification of a watch may wait to be sent.
+        case notified
         /// Whether the channel takes more output; if not, the client has to read first.
         case writability(Bool)
         /// The write queue has room again.
@@ -42,6 +42,8 @@ extension Connection {
         var unsentBytes = 0
         /// Whether the client has logged in, or needs no login.
         var isWelcome = true
+        /// Whether the client watches something.
+        var isWatching = false
     }
 
     /// What a connection wants done.
@@ -56,8 +58,8 @@ extension Connection {
         case submit(Request)
         /// Append an answer to the output.
         case answer(FinishedAnswer)
-        /// Append one notice to the output; if more are waiting, `noticed` follows.
-        case notice
+        /// Append the next notification to the output; if there was one, `notified` follows.
+        case notify
         /// Write the output to the channel.
         case flush
         /// Send `turn` after all other connections have had theirs.
@@ -95,4 +97,8 @@ enum FinishedAnswer: Sendable {
     case mayRead(Request, ServiceFailure?, begin: Int64)
     /// A read's answer without the punctuation of its line.
     case read(id: String?, answer: [UInt8])
+    /// What a read has waited for has come. Its answer follows all notifications that wait now.
+    case told(ReadyRead)
+    /// A notification of a watch waits.
+    case notified
 }

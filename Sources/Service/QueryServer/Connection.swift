@@ -10,7 +10,8 @@ import Objects
 ///
 /// The connection reads on demand. It does not read while requests wait, while too many are
 /// unanswered, or while the client does not read its answers. This back-pressure bounds its memory.
-/// Notices are sent between the lines of answers, and wait for room as answers do.
+/// Notifications are sent between the lines of answers, in turn with requests, and are fetched only
+/// when there is room for them.
 ///
 /// It works in turns: after a quarter of a millisecond it yields to other connections.
 ///
@@ -81,7 +82,12 @@ struct Connection {
     private var isWritable = true
     /// A write waits until the queue has room.
     private var isPaused = false
-    private var hasNotices = false
+    /// Whether a notification may wait.
+    private var mayNotify = false
+    /// Whether the last thing that was begun is a notification: requests come next.
+    private var hasNotified = false
+    /// An answer that follows every notification that waits.
+    private var told: FinishedAnswer?
 
     /// - Parameters:
     ///   - isSecured: whether no TLS handshake has to precede the first line.
@@ -125,8 +131,8 @@ struct Connection {
         case .received(let bytes): return receive(bytes)
         case .readCompleted: if input == .reading { input = .paused }
         case .found(let found): conversation.take(found)
-        case .answered(let answer): answers.append(answer)
-        case .noticed: hasNotices = true
+        case .answered(let answer): take(answer)
+        case .notified: notify()
         case .writability(let isWritable): self.isWritable = isWritable
         case .room: isPaused = false
         case .turn:
@@ -135,7 +141,9 @@ struct Connection {
         case .inputClosed:
             input = .ended
             if case .closing(.lingering) = phase { phase = .closing(.atOnce) } else { endInput() }
-        case .drained: endInput()
+        case .drained:
+            mayNotify = true  // of the end of its watches
+            endInput()
         case .looked(let look): guard end(after: look) else { return }
         case .evict: end(saying: .memoryExceeded)
         case .sent: if case .closing(.sending) = phase { phase = .closing(.sent) }
@@ -153,6 +161,21 @@ struct Connection {
         conversation.append(bytes)
     }
 
+    private mutating func take(_ answer: FinishedAnswer) {
+        switch answer {
+        case .told:
+            told = answer
+            mayNotify = true
+        case .notified: notify()
+        case .write, .mayRead, .read: answers.append(answer)
+        }
+    }
+
+    private mutating func notify() {
+        mayNotify = true
+        conversation.keepsBatches = true
+    }
+
     /// Parses the next text, for `Action.look`.
     func look(
         line: (UnsafeBufferPointer<UInt8>?) -> ParsedText,
@@ -160,6 +183,9 @@ struct Connection {
     ) -> ParsedText {
         conversation.look(line: line, element: element)
     }
+
+    /// Whether a notification may stand here, before the answer to the current request.
+    var isBetweenLines: Bool { conversation.isBetweenLines }
 
     /// Appends the answer to the current request, as `Conversation` does.
     mutating func answer(
@@ -233,27 +259,45 @@ struct Connection {
     /// Starts the next piece of work; nil when nothing can start now.
     private mutating func begin(_ takesWrites: Bool) -> Action? {
         guard isWritable, !isClosing else { return nil }
-        if hasNotices, conversation.isBetweenLines {
-            hasNotices = false
-            return .notice
+        if !hasNotified, let action = notification() { return action }
+        hasNotified = false
+        return request(takesWrites) ?? notification()
+    }
+
+    private mutating func notification() -> Action? {
+        guard mayNotify, conversation.isBetweenLines else { return nil }
+        // A client that has closed its side gets its answers, and what belongs before them.
+        if input == .ended, conversation.isDone { return nil }
+        mayNotify = false
+        hasNotified = true
+        return .notify
+    }
+
+    private mutating func request(_ takesWrites: Bool) -> Action? {
+        if let told, !mayNotify {
+            self.told = nil
+            return .answer(told)
         }
         switch conversation.next(takesWrites: takesWrites) {
         case .look: return .look
         case .examine(let text): return .examine(text)
         case .read(let request): return .run(request)
         case .write(let request): return .submit(request)
-        case nil:
-            guard !takesWrites, !isPaused, conversation.hasWaitingWrite else { return nil }
+        case nil: break
+        }
+        if !takesWrites, !isPaused, conversation.hasWaitingWrite {
             isPaused = true
             return .awaitRoom
         }
+        // Notifications, however many, do not keep the client from speaking.
+        return mayNotify ? listen() : nil
     }
 
     /// Reads more, or continues to close, when nothing else is left to do.
     private mutating func settle(_ now: Int64) -> Action? {
         switch phase {
         case .opening, .closing(.atOnce), .closed: return nil
-        case .silent, .open: return isWritable && conversation.takesLines ? read() : nil
+        case .silent, .open: return listen()
         case .ending:
             guard isWritable, conversation.isDone else { return nil }
             // The final message follows all answers, so the client gets every one of them.
@@ -267,6 +311,14 @@ struct Connection {
             phase = input == .ended ? .closed : .closing(.lingering(since: now))
             return input == .ended ? .close : .endOutput
         case .closing(.lingering): return read()
+        }
+    }
+
+    /// Reads what the client has to say, if it may say more.
+    private mutating func listen() -> Action? {
+        switch phase {
+        case .silent, .open: isWritable && conversation.takesLines ? read() : nil
+        default: nil
         }
     }
 
@@ -314,7 +366,7 @@ struct Connection {
         let how = ConnectionTimeouts.Look(
             hasArrived: arrival == .arrived, lines: conversation.linesTaken,
             isWithinLine: conversation.isWithinLine, isAtWork: !conversation.isDone,
-            unsentBytes: look.unsentBytes)
+            isWatching: look.isWatching, unsentBytes: look.unsentBytes)
         switch timeouts.end(of: how, now: look.now, limits) {
         case nil: return false
         case .idle: endInput()

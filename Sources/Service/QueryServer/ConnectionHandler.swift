@@ -1,5 +1,4 @@
 import Backend
-import DequeModule
 import JSONText
 import NIOCore
 import NIOTLS
@@ -27,9 +26,6 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     /// The read that waits for a worker thread or runs on one.
     private var waiting: WaitingRead?
     private var isWatchingExport = false
-    /// Notices that are not in the output yet.
-    private var notices: Deque<[UInt8]> = []
-    private var noticeBytes = 0
     var isUnsent = false
 
     /// - Parameter isSecured: whether no TLS handshake has to precede the first line.
@@ -43,6 +39,10 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         self.caller = caller
         connection = Connection(
             limits: dispatcher.service.limits, isSecured: isSecured, now: monotonicNanoseconds())
+        let answers = scheduler.finishedAnswers
+        caller.watches.onWake { [weak self] in
+            if let self { answers.put(.notified, for: self) }
+        }
     }
 
     private var limits: Limits { dispatcher.service.limits }
@@ -68,6 +68,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         connection.receive(.ended)
         waiting?.end()
         caller.export.close()
+        caller.watches.close()
         context.fireChannelInactive()
     }
 
@@ -108,19 +109,6 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     /// Stops reading, answers the requests read so far, and closes.
     func drain() { handle(.drained) }
 
-    /// Sends a notice between two answers, as soon as the client has read enough.
-    ///
-    /// - Parameter line: the notice without its line break.
-    /// - Returns: false when the waiting notices would exceed `outputBytes`; this one is then
-    ///   dropped.
-    func notify(_ line: [UInt8]) -> Bool {
-        guard noticeBytes + line.count <= limits.outputBytes else { return false }
-        notices.append(line)
-        noticeBytes += line.count
-        handle(.noticed)
-        return true
-    }
-
     // MARK: Actions
 
     /// Does everything that can be done now.
@@ -147,14 +135,16 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         case .run(let request): run(request, since: now, context.eventLoop)
         case .submit(let request): submit(request, since: now)
         case .answer(let answer): put(answer, context.eventLoop)
-        case .notice: putNotice()
+        case .notify: notify()
         case .flush: flush(context)
         case .awaitTurn: scheduler.queue(self)
         case .awaitRoom: scheduler.hold(self)
         case .read: context.read()
         case .finish(let words): finish(words, context)
         case .endOutput: context.close(mode: .output, promise: nil)
-        case .close: context.close(promise: nil)
+        case .close:
+            caller.watches.close()
+            context.close(promise: nil)
         }
     }
 
@@ -180,8 +170,28 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         if request.isLarge { return offload(request, nil, since: begin, eventLoop) }
         let read = dispatcher.prepare(request, from: caller, since: begin)
         if read.preparation.isCostly { return offload(request, read, since: begin, eventLoop) }
+        if case .waiting(let wait) = read.preparation {
+            return answer(request, after: wait, since: begin)
+        }
         connection.answer(request.id, into: &scheduler.output) { writer in
             dispatcher.answer(read, from: caller, into: &writer)
+        }
+    }
+
+    /// Answers a read when everything has been told that it waits for.
+    private func answer(
+        _ request: Request, after wait: Preparation.Wait, since begin: Int64
+    ) {
+        let answers = scheduler.finishedAnswers
+        guard connection.isBetweenLines else {
+            let refused = ReadyRead(request: request.refused(.batchTooLong), begin: begin)
+            return connection.answer(request.id, into: &scheduler.output) { writer in
+                dispatcher.answer(refused, from: caller, into: &writer)
+            }
+        }
+        wait { [self] result in
+            let read = ReadyRead(request: request, begin: begin, preparation: .told(result))
+            answers.put(.told(read), for: self)
         }
     }
 
@@ -208,15 +218,20 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
             self.begin(admitted, since: begin, eventLoop)
         case .read(let id, let answer):
             connection.answer(id, into: &scheduler.output) { $0.raw(answer) }
+            // At once, not when the session wakes: a batch may stand behind the request.
+            if caller.watches.open() { connection.receive(.notified) }
+        case .told(let read):
+            connection.answer(read.request.id, into: &scheduler.output) { writer in
+                dispatcher.answer(read, from: caller, into: &writer)
+            }
+        case .notified: preconditionFailure("a notification is no answer")
         }
     }
 
-    private func putNotice() {
-        guard let notice = notices.popFirst() else { return }
-        noticeBytes -= notice.count
-        scheduler.output.raw(notice)
+    private func notify() {
+        guard caller.watches.next(into: &scheduler.output) else { return }
         scheduler.output.byte(UInt8(ascii: "\n"))
-        if !notices.isEmpty { connection.receive(.noticed) }
+        connection.receive(.notified)
     }
 
     /// Writes the answers to the channel; the scheduler decides when they are flushed.
@@ -237,6 +252,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     private static let keptOutput = 1 << 20
 
     private func finish(_ words: Connection.FinalMessage, _ context: ChannelHandlerContext) {
+        caller.watches.close()
         let last = context.channel.allocator.buffer(bytes: bytes(of: words))
         context.writeAndFlush(wrapOutboundOut(last)).assumeIsolated().whenComplete { _ in
             self.handle(.sent)
@@ -320,7 +336,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
 
 /// What the scheduler calls on a connection.
 extension ConnectionHandler: ScheduledConnection {
-    var bufferedBytes: Int { connection.bufferedBytes }
+    var bufferedBytes: Int { connection.bufferedBytes + caller.watches.waitingBytes }
 
     func takeTurn() { handle(.turn) }
 
@@ -346,6 +362,8 @@ extension ConnectionHandler: ScheduledConnection {
             let option = ChannelOptions.Types.BufferedWritableBytesOption()
             look.unsentBytes = (try? context.channel.syncOptions?.getOption(option)) ?? 0
         }
+        dispatcher.service.reviewWatches(of: caller)
+        look.isWatching = !caller.watches.isEmpty
         look.isWelcome = !dispatcher.service.requiresLogin || caller.isLoggedIn
         if let waiting, (now - waiting.begin) / 1_000_000 > limits.queueMilliseconds {
             _ = waiting.take()
@@ -353,7 +371,10 @@ extension ConnectionHandler: ScheduledConnection {
         handle(.looked(look))
     }
 
-    func evict() { handle(.evict) }
+    func evict() {
+        caller.watches.close()
+        handle(.evict)
+    }
 }
 
 extension RPCFailure {
@@ -361,6 +382,11 @@ extension RPCFailure {
         RPCFailure(
             ServiceFailure(
                 .tooManyRequests, "the service holds too much for all its connections"))
+    }
+
+    /// The refusal of a request that has notifications before its answer, where none can stand.
+    fileprivate static var batchTooLong: RPCFailure {
+        .invalidRequest("the answers before it in its batch are too long; send it alone")
     }
 
     /// The refusal of a costly read that waited this long for a thread and would have waited

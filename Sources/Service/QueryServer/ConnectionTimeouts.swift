@@ -15,6 +15,8 @@ struct ConnectionTimeouts {
         var isWithinLine = false
         /// Some requests are unanswered.
         var isAtWork = false
+        /// The client waits for notifications.
+        var isWatching = false
         /// Answers in bytes that the client's side has not taken yet.
         var unsentBytes = 0
     }
@@ -37,7 +39,7 @@ struct ConnectionTimeouts {
     mutating func end(of look: Look, now: Int64, _ limits: Limits) -> End? {
         let hasAsked = look.lines != last.lines || look.isAtWork
         if hasAsked || !look.isWithinLine { lineSince = now }
-        if hasAsked || look.unsentBytes > 0 { idleSince = now }
+        if hasAsked || look.isWatching || look.unsentBytes > 0 { idleSince = now }
         if look.unsentBytes == 0 || look.unsentBytes < last.unsentBytes { unreadSince = now }
         last = look
         func isOver(_ since: Int64, _ milliseconds: Int) -> Bool {

@@ -61,7 +61,10 @@ struct Conversation {
         /// Bytes of the line itself.
         let bytes: Int
         var unanswered = 1
-        var hasOutput = false
+        var hasAnswers = false
+        /// Answers to a batch that are kept until its end, so that notifications may stand before
+        /// them; nil when they go to the output one by one.
+        var kept: [UInt8]?
     }
 
     private let limits: Limits
@@ -75,6 +78,8 @@ struct Conversation {
     private var unansweredBytes = 0
     /// Lines accepted in total.
     private(set) var linesTaken = 0
+    /// Whether the answers to a batch stay together, as far as `outputBytes` permits.
+    var keepsBatches = false
 
     init(limits: Limits) {
         self.limits = limits
@@ -100,10 +105,16 @@ struct Conversation {
     }
 
     /// Whether the output ends between two lines, not inside the answers to a batch.
-    var isBetweenLines: Bool { lines.first?.hasOutput != true }
+    var isBetweenLines: Bool {
+        guard let line = lines.first else { return true }
+        return !line.hasAnswers || line.kept != nil
+    }
 
-    /// Bytes received but not answered: of the incomplete line and of unanswered lines.
-    var bufferedBytes: Int { framer.pendingBytes + unansweredBytes }
+    /// Bytes received but not answered, of the incomplete line and of unanswered lines, and of
+    /// answers that are kept.
+    var bufferedBytes: Int {
+        framer.pendingBytes + unansweredBytes + (lines.first?.kept?.count ?? 0)
+    }
 
     /// Whether a line has begun that has not ended yet.
     var isWithinLine: Bool { framer.isWithinLine }
@@ -183,6 +194,7 @@ struct Conversation {
         case .batch(let texts):
             lines[lines.count - 1].isBatch = true
             lines[lines.count - 1].unanswered = texts.count
+            if keepsBatches { lines[lines.count - 1].kept = [] }
             elements = Deque(texts)
             head = .none
         case .much: head = .long(admittedText())
@@ -226,10 +238,11 @@ struct Conversation {
         _ id: String?, into output: inout JSONWriter, _ body: (inout JSONWriter) -> Void
     ) {
         let start = output.count
-        if lines[0].isBatch { output.byte(UInt8(ascii: lines[0].hasOutput ? "," : "[")) }
+        if lines[0].isBatch { output.byte(UInt8(ascii: lines[0].hasAnswers ? "," : "[")) }
         body(&output)
         if id != nil {
-            lines[0].hasOutput = true
+            lines[0].hasAnswers = true
+            keep(from: start, of: &output)
         } else {
             output.truncate(to: start)
         }
@@ -242,10 +255,20 @@ struct Conversation {
         if lines[0].unanswered == 0 { endLine(&output) }
     }
 
+    /// Keeps an answer back, unless those of its batch have become too long.
+    private mutating func keep(from start: Int, of output: inout JSONWriter) {
+        guard var kept = lines[0].kept else { return }
+        lines[0].kept = nil  // or appending would copy it
+        output.withBytes { kept.append(contentsOf: $0[start...]) }
+        output.truncate(to: start)
+        if kept.count > limits.outputBytes / 2 { output.raw(kept) } else { lines[0].kept = kept }
+    }
+
     private mutating func endLine(_ output: inout JSONWriter) {
         let line = lines.removeFirst()
         unansweredBytes -= line.bytes
-        guard line.hasOutput else { return }
+        guard line.hasAnswers else { return }
+        if let kept = line.kept { output.raw(kept) }
         if line.isBatch { output.byte(UInt8(ascii: "]")) }
         output.byte(UInt8(ascii: "\n"))
     }

@@ -23,11 +23,13 @@ extension Dispatcher {
     func look(
         atElement bytes: UnsafeBufferPointer<UInt8>, _ parser: RequestParser, from caller: Caller
     ) -> ParsedText {
-        look(at: parser.parse(element: bytes), from: caller)
+        look(at: parser.parse(element: bytes), isElement: true, from: caller)
     }
 
-    private func look(at unread: UnreadRequest, from caller: Caller) -> ParsedText {
-        if let failure = refusal(of: unread, from: caller) {
+    private func look(
+        at unread: UnreadRequest, isElement: Bool = false, from caller: Caller
+    ) -> ParsedText {
+        if let failure = refusal(of: unread, isElement: isElement, from: caller) {
             return .request(Request(refusing: unread, failure))
         }
         if case .success(let name) = unread.method, Method[name].isLarge(unread) { return .much }
@@ -43,7 +45,9 @@ extension Dispatcher {
             switch message {
             case .batch(let ranges): return Self.batch(ranges, of: bytes)
             case .single(let unread):
-                if !text.isAdmitted, let failure = refusal(of: unread, from: caller) {
+                if !text.isAdmitted,
+                    let failure = refusal(of: unread, isElement: text.isElement, from: caller)
+                {
                     return .request(Request(refusing: unread, failure))
                 }
                 return withExtendedLifetime(parser) {

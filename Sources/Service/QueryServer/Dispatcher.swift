@@ -13,13 +13,20 @@ struct Dispatcher: Sendable {
 
     /// Decides on admission: why the request is refused, or nil. Call it once for each request, in
     /// order.
-    func refusal(of request: UnreadRequest, from caller: Caller) -> RPCFailure? {
+    ///
+    /// - Parameter isElement: whether it is a request of a batch.
+    func refusal(
+        of request: UnreadRequest, isElement: Bool, from caller: Caller
+    ) -> RPCFailure? {
         do throws(ServiceFailure) {
             try service.admit(Self.operation(of: request), from: caller)
-            return nil
         } catch {
             return RPCFailure(error)
         }
+        guard isElement || request.id == nil, case .success(let name) = request.method,
+            Method[name].standsAlone
+        else { return nil }
+        return .invalidRequest("\(name.text) has to be alone in its line, and to have an id")
     }
 
     /// The operation of a request, as far as its method and bucket tell.

@@ -1,4 +1,5 @@
 import Listeners
+import LiveQueries
 import Logging
 import NIOCore
 import NIOPosix
@@ -78,7 +79,20 @@ public struct LineServer: ServiceLifecycle.Service {
         service.health.state = .draining
         try? await listener.close()
         logger.info("stopping", metadata: ["connections": "\(connections.count)"])
+        // Connections tell the end of their watches while they drain.
+        await endWatches()
         try await connections.drain(for: drainTime, room, timedBy: group.next()).get()
+    }
+
+    /// Ends all watches, on a thread that may wait; also when this task has been cancelled.
+    private func endWatches() async {
+        let watches = service.watches
+        await withCheckedContinuation { continuation in
+            NIOThreadPool.singleton.submit { _ in
+                watches.stop()
+                continuation.resume()
+            }
+        }
     }
 
     private func bind(

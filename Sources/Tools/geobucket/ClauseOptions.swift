@@ -5,7 +5,7 @@ import JSONText
 import Objects
 import QueryLanguage
 
-/// The flags of `query` and `count` that select objects.
+/// The flags of `query`, `count` and `watch` that select objects.
 struct ClauseOptions: ParsableArguments {
     @Option(help: "The bucket to query.")
     var bucket: String
@@ -61,7 +61,7 @@ struct ClauseOptions: ParsableArguments {
     var clauses: [String] = []
 
     /// The name of the distance from --near, without it of the one from the line of --along.
-    private static let distanceName = "distance"
+    static let distanceName = "distance"
 
     /// The name of the place along the line of --along.
     private static let alongName = "along"
@@ -75,10 +75,29 @@ struct ClauseOptions: ParsableArguments {
 
     func validate() throws { try usage("--bucket") { _ = try BucketName(bucket) } }
 
+    /// The field of the flag, else `location`.
+    var pointField: String { path.text }
+
+    /// The length of --within in metres; nil without the flag.
+    func withinMeters() throws -> Double? {
+        try within.map {
+            try Self.length($0, of: "--within", atMost: GeoCircle.maximumRadiusMeters)
+        }
+    }
+
     /// The clause of all flags together.
-    func clause() throws -> Clause {
+    ///
+    /// - Parameter isCentered: whether --within belongs to a centre of another flag, whose clause the
+    ///   caller adds.
+    func clause(isCentered: Bool = false) throws -> Clause {
         var parts: [Clause] = []
-        if let near = try nearby() { parts.append(.geo(near)) }
+        if isCentered {
+            if near != nil {
+                throw ValidationError("--near and --center-object exclude each other")
+            }
+        } else if let near = try nearby() {
+            parts.append(.geo(near))
+        }
         if let beside = try besideLine() { parts.append(.geo(beside)) }
         if let box {
             let box = try usage("--box") { try parseBox(box) }
@@ -97,12 +116,7 @@ struct ClauseOptions: ParsableArguments {
             return nil
         }
         let center = try usage("--near") { try parseCoordinate(near) }
-        var radiusMeters = Double.infinity
-        if let within {
-            radiusMeters = try Self.length(
-                within, of: "--within", atMost: GeoCircle.maximumRadiusMeters)
-        }
-        let circle = GeoCircle(center, radiusMeters: radiusMeters)
+        let circle = GeoCircle(center, radiusMeters: try withinMeters() ?? .infinity)
         return GeoClause(
             path, .circle(circle),
             reports: [ReportedDistance(Self.distanceName, of: path, by: circle.distance)])
@@ -125,7 +139,7 @@ struct ClauseOptions: ParsableArguments {
         return GeoClause(path, .corridor(corridor), reports: reports)
     }
 
-    private static func length(
+    static func length(
         _ text: String, of flag: String, atMost maximum: Double
     ) throws -> Double {
         let meters = try usage(flag) { try Length.parse(text) }

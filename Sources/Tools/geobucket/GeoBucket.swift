@@ -17,8 +17,8 @@ struct GeoBucket: AsyncParsableCommand {
             """,
         version: Operations.Service.version,
         subcommands: [
-            Serve.self, Load.self, ImportArchive.self, QueryCommand.self, Count.self, Call.self,
-            Export.self,
+            Serve.self, Load.self, ImportArchive.self, QueryCommand.self, Count.self,
+            WatchCommand.self, Call.self, Export.self,
             Backup.self, Check.self, Migrate.self, TokenCommand.self, LoadTestCommand.self,
         ])
 

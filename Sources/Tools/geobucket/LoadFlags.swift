@@ -36,7 +36,9 @@ struct LoadFlags: ParsableArguments {
     var patience = 10.0
 
     /// - Throws: `ValidationError` that names the flag at fault.
-    func settings(_ requests: RequestSettings, centers: [MicroPoint]) throws -> LoadSettings {
+    func settings(
+        _ requests: RequestSettings, watches: Int, centers: [MicroPoint]
+    ) throws -> LoadSettings {
         var settings = LoadSettings(plan: try plan(), requests: requests)
         settings.objective = try objective.map { text in
             try usage("--objective") { try Objective(text) }
@@ -55,6 +57,15 @@ struct LoadFlags: ParsableArguments {
             throw ValidationError(
                 "\(flag) has to be \(range.lowerBound) to \(range.upperBound) seconds")
         }
+        guard (0...LoadSettings.mostWatches).contains(watches) else {
+            throw ValidationError("--watches has to be 0 to \(LoadSettings.mostWatches)")
+        }
+        // A watch is moved on its own connection, whichever is free.
+        if requests.mix.weights.contains(where: { $0.kind == .follow }), watches < connections {
+            throw ValidationError(
+                "--mix follow needs --watches, at least one for each of --connections")
+        }
+        settings.watches = watches
         settings.connections = connections
         settings.stageSeconds = seconds
         settings.warmUpSeconds = warmUp

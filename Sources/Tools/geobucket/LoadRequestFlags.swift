@@ -29,8 +29,14 @@ struct LoadRequestFlags: ParsableArguments {
     @Option(help: "Radius of circles, and half the side of boxes.")
     var radius = "5km"
 
-    @Option(help: "How far one move takes an object.")
+    @Option(help: "How far one move takes an object, or a watch.")
     var step = "100m"
+
+    @Option(help: "How many watches there are at once, spread over the connections.")
+    var watches = 0
+
+    @Option(help: "The radius of watches.")
+    var watchRadius = "2km"
 
     @Option(
         name: .customLong("where"),
@@ -60,6 +66,7 @@ struct LoadRequestFlags: ParsableArguments {
         var settings = RequestSettings(bucket: bucket, mix: mix)
         settings.field = field
         settings.radiusMeters = try meters("--radius", radius)
+        settings.watchRadiusMeters = try meters("--watch-radius", watchRadius)
         settings.moveMeters = try meters("--step", step)
         settings.seed = seed
         if let condition {

@@ -15,8 +15,9 @@ struct LoadTestCommand: AsyncParsableCommand {
         discussion: """
             Requests are due at even intervals, whether or not earlier ones have been answered; \
             latencies count from the time they were due. Kinds of --mix, each with its weight: \
-            \(RequestKind.allCases.map(\.rawValue).joined(separator: " ")). The last three \
-            write into the bucket. Searches are near the bucket's objects, or near --centers.
+            \(RequestKind.allCases.map(\.rawValue).joined(separator: " ")). \
+            create, put and move write into the bucket; follow moves a watch of --watches. Searches and \
+            watches are near the bucket's objects, or near --centers.
 
             Example: geobucket loadtest --prepare 100000 --mix radius=60,nearest=20,box=10,move=8,create=2 \
             --search 1000:50000 --objective p99=5ms --report load.html
@@ -46,7 +47,7 @@ struct LoadTestCommand: AsyncParsableCommand {
         guard [0, 2].contains(compare.count) else {
             throw ValidationError("--compare takes two files")
         }
-        _ = try load.settings(try requests.settings(), centers: [])
+        _ = try load.settings(try requests.settings(), watches: requests.watches, centers: [])
     }
 
     func run() async throws {
@@ -57,7 +58,8 @@ struct LoadTestCommand: AsyncParsableCommand {
             }
             return try Console.write(Comparison(reports[0], reports[1]).text)
         }
-        let settings = try load.settings(try requests.settings(), centers: try requests.positions())
+        let settings = try load.settings(
+            try requests.settings(), watches: requests.watches, centers: try requests.positions())
         if let count = requests.prepare { try await prepare(count, settings.requests) }
         let report = try await drive(settings)
         try Console.write(report.text)

@@ -69,7 +69,7 @@ struct QueryCommand: AsyncParsableCommand {
 
     func run() async throws {
         var query = Query(clause: try selection.clause())
-        query.order = try order()
+        query.order = try selection.order(orderBy)
         query.aggregations = aggregation.aggregations(limit: limit)
         query.fields = fields.map { $0.split(separator: ",").map { Array($0.utf8) } }
         let request = PageRequest(bucket: selection.bucket, query: query)
@@ -104,23 +104,6 @@ struct QueryCommand: AsyncParsableCommand {
             view["summary"]?.elements.flatMap {
                 Array($0.utf8 ?? .init(start: nil, count: 0)) + [UInt8(ascii: "\n")]
             } ?? []
-        }
-    }
-
-    private func order() throws -> [OrderKey] {
-        let reported = selection.reportedNames
-        guard let orderBy else { return reported.prefix(1).map { OrderKey(.distance(name: $0)) } }
-        return try orderBy.split(separator: ",").map { part in
-            let pieces = part.split(separator: ":", maxSplits: 1).map(String.init)
-            guard let name = pieces.first, pieces.count == 1 || ["asc", "desc"].contains(pieces[1])
-            else {
-                throw ValidationError(
-                    "--order-by: \"\(part)\" is no field, field:asc or field:desc")
-            }
-            let distance = reported.first { name == $0 || name == "_calculated.\($0)" }
-            return OrderKey(
-                distance.map { .distance(name: $0) } ?? .field(FieldPath(name)),
-                descending: pieces.count == 2 && pieces[1] == "desc")
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Backend
+import LiveQueries
 import Logging
 import ObjectStore
 import Objects
@@ -171,7 +172,7 @@ struct Serve: AsyncParsableCommand {
     ) async throws {
         let service = Operations.Service(
             backend: backend, limits: limits, access: reloading.access?.control,
-            health: gateway?.health ?? Health())
+            health: gateway?.health ?? Health(), logger: reloading.logger)
         gateway?.observe(service)
         let logger = reloading.logger
         let server = LineServer(
@@ -193,6 +194,7 @@ struct Serve: AsyncParsableCommand {
         do {
             try await group.run()
         } catch {
+            try? await blocking { service.watches.stop() }
             throw CommandFailure("cannot listen on \(address): \(reason(of: error))")
         }
     }

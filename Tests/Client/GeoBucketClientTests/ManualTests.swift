@@ -50,4 +50,35 @@ import Testing
         #expect(names == ["name", "number"])
         #expect(object.document.text == #"{"name":"chair","number":3}"#)
     }
+
+    @Test func `A watch keeps marks on a map, and moves`() async throws {
+        try await withBucket { couriers in
+            let here = GeoPoint(latitude: 35.68, longitude: 139.76)
+            let near = #"{"_id":"c1","location":{"_type":"point","lat":35.681,"lon":139.76}}"#
+            let far = #"{"_id":"c2","location":{"_type":"point","lat":36,"lon":139.76}}"#
+            _ = try await couriers.putMany(try [near, far].map { try JSONValue(parsing: $0) })
+            var marks: [String: GeoPoint] = [:]
+            let last: Int64 = 0
+            let query = BucketQuery(
+                clause: .geoDistance("location", center: here, radius: 2_000, putDistanceInto: "d"))
+            for try await state in couriers.watch(query) {
+                for event in state.events {
+                    switch event.kind {
+                    case .entered, .changed:
+                        marks[event.id] = event.object?.getGeoPoint(forKey: "location")
+                    case .left: marks[event.id] = nil
+                    }
+                }
+                if state.change >= last { break }
+            }
+            #expect(marks == ["c1": GeoPoint(latitude: 35.681, longitude: 139.76)])
+
+            let (nearest, elsewhere) = (BucketQuery(clause: query.clause), query.copy())
+            (nearest.limit, elsewhere.limit) = (5, 1)
+            let watch = couriers.watch(nearest)  // nearest.limit = 5: a ranking
+            Task { try await watch.move(to: elsewhere) }
+            let states = watch.makeAsyncIterator()
+            #expect(try await states.next()?.objects.ids == ["c1"])
+        }
+    }
 }

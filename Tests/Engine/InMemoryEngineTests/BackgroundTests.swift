@@ -234,7 +234,7 @@ private final class EngineTable {
     private func delete(_ creations: [ChangeNumber]) {
         change += 1
         let next = engine.nextSnapshot()
-        next.delete(creations, in: shops)
+        next.delete(creations, in: shops, by: creations)
         for creation in creations {
             objects[creation] = nil
             documents.remove(shops, creation)

@@ -46,7 +46,8 @@ import Testing
             let gone = objects.keys.sorted().shuffled(using: &random).prefix(count)
             change += 1
             for creation in gone { objects[creation] = nil }
-            engine.apply(gone.map { .delete(bucket: shops, creations: [$0]) }, upTo: change)
+            engine.apply(
+                gone.map { .delete(bucket: shops, creations: [$0], changes: [$0]) }, upTo: change)
         }
 
         mutating func writeAnything(_ count: Int) {

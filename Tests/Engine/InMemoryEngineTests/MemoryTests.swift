@@ -101,7 +101,9 @@ import Testing
             case 1..<80:
                 guard let gone = alive.randomElement(using: &random) else { continue }
                 alive[gone.key] = nil
-                engine.apply([.delete(bucket: gone.value, creations: [gone.key])], upTo: change)
+                engine.apply(
+                    [.delete(bucket: gone.value, creations: [gone.key], changes: [change])],
+                    upTo: change)
             default:
                 let name = random.pick(names)
                 let at = random.oneIn(3) ? nil : position(&random)

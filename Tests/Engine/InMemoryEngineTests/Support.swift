@@ -72,7 +72,8 @@ extension InMemoryEngine {
         for change in changes {
             switch change {
             case .upsert(let object, let text): next.upsert(object, text, parser)
-            case .delete(let bucket, let creations): next.delete(creations, in: bucket)
+            case .delete(let bucket, let creations, let changes):
+                next.delete(creations, in: bucket, by: changes)
             case .deleteBucket(let name): next.deleteBucket(name)
             }
         }

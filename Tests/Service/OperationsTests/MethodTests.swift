@@ -38,7 +38,12 @@ import WireProtocol
     @Test func `What changes objects, logs in or goes on from call to call is not repeated`() {
         let once = Set(MethodName.allCases.filter { !$0.mayBeRepeated })
         let writes = MethodName.allCases.filter { Method[$0].isWrite }
-        #expect(once == Set(writes).union([.login, .export, .check, .backup]))
+        #expect(
+            once
+                == Set(writes).union([
+                    .login, .export, .check, .backup, .startWatch, .moveWatch, .syncWatch,
+                    .stopWatch,
+                ]))
     }
 
     @Test(arguments: [99, 100, 5_000])
@@ -50,7 +55,7 @@ import WireProtocol
         let polygon =
             #"{"bucket":"b1","bucketQuery":{"clause":{"type":"geopolygon","field":"p","polygon":"#
             + #"{"type":"Polygon","coordinates":[[\#(ring)]]}}}}"#
-        for name in [.query, .count, .explain, .deleteWhere] as [MethodName] {
+        for name in [.query, .count, .explain, .deleteWhere, .startWatch] as [MethodName] {
             try Requests.read("\(name.text)", polygon) {
                 #expect(Method[name].isLarge($0) == (count > 164), "\(name)")
             }
@@ -67,11 +72,14 @@ import WireProtocol
             let service = Service(backend: backend, limits: Limits())
             var costly: Set<MethodName> = []
             for name in MethodName.allCases where !Method[name].isWrite {
+                // It needs a watch, and is costly as its start is.
+                if name == .moveWatch { continue }
                 let params =
                     switch name {
                     case .login: #"{"token":"t"}"#
                     case .get: #"{"bucket":"b1","id":"o1"}"#
-                    case .count, .query, .explain, .export: #"{"bucket":"b1"}"#
+                    case .count, .query, .explain, .export, .startWatch: #"{"bucket":"b1"}"#
+                    case .syncWatch, .stopWatch: #"{"watch":"w1"}"#
                     default: "{}"
                     }
                 try Requests.read("\(name.text)", params) { request in
@@ -81,7 +89,7 @@ import WireProtocol
                     if prepared.isCostly { costly.insert(name) }
                 }
             }
-            #expect(costly == [.export, .check, .backup])
+            #expect(costly == [.export, .check, .backup, .startWatch])
         }
     }
 }

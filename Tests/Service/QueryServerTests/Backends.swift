@@ -140,6 +140,10 @@ extension IdleBackend {
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) { completion(.success(.deleted(0))) }
 
+    func observe(_ observer: any StateObserver) {}
+
+    func endObservation() {}
+
     func check(until stop: StopSignal?) -> CheckReport { CheckReport() }
 
     func backup() throws(ServiceFailure) -> any StoreBackup {

@@ -13,38 +13,6 @@ import Testing
     private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"server.ping"}"# + "\n"
     private static let pong = #"{"jsonrpc":"2.0","id":1,"result":"pong"}"# + "\n"
 
-    @Test func `What nobody asked for is sent between the answers`() async throws {
-        let workers = Workers(limits: Limits())
-        let sent = try Self.sent(workers) { channel, handler in
-            try channel.writeInbound(ByteBuffer(string: Self.ping))
-            Self.takeTurns(channel)
-            #expect(handler.notify(Array("{}".utf8)))
-            try channel.writeInbound(ByteBuffer(string: Self.ping + Self.ping))
-        }
-        #expect(sent == Self.pong + "{}\n" + Self.pong + Self.pong)
-        try await workers.shutdownGracefully()
-    }
-
-    @Test func `What waits for a client that does not read is bounded`() async throws {
-        var limits = Limits()
-        limits.outputBytes = 5
-        let workers = Workers(limits: limits)
-        let sent = try Self.sent(workers, limits) { channel, handler in
-            Self.setWritable(false, channel)
-            #expect(handler.notify(Array("[1]".utf8)) && handler.notify(Array("[]".utf8)))
-            #expect(!handler.notify(Array("1".utf8)))
-            Self.setWritable(true, channel)
-            #expect(handler.notify(Array("2".utf8)))
-        }
-        #expect(sent == "[1]\n[]\n2\n")
-        try await workers.shutdownGracefully()
-    }
-
-    private static func setWritable(_ value: Bool, _ channel: EmbeddedChannel) {
-        channel.isWritable = value
-        channel.pipeline.fireChannelWritabilityChanged()
-    }
-
     @Test func `A client that ends its side gets its answers, then the connection is closed`()
         async throws
     {

@@ -4,13 +4,14 @@ import Testing
 @testable import QueryServer
 
 /// Every order of a few events, against a model that knows only what was asked: every line's answers
-/// come, in order, whole; notices stand between them; and nothing is forgotten.
+/// come, in order, whole; notifications stand between them, and before the answer that promises them;
+/// and nothing is forgotten.
 @Suite struct ConnectionOrderTests {
     private enum Step: CaseIterable {
-        case read, costlyRead, write, batch, refusal
-        case finishRead, finishWrite
+        case read, costlyRead, write, batch, sync, refusal
+        case finishRead, finishWrite, tell
         case stall, closeRoom, openRoom
-        case notice, passTime, turn
+        case notify, passTime, turn
         case halfClose, drain
     }
 
@@ -19,6 +20,8 @@ import Testing
         var run: ConnectionRun
         var expected = ""
         var hasEnded = false
+        /// Notifications that waited when the service stopped.
+        var toldBeforeEnd = 0
 
         init() {
             var limits = Limits()
@@ -34,6 +37,7 @@ import Testing
             case .costlyRead: return ask("R2\nr3\n")
             case .write: return ask("w4\n")
             case .batch: return ask("[r5,w6,R7]\n")
+            case .sync: return ask("[r9,s10]\n")
             case .refusal: return ask("x8\n")
             case .finishRead:
                 guard run.running != nil else { return false }
@@ -41,6 +45,9 @@ import Testing
             case .finishWrite:
                 guard !run.submitted.isEmpty else { return false }
                 run.finishWrite()
+            case .tell:
+                guard run.waiting != nil else { return false }
+                run.tell()
             case .stall: run.setWritable(!run.isWritable)
             case .closeRoom:
                 guard run.hasRoom else { return false }
@@ -48,7 +55,7 @@ import Testing
             case .openRoom:
                 guard !run.hasRoom else { return false }
                 run.setRoom(true)
-            case .notice: run.notice()
+            case .notify: run.notify()
             case .passTime:
                 guard run.stepTime == 0 else { return false }
                 run.stepTime = Connection.turnTime + 1
@@ -62,6 +69,7 @@ import Testing
             case .drain:
                 guard !hasEnded else { return false }
                 hasEnded = true
+                toldBeforeEnd = run.notifications
                 run.handle(.drained)
             }
             return true
@@ -77,9 +85,9 @@ import Testing
         /// What is wrong, if anything is.
         func fault() -> String? {
             if let fault = run.faults.first { return fault }
-            let (answers, notices) = Self.parts(of: run.sent)
+            let (answers, told) = Self.parts(of: run.sent)
             if !expected.hasPrefix(answers) { return "\(run.sent) of \(expected)" }
-            if notices != (0..<notices.count).map({ "N\($0 + 1)" }) { return "\(notices)" }
+            if told != (0..<told.count).map({ "N\($0 + 1)" }) { return "\(told)" }
             return nil
         }
 
@@ -88,28 +96,30 @@ import Testing
             var end = self
             end.run.finishAll()
             if let fault = end.fault() { return fault }
-            let (answers, notices) = Self.parts(of: end.run.sent)
+            let answers = Self.parts(of: end.run.sent).answers
             if answers != expected { return "\(answers) instead of \(expected)" }
-            if hasEnded { return end.run.isClosed || end.run.hasEndedOutput ? nil : "no end" }
-            if notices.count != run.notices { return "\(notices) of \(run.notices)" }
+            if hasEnded, !end.run.isClosed, !end.run.hasEndedOutput { return "no end" }
+            let told = end.run.notifications - end.run.untold
+            if told < (hasEnded ? toldBeforeEnd : run.notifications) { return "only \(told)" }
+            if hasEnded { return nil }
             return end.run.isReading ? nil : "it does not read on"
         }
 
-        private static func parts(of sent: String) -> (answers: String, notices: [String]) {
-            var (answers, notices) = ("", [String]())
+        private static func parts(of sent: String) -> (answers: String, told: [String]) {
+            var (answers, told) = ("", [String]())
             for line in sent.split(separator: "\n", omittingEmptySubsequences: false) {
                 if line.hasPrefix("N") {
-                    notices.append(String(line))
+                    told.append(String(line))
                 } else {
                     answers += line + "\n"
                 }
             }
             answers.removeLast()
-            return (answers, notices)
+            return (answers, told)
         }
     }
 
-    @Test func `Answers come in order, notices between them, and nothing is forgotten`() {
+    @Test func `Answers come in order, notifications between them, and nothing is forgotten`() {
         var (states, faults) = (0, [String]())
         func explore(_ state: State, _ steps: [Step]) {
             states += 1

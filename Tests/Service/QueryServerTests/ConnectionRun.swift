@@ -7,22 +7,28 @@ import WireProtocol
 @testable import QueryServer
 
 /// A connection without a channel, whose actions are carried out as a handler does. Requests are
-/// words, answered by themselves: `r…` is a read, `R…` one that runs elsewhere, `w…` a write, `x…` is
-/// refused, `n…` a notification, `L…` is examined elsewhere; `[r1,w2]` is a batch.
+/// words, answered by themselves: `r…` is a read, `R…` one that runs elsewhere, `s…` one that is told everything
+/// first, `w…` a write, `x…` is refused, `n…` a notification, `L…` is examined elsewhere; `[r1,w2]` is a
+/// batch. Notifications to the client are `N1`, `N2`, and so on.
 struct ConnectionRun {
     private(set) var connection: Connection
     let limits: Limits
     var now: Int64 = 0
     /// Nanoseconds that each read and each write takes.
     var stepTime: Int64 = 0
+    /// Nanoseconds that each notification takes.
+    var notificationTime: Int64 = 0
     /// Whether there is room for writes.
     var hasRoom = true
     private(set) var isWritable = true
 
     /// All that has been handed out.
     private(set) var sent = ""
-    private(set) var notices = 0
+    private(set) var notifications = 0
+    /// Notifications that the connection has not fetched.
+    private(set) var untold = 0
     private(set) var running: Request?
+    private(set) var waiting: Request?
     private(set) var submitted: [Request] = []
     private(set) var examining: LongText?
     private(set) var isReading = false
@@ -35,7 +41,6 @@ struct ConnectionRun {
     private(set) var begun = 0
     /// What was done that must not be.
     private(set) var faults: [String] = []
-    private var noticesToGive = 0
 
     init(limits: Limits = Limits(), isSecured: Bool = true, isActive: Bool = true) {
         self.limits = limits
@@ -96,15 +101,28 @@ struct ConnectionRun {
         handle(.turn)
     }
 
-    mutating func notice() {
-        notices += 1
-        noticesToGive += 1
-        handle(.noticed)
+    /// Notifications begin to wait, and the connection hears of it.
+    mutating func notify(_ count: Int = 1) {
+        notifications += count
+        untold += count
+        handle(.notified)
     }
 
-    mutating func look(at milliseconds: Int64, unsentBytes: Int = 0, isWelcome: Bool = true) {
+    /// What a waiting read waits for has come.
+    mutating func tell() {
+        guard let request = waiting else { return }
+        waiting = nil
+        handle(.answered(.told(ReadyRead(request: request, begin: now))))
+    }
+
+    mutating func look(
+        at milliseconds: Int64, unsentBytes: Int = 0, isWelcome: Bool = true,
+        isWatching: Bool = false
+    ) {
         now = milliseconds * 1_000_000
-        handle(.looked(.init(now: now, unsentBytes: unsentBytes, isWelcome: isWelcome)))
+        let look = Connection.Look(
+            now: now, unsentBytes: unsentBytes, isWelcome: isWelcome, isWatching: isWatching)
+        handle(.looked(look))
     }
 
     mutating func finishSending() {
@@ -117,8 +135,10 @@ struct ConnectionRun {
     mutating func finishAll() {
         setWritable(true)
         setRoom(true)
-        while running != nil || !submitted.isEmpty || examining != nil || isQueued {
+        while running != nil || waiting != nil || !submitted.isEmpty || examining != nil || isQueued
+        {
             finishRead()
+            tell()
             finishWrite()
             finishExamining()
             giveTurn()
@@ -160,11 +180,17 @@ struct ConnectionRun {
             connection.answer(id, into: &output) { $0.raw(answer) }
         case .answer(.write(let finished)): answer(finished.request, &output)
         case .answer(.mayRead(let request, _, _)): run(request, &output)
-        case .notice:
-            check(isWritable, "a notice is given to who does not read")
-            output.raw(Array("N\(notices - noticesToGive + 1)\n".utf8))
-            noticesToGive -= 1
-            if noticesToGive > 0 { connection.receive(.noticed) }
+        case .answer(.told(let read)):
+            check(untold == 0, "an answer comes before what belongs before it")
+            answer(read.request, &output)
+        case .answer(.notified): check(false, "a notification is no answer")
+        case .notify:
+            check(isWritable, "a notification is given to who does not read")
+            now += notificationTime
+            guard untold > 0 else { return }
+            output.raw(Array("N\(notifications - untold + 1)\n".utf8))
+            untold -= 1
+            connection.receive(.notified)
         case .flush:
             check(output.count > 0, "nothing is handed out")
             sent += String(decoding: output.bytes, as: UTF8.self)
@@ -178,7 +204,9 @@ struct ConnectionRun {
             check(isWritable || isFinishing || hasEndedOutput, "more is read than can be answered")
             isReading = true
         case .finish(let words):
-            check(running == nil && submitted.isEmpty, "the end comes before the answers")
+            check(
+                running == nil && waiting == nil && submitted.isEmpty,
+                "the end comes before the answers")
             if words != .nothing { sent += "\(words)" }
             isFinishing = true
         case .endOutput: hasEndedOutput = true
@@ -187,14 +215,16 @@ struct ConnectionRun {
     }
 
     private mutating func run(_ request: Request, _ output: inout JSONWriter) {
-        check(running == nil && submitted.isEmpty, "a read is begun beside something")
+        check(
+            running == nil && waiting == nil && submitted.isEmpty,
+            "a read is begun beside something")
         check(isWritable, "a read is begun for who does not read its answers")
         begun += 1
         now += stepTime
-        if request.id?.hasPrefix("R") == true {
-            running = request
-        } else {
-            answer(request, &output)
+        switch request.id?.first {
+        case "R": running = request
+        case "s" where connection.isBetweenLines: waiting = request
+        default: answer(request, &output)
         }
     }
 

@@ -95,7 +95,7 @@ import Testing
         run.setWritable(false)
         run.finishRead()
         #expect(run.sent == "R1\n" && !run.isReading, "what was begun is answered")
-        run.notice()
+        run.notify()
         #expect(run.sent == "R1\n")
         run.setWritable(true)
         #expect(run.sent == "R1\nN1\n" && run.isReading)
@@ -115,7 +115,7 @@ import Testing
         run.setRoom(false)
         run.receive("r1\nw2\nr3\n")
         #expect(run.sent == "r1\n" && run.isPaused && run.submitted.isEmpty)
-        run.notice()
+        run.notify()
         run.setRoom(true)
         #expect(run.submitted.count == 1)
         run.finishAll()
@@ -142,23 +142,95 @@ import Testing
         #expect(run.sent.utf8.count == long.utf8.count + 12 && run.faults.isEmpty)
     }
 
-    // MARK: Notices
+    // MARK: Notifications
 
-    @Test func `Notices stand between the lines, never within one`() {
+    @Test func `Notifications stand between the lines, never within one`() {
         var run = ConnectionRun()
-        run.notice()
-        #expect(run.sent == "N1\n")
         run.receive("[r1,R2]\n")
-        run.notice()
-        run.notice()
-        #expect(run.sent == "N1\n[r1")
+        run.notify(3)
+        #expect(run.sent == "[r1")
         run.finishRead()
-        #expect(run.sent == "N1\n[r1,R2]\nN2\nN3\n")
+        #expect(run.sent == "[r1,R2]\nN1\nN2\nN3\n")
         run.receive("R3\n")
-        run.notice()
+        run.notify()
         #expect(run.sent.hasSuffix("N3\nN4\n"), "a read that is under way has not begun its line")
         run.finishRead()
         #expect(run.sent.hasSuffix("N4\nR3\n") && run.faults.isEmpty, "\(run.faults)")
+    }
+
+    @Test func `An answer that promises notifications comes behind all of them`() {
+        var run = ConnectionRun()
+        run.receive("s1\nr2\n")
+        run.notify()
+        #expect(run.sent == "N1\n" && run.waiting != nil)
+        run.setWritable(false)
+        run.notify(2)
+        run.tell()
+        #expect(run.sent == "N1\n")
+        run.setWritable(true)
+        #expect(run.sent == "N1\nN2\nN3\ns1\nr2\n" && run.faults.isEmpty, "\(run.faults)")
+    }
+
+    @Test func `Of who watches, the answers of a batch are kept for what belongs before them`() {
+        var run = ConnectionRun()
+        run.notify()
+        run.receive("[r1,s2,R3]\n")
+        run.notify()
+        #expect(run.connection.bufferedBytes == 13, "the line, and [r1 that is kept")
+        run.notify()
+        run.tell()
+        #expect(run.sent == "N1\nN2\nN3\n")
+        run.finishRead()
+        #expect(run.sent == "N1\nN2\nN3\n[r1,s2,R3]\n" && run.faults.isEmpty, "\(run.faults)")
+        #expect(run.connection.bufferedBytes == 0)
+    }
+
+    @Test(arguments: [3, 4, 5])
+    func `Answers are kept as far as half of outputBytes`(_ bytes: Int) {
+        var limits = Limits()
+        limits.outputBytes = 10
+        var run = ConnectionRun(limits: limits)
+        run.notify()
+        let word = "r" + String(repeating: "1", count: bytes - 1)
+        run.receive("[\(word),s2,R3]\n")
+        #expect((run.waiting == nil) == (bytes == 5), "a bracket stands before it")
+        run.finishAll()
+        #expect(run.sent == "N1\n[\(word),s2,R3]\n" && run.faults.isEmpty, "\(run.faults)")
+    }
+
+    @Test func `Notifications without end keep nobody from asking, and no other from its turn`() {
+        var run = ConnectionRun()
+        run.notificationTime = Connection.turnTime / 4
+        run.notify(1_000)
+        #expect(run.isQueued && run.isReading && run.untold > 990)
+        run.receive("r1\nr2\n")
+        run.giveTurn()
+        #expect(run.sent.contains("\nr1\n") && run.sent.contains("\nr2\n") && run.isQueued)
+        run.finishAll()
+        #expect(run.untold == 0 && run.faults.isEmpty, "\(run.faults)")
+    }
+
+    @Test func `A client that ends its side is told what belongs before its answers, no more`() {
+        var run = ConnectionRun()
+        run.receive("s1\n")
+        run.handle(.inputClosed)
+        run.notify(2)
+        #expect(run.sent == "N1\nN2\n" && !run.isFinishing)
+        run.tell()
+        #expect(run.sent == "N1\nN2\ns1\n" && run.isFinishing)
+        run.notify()
+        run.finishSending()
+        #expect(run.isClosed && run.untold == 1 && run.faults.isEmpty, "\(run.faults)")
+    }
+
+    @Test func `A service that stops tells what waits before it closes`() {
+        var run = ConnectionRun()
+        run.setWritable(false)
+        run.notify(2)
+        run.handle(.drained)
+        #expect(run.sent == "" && !run.isFinishing)
+        run.setWritable(true)
+        #expect(run.sent == "N1\nN2\n" && run.isFinishing && run.faults.isEmpty, "\(run.faults)")
     }
 
     // MARK: The end
@@ -281,5 +353,19 @@ import Testing
         var run = ConnectionRun(limits: Self.limits)
         run.look(at: milliseconds)
         #expect(run.isFinishing == (milliseconds > 400))
+    }
+
+    @Test func `Who watches may ask nothing for as long as it likes, but has to read`() {
+        var run = ConnectionRun(limits: Self.limits)
+        for time in [1, 401, 1_000, 100_000] as [Int64] { run.look(at: time, isWatching: true) }
+        #expect(!run.isFinishing)
+        run.look(at: 100_400)
+        #expect(!run.isFinishing)
+        run.look(at: 100_401)
+        #expect(run.isFinishing)
+        var unread = ConnectionRun(limits: Self.limits)
+        unread.look(at: 0, unsentBytes: 3, isWatching: true)
+        unread.look(at: 301, unsentBytes: 3, isWatching: true)
+        #expect(unread.isClosed)
     }
 }

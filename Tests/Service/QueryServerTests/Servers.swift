@@ -11,7 +11,8 @@ enum Servers {
         _ backend: some Backend, limits: Limits = Limits(), log: LogLines = LogLines(),
         _ body: @escaping @Sendable (_ port: Int) async throws -> Void
     ) async throws {
-        let service = Operations.Service(backend: backend, limits: limits)
+        let service = Operations.Service(
+            backend: backend, limits: limits, logger: Logger(label: "test") { _ in log })
         let (ports, continuation) = AsyncStream<Int>.makeStream()
         let server = LineServer(
             service: service, host: "127.0.0.1", port: 0, drainTime: .milliseconds(50),

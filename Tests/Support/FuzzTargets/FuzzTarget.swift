@@ -1,5 +1,6 @@
 import Archives
 import JSONText
+import LiveQueries
 import Objects
 import Operations
 import QueryLanguage
@@ -8,7 +9,7 @@ import WireProtocol
 /// What bytes from outside meet first: each target takes any bytes, must not trap, and holds what is
 /// promised of it. A broken promise is a trap too, which a fuzzer sees.
 public enum FuzzTarget: String, Sendable, CaseIterable {
-    case framer, json, request, query, expression, pageKey, sums, mergePatch, tokens, archive
+    case framer, json, request, query, watch, expression, pageKey, sums, mergePatch, tokens, archive
 
     public func run(_ bytes: [UInt8]) {
         switch self {
@@ -16,6 +17,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         case .json: Self.json(bytes)
         case .request: Self.request(bytes)
         case .query: Self.query(bytes)
+        case .watch: Self.watch(bytes)
         case .expression: Self.expression(bytes)
         case .pageKey: PageKeyTarget.run(bytes)
         case .sums: SumsTarget.run(bytes)
@@ -138,6 +140,20 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         }
         writer.raw("]}}")
         return try parsed(writer.bytes).aggregations
+    }
+
+    /// The params of `watch.start` without the bucket. What is refused is refused with a path, or as a
+    /// whole; what is read says which buckets it reads, once each, its own among them.
+    private static func watch(_ bytes: [UInt8]) {
+        let bucket = BucketName(trusted: "couriers")
+        _ = try? JSONParser.reading(bytes) { view in
+            var members = try MemberReader(view)
+            let request = try WatchRequest(bucket: bucket, from: &members, limits: Limits())
+            precondition(request.buckets.contains(bucket))
+            precondition(Set(request.buckets).count == request.buckets.count)
+            precondition(request.leaveRadius.map { $0.isFinite && $0 > 0 } ?? true)
+            precondition(request.intervalMilliseconds.map { (0...60_000).contains($0) } ?? true)
+        }
     }
 
     private static func expression(_ bytes: [UInt8]) {

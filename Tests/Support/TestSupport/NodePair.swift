@@ -100,6 +100,10 @@ public final class NodePair: TestedBackend {
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) { writing.submit(write, key: key, by: owner, completion: completion) }
 
+    public func observe(_ observer: any StateObserver) { reading.observe(observer) }
+
+    public func endObservation() { reading.endObservation() }
+
     public func statistics() -> BackendStatistics {
         wait()
         return reading.statistics()

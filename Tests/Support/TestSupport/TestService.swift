@@ -49,7 +49,7 @@ public struct TestService: Sendable {
             var clock = ServiceClock()
             if let rateClock { clock.nanoseconds = { rateClock.now } }
             let service = Operations.Service(
-                backend: backend, limits: limits, access: access, clock: clock)
+                backend: backend, limits: limits, access: access, clock: clock, logger: logger)
             let (ports, continuation) = AsyncStream<Int>.makeStream()
             let server = LineServer(
                 service: service, host: "127.0.0.1", port: 0, drainTime: .seconds(5),

@@ -135,7 +135,7 @@ final class BucketJobs: Sendable {
                 let values =
                     fields.isEmpty ? [] : parsers.values(of: fields, object.metadata, text)
                 written[bucket, default: [:]][object.creation] = values
-            case .delete(_, let creations):
+            case .delete(_, let creations, _):
                 for creation in creations { written[bucket, default: [:]][creation] = [] }
             case .deleteBucket: written[bucket] = nil
             }

@@ -25,12 +25,22 @@ struct PlannedQuery {
         _ query: Query, in bucket: BucketName, pageObjects: Int? = nil,
         by principal: String? = nil, on engine: InMemoryEngine
     ) {
+        let snapshot = engine.snapshot
+        self.init(
+            query, in: bucket, engine.bucketView(of: bucket, in: snapshot) ?? .empty, of: snapshot,
+            pageObjects: pageObjects, by: principal, on: engine)
+    }
+
+    /// - Parameters:
+    ///   - bucketView: the bucket as it is seen at some time.
+    ///   - snapshot: the snapshot that has it.
+    init(
+        _ query: Query, in bucket: BucketName, _ bucketView: BucketView, of snapshot: Snapshot,
+        pageObjects: Int?, by principal: String? = nil, on engine: InMemoryEngine
+    ) {
         (self.engine, self.query, self.bucket) = (engine, query, bucket)
-        self.principal = principal
-        snapshot = engine.snapshot
-        planner = Planner(
-            bucketView: engine.bucketView(of: bucket, in: snapshot) ?? .empty, query: query,
-            pageObjects: pageObjects)
+        (self.snapshot, self.principal) = (snapshot, principal)
+        planner = Planner(bucketView: bucketView, query: query, pageObjects: pageObjects)
         plan = planner.cheapest()
     }
 

@@ -34,16 +34,31 @@ final class AdmissionControl: Sendable {
         try checkRate(grant, caller)
         if operation == .open { return }
         if access != nil {
-            guard let grant else {
-                throw ServiceFailure(.unauthorized, "log in first, with auth.login")
-            }
-            try grant.check(operation)
+            try Self.present(grant).check(operation)
         }
         if case .write = operation { try checkQueue() }
     }
 
+    private static func present(_ grant: Grant?) throws(ServiceFailure) -> Grant {
+        guard let grant else {
+            throw ServiceFailure(.unauthorized, "log in first, with auth.login")
+        }
+        return grant
+    }
+
+    /// Decides on buckets that an admitted request turned out to read.
+    ///
+    /// - Throws: `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.
+    func permit(reading buckets: [BucketName], _ caller: Caller) throws(ServiceFailure) {
+        guard access != nil else { return }
+        let grant = try Self.present(renewedGrant(of: caller))
+        guard let bucket = buckets.first(where: { !grant.reaches($0) }) else { return }
+        throw ServiceFailure(
+            .notAllowed, "the bucket \(quoted(bucket.text)) is not within your reach")
+    }
+
     /// The caller's present permissions; nil without a login, or when its token is no longer valid.
-    private func renewedGrant(of caller: Caller) -> Grant? {
+    func renewedGrant(of caller: Caller) -> Grant? {
         guard let access, let login = caller.login else { return nil }
         let renewed = access.renew(login, nowMilliseconds: clock.milliseconds)
         if renewed?.generation != login.generation { caller.login = renewed }

@@ -6,6 +6,8 @@ public final class Caller: Sendable {
     public let address: String
     /// The export or backup in progress on the connection, if any.
     public let export = ExportSession()
+    /// What the connection watches.
+    public let watches = CallerWatches()
     private let state = Mutex<AccessControl.Login?>(nil)
 
     /// A caller who has not logged in.

@@ -77,6 +77,8 @@ public enum Operation: Sendable, Equatable {
     case list(BucketScope)
     /// Concerns all buckets together.
     case administer
+    /// Concerns a watch of the caller's own connection, which was permitted when it began.
+    case ownWatch
     /// Fails in any case: its params are invalid.
     case invalid
 }
@@ -85,7 +87,7 @@ extension Grant {
     /// - Throws: `OPERATION_NOT_ALLOWED`.
     func check(_ operation: Operation) throws(ServiceFailure) {
         switch operation {
-        case .open, .invalid: break
+        case .open, .ownWatch, .invalid: break
         case .read(let bucket): try check(bucket)
         case .write(let bucket):
             guard role != .read else {

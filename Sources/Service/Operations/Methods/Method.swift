@@ -24,22 +24,28 @@ public struct Method: Sendable {
     public let name: MethodName
     private let permission: Permission
     private let asksByClause: Bool
+    /// Whether its requests have to be answered, each in a line of its own.
+    public let standsAlone: Bool
     private let parser: Parser
 
     /// A method that changes nothing.
     ///
-    /// - Parameter asksByClause: whether its params contain a clause, which may be costly to plan.
+    /// - Parameters:
+    ///   - asksByClause: whether its params contain a clause, which may be costly to plan.
+    ///   - standsAlone: whether its requests have to be answered, each in a line of its own.
     init(
         _ name: MethodName, needs permission: Permission, asksByClause: Bool = false,
-        read: @escaping ReadParser
+        standsAlone: Bool = false, read: @escaping ReadParser
     ) {
         (self.name, self.permission, self.asksByClause) = (name, permission, asksByClause)
+        self.standsAlone = standsAlone
         parser = .read(read)
     }
 
     /// A method that changes objects of the bucket that its params name.
     init(_ name: MethodName, asksByClause: Bool = false, write: @escaping WriteParser) {
         (self.name, permission, self.asksByClause) = (name, .toWrite, asksByClause)
+        standsAlone = false
         parser = .write(write)
     }
 
@@ -99,6 +105,8 @@ enum Permission: Sendable {
     /// No login is required if there are no params, which could be refused.
     case nothingWithoutParams
     case toRead, toWrite, toList, toAdminister
+    /// A login. The watch itself was permitted when it began.
+    case ownWatch
 
     func operation(of request: UnreadRequest) -> Operation {
         switch self {
@@ -108,6 +116,7 @@ enum Permission: Sendable {
         case .toWrite: request.bucket.map { .write($0) } ?? .invalid
         case .toList: request.scope.map { .list($0) } ?? .invalid
         case .toAdminister: .administer
+        case .ownWatch: .ownWatch
         }
     }
 }

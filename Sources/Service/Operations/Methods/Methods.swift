@@ -26,6 +26,13 @@ extension Method {
         case .get: self.init(name, needs: .toRead, read: GetObject.init)
         case .delete: self.init(name, write: Write.delete)
         case .putMany: self.init(name, write: Write.putMany)
+        case .startWatch:
+            self.init(
+                name, needs: .toRead, asksByClause: true, standsAlone: true, read: StartWatch.init)
+        case .moveWatch:
+            self.init(name, needs: .ownWatch, asksByClause: true, read: MoveWatch.init)
+        case .syncWatch: self.init(name, needs: .ownWatch, read: SyncWatch.init)
+        case .stopWatch: self.init(name, needs: .ownWatch, read: StopWatch.init)
         case .check: self.init(name, needs: .toAdminister) { _ in CheckStore() }
         case .backup: self.init(name, needs: .toAdminister, read: BackUpStore.init)
         }

@@ -1,4 +1,5 @@
 import JSONText
+import LiveQueries
 import Objects
 import QueryLanguage
 import WireProtocol
@@ -117,6 +118,15 @@ struct Params {
 
     mutating func clause() throws(ServiceFailure) -> Clause {
         try QueryParser(limits: limits).clause(from: &members)
+    }
+
+    mutating func watchRequest() throws(ServiceFailure) -> WatchRequest {
+        let bucket = try bucket()
+        return try WatchRequest(bucket: bucket, from: &members, limits: limits)
+    }
+
+    mutating func watchQuery() throws(ServiceFailure) -> WatchQuery {
+        try WatchQuery(from: &members, limits: limits)
     }
 
     /// The client's key for a write with these params.

@@ -24,16 +24,24 @@ extension Read {
 
 /// What is known about a read before it runs.
 public enum Preparation: Sendable {
+    /// Calls its argument once, on any thread, when it is time.
+    public typealias Wait =
+        @Sendable (@escaping @Sendable (Result<ChangeNumber, ServiceFailure>) -> Void) -> Void
+
     /// Needs no plan, and takes next to no time.
     case cheap
     /// Needs no plan, but takes long.
     case costly
     case planned(any PreparedRead)
+    /// Needs no thread until something has come, which the wait's argument is called with.
+    case waiting(Wait)
+    /// What was waited for.
+    case told(Result<ChangeNumber, ServiceFailure>)
 
     /// Whether the read is too costly for an event loop.
     public var isCostly: Bool {
         switch self {
-        case .cheap: false
+        case .cheap, .waiting, .told: false
         case .costly: true
         case .planned(let read): read.isCostly
         }

@@ -64,14 +64,18 @@ struct Statistics: Read {
         writer.integer(backend.change)
         writer.key("commits")
         writer.integer(backend.commits)
-        if let cluster = backend.cluster { write(cluster, to: &writer) }
+        write("watches", context.service.watches.statistics().parts, to: &writer)
+        if let cluster = backend.cluster { write("cluster", cluster.parts, to: &writer) }
         writer.byte(UInt8(ascii: "}"))
     }
 
-    private func write(_ cluster: ClusterStatistics, to writer: inout JSONWriter) {
-        writer.key("cluster")
+    private func write(
+        _ name: StaticString, _ parts: [(name: StaticString, value: Int)],
+        to writer: inout JSONWriter
+    ) {
+        writer.key(name)
         writer.byte(UInt8(ascii: "{"))
-        writer.list(cluster.parts) { part, writer in
+        writer.list(parts) { part, writer in
             writer.string("\(part.name)")
             writer.byte(UInt8(ascii: ":"))
             writer.integer(part.value)

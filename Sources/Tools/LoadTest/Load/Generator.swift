@@ -30,6 +30,7 @@ final class Generator: LoadConnection.Owner {
 
     private(set) var timeline: Timeline
     private(set) var reconnects = 0
+    private var delays = EventDelays()
 
     /// The pause before the first attempt to reconnect, in milliseconds. Each further pause is up
     /// to twice as long, with at most `mostDoublings` doublings.
@@ -48,11 +49,14 @@ final class Generator: LoadConnection.Owner {
 
     // MARK: Connections
 
-    /// Opens one more connection; the future succeeds once it is ready and logged in.
-    func connect() -> EventLoopFuture<Void> {
+    /// Opens one more connection; the future succeeds once it is logged in and its watches have been
+    /// started.
+    func connect(watches: Int = 0) -> EventLoopFuture<Void> {
         let ready = loop.makePromise(of: Void.self)
+        let starts = (0..<watches).map { _ in maker.start() }
         let connection = NIOLoopBound(
-            LoadConnection(owner: self, token: target.token, ready: ready), eventLoop: loop)
+            LoadConnection(owner: self, token: target.token, starts: starts, ready: ready),
+            eventLoop: loop)
         let transport = target.transport
         ClientBootstrap(group: loop)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -76,15 +80,15 @@ final class Generator: LoadConnection.Owner {
         for connection in connections.values { connection.close() }
     }
 
-    private func reconnect(attempt: Int = 0) {
+    private func reconnect(watches: Int, attempt: Int = 0) {
         let longest = Self.reconnectPause << min(attempt, Self.mostDoublings)
         let pause = TimeAmount.milliseconds(Int64.random(in: Int64(longest / 2)...Int64(longest)))
         loop.assumeIsolated().scheduleTask(in: pause) {
             guard !self.isClosing else { return }
-            self.connect().assumeIsolated().whenComplete { result in
+            self.connect(watches: watches).assumeIsolated().whenComplete { result in
                 switch result {
                 case .success: self.reconnects += 1
-                case .failure: self.reconnect(attempt: attempt + 1)
+                case .failure: self.reconnect(watches: watches, attempt: attempt + 1)
                 }
             }
         }
@@ -108,6 +112,7 @@ final class Generator: LoadConnection.Owner {
         schedule = ArrivalSchedule(begin: begin, rate: rate, seconds: seconds)
         self.isWarmUp = isWarmUp
         record = StageRecord()
+        _ = delays.takeDelays()
         record.begin = begin
         record.threadCPU = Clocks.threadCPU
         isOver = promise
@@ -172,7 +177,13 @@ final class Generator: LoadConnection.Owner {
 
     private func send(on connection: LoadConnection, due: UInt64) {
         let kind = maker.pickKind()
-        maker.write(kind)
+        if kind == .follow {
+            let number = maker.pick(connection.watches.count)
+            let watch = connection.watches[number]
+            connection.moveWatch(number, to: maker.writeFollow(watch.name, from: watch.center))
+        } else {
+            maker.write(kind)
+        }
         let now = Clocks.monotonic
         // The delay before `freeSince` came from the lack of a free connection, the rest from the
         // generator itself.
@@ -200,10 +211,27 @@ final class Generator: LoadConnection.Owner {
         becameFree(connection)
     }
 
+    func wrote(_ version: EventDelays.Version) { delays.answered(version, at: Clocks.monotonic) }
+
+    func told(_ notice: Notice, on connection: LoadConnection) {
+        switch notice {
+        case .events(let count, let versions):
+            record.watching.events += count
+            let now = Clocks.monotonic
+            for version in versions { delays.arrived(version, at: now) }
+        case .snapshot: break
+        case .resync: record.watching.resyncs += 1
+        case .end:
+            // The connection that is opened instead starts its watches again.
+            record.watching.ends += 1
+            connection.close()
+        }
+    }
+
     func ended(_ connection: LoadConnection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil, !isClosing
         else { return }
-        reconnect()
+        reconnect(watches: connection.watches.count)
         guard let request = connection.request else { return }
         connection.request = nil
         note(request, error: OwnError.connectionLost)
@@ -226,6 +254,8 @@ final class Generator: LoadConnection.Owner {
 
     private func finish() {
         record.end = Clocks.monotonic
+        record.watching.delays = delays.takeDelays()
+        record.hasWatches = connections.values.contains { !$0.watches.isEmpty }
         record.threadCPU = Clocks.threadCPU - record.threadCPU
         schedule = nil
         cut?.cancel()
@@ -243,6 +273,10 @@ struct StageRecord: Sendable {
     var lags = Histogram<UInt32>(numberOfSignificantValueDigits: .three)
     /// How many requests waited for a free connection.
     var waits = 0
+    /// What watches were told.
+    var watching = WatchTally()
+    /// Whether there were any.
+    var hasWatches = false
     /// Processor time of the event loop's thread in nanoseconds.
     var threadCPU: UInt64 = 0
 

@@ -1,9 +1,12 @@
+import Glibc
 import JSONText
 import NIOCore
+import SyntheticData
 
-/// A connection with at most one request in progress.
+/// A connection with at most one request in progress, and with watches.
 ///
-/// It reads only the part of an answer that distinguishes an error from a result.
+/// It reads only the part of an answer that distinguishes an error from a result; of writes also what
+/// they made, if there are watches that should tell it.
 final class LoadConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -14,9 +17,19 @@ final class LoadConnection: ChannelInboundHandler {
         var due: UInt64
     }
 
+    /// A watch of the connection.
+    struct Watch {
+        /// Its name, as JSON.
+        var name: [UInt8]
+        var center: MicroPoint
+    }
+
     /// The observer of a connection.
     protocol Owner: AnyObject {
         func answered(_ connection: LoadConnection, error: String?)
+        /// A write was answered that watches should tell.
+        func wrote(_ version: EventDelays.Version)
+        func told(_ notice: Notice, on connection: LoadConnection)
         func ended(_ connection: LoadConnection)
     }
 
@@ -27,15 +40,24 @@ final class LoadConnection: ChannelInboundHandler {
     private let owner: any Owner
     private(set) var isOpen = true
     private var context: ChannelHandlerContext?
+    private(set) var watches: [Watch] = []
+    /// Watches that the connection starts before it is ready, with their requests.
+    private let starts: [(center: MicroPoint, line: [UInt8])]
     private var received: ByteBuffer?
+    /// How many bytes of `received` have no line break.
+    private var scanned = 0
     /// The outcome of the first exchange: the login, or a ping if no login is needed.
     private var greeting: EventLoopPromise<Void>?
     private let token: String?
     private var failure: (any Error)?
 
-    init(owner: any Owner, token: String?, ready: EventLoopPromise<Void>) {
+    init(
+        owner: any Owner, token: String?, starts: [(center: MicroPoint, line: [UInt8])],
+        ready: EventLoopPromise<Void>
+    ) {
         self.owner = owner
         self.token = token
+        self.starts = starts
         greeting = ready
     }
 
@@ -76,20 +98,70 @@ final class LoadConnection: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         if received == nil { received = bytes } else { received!.writeBuffer(&bytes) }
-        let answer = received!
-        // Only one request is in progress, so a line break ends its answer.
-        guard answer.getInteger(at: answer.writerIndex - 1) == UInt8(ascii: "\n") else { return }
-        received = nil
-        let error = Answer.error(in: answer)
-        guard let greeting else { return owner.answered(self, error: error) }
-        if let error {
-            failure = LoadFailure("the service refuses a connection: \(error)")
-            context.close(promise: nil)
-        } else {
-            self.greeting = nil
-            greeting.succeed()
+        while let length = lineLength() {
+            let line = received!.readSlice(length: length)!
+            received!.moveReaderIndex(forwardBy: 1)
+            take(line)
         }
+        if received?.readableBytes == 0 { received = nil }
     }
+
+    /// The length of the first line, if it is complete.
+    private func lineLength() -> Int? {
+        guard let received else { return nil }
+        let length = received.withUnsafeReadableBytes { bytes -> Int? in
+            guard bytes.count > scanned else { return nil }
+            let from = bytes.baseAddress! + scanned
+            return memchr(from, 0x0A, bytes.count - scanned).map {
+                bytes.baseAddress!.distance(to: $0)
+            }
+        }
+        scanned = length == nil ? received.readableBytes : 0
+        return length
+    }
+
+    private func take(_ line: ByteBuffer) {
+        if !starts.isEmpty, let notice = Notice(Array(line.readableBytesView)) {
+            return owner.told(notice, on: self)
+        }
+        let error = Answer.error(in: line)
+        guard greeting != nil else {
+            if error == nil, !starts.isEmpty, request?.kind.isWrite == true,
+                let version = Answer.version(in: line)
+            {
+                owner.wrote(version)
+            }
+            return owner.answered(self, error: error)
+        }
+        greeted(line, error)
+    }
+
+    // MARK: Before the load
+
+    private var isLoggedIn = false
+
+    private func greeted(_ line: ByteBuffer, _ error: String?) {
+        if let error {
+            let what = isLoggedIn ? "a watch" : "a connection"
+            failure = LoadFailure("the service refuses \(what): \(error)")
+            context?.close(promise: nil)
+            return
+        }
+        if isLoggedIn, let name = Answer.watch(in: line) {
+            watches.append(Watch(name: name, center: starts[watches.count].center))
+        } else if !isLoggedIn {
+            isLoggedIn = true
+            var lines = JSONWriter()
+            for start in starts { lines.raw(start.line) }
+            write(lines)
+        }
+        guard watches.count == starts.count else { return }
+        greeting?.succeed()
+        greeting = nil
+    }
+
+    /// Moves the centre of a watch.
+    func moveWatch(_ number: Int, to center: MicroPoint) { watches[number].center = center }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         failure = error
@@ -104,7 +176,7 @@ final class LoadConnection: ChannelInboundHandler {
     }
 }
 
-/// Reads the part of an answer line that matters.
+/// Reads the parts of an answer line that matter.
 enum Answer {
     private static let head = #"{"jsonrpc":"2.0","id":1,""#.utf8.count
     private static let resultStart = UInt8(ascii: "r")
@@ -116,5 +188,21 @@ enum Answer {
             answer["error"]?["data"]?["errorCode"]?.string
         }
         return (code ?? nil) ?? OwnError.malformed
+    }
+
+    /// What a write made; nil if the answer does not say.
+    static func version(in line: ByteBuffer) -> EventDelays.Version? {
+        let version = try? JSONParser.reading(Array(line.readableBytesView)) { answer in
+            answer["result"].flatMap { EventDelays.Version($0) }
+        }
+        return version ?? nil
+    }
+
+    /// The name of a watch that was started, as JSON.
+    static func watch(in line: ByteBuffer) -> [UInt8]? {
+        let name = try? JSONParser.reading(Array(line.readableBytesView)) { answer in
+            answer["result"]?["watch"].map { Array($0.text) }
+        }
+        return name ?? nil
     }
 }

@@ -21,6 +21,12 @@ struct LoadRun {
         return max(1, (seconds / mostIntervals).rounded(.up))
     }
 
+    /// How many of the watches a connection has, by its number: all the same, or one more.
+    static func watches(of connection: Int, _ settings: LoadSettings) -> Int {
+        let (each, rest) = settings.watches.quotientAndRemainder(dividingBy: settings.connections)
+        return each + (connection < rest ? 1 : 0)
+    }
+
     /// Opens the connections.
     init(
         _ target: Target, _ settings: LoadSettings, _ population: Population, _ loop: any EventLoop
@@ -35,10 +41,11 @@ struct LoadRun {
         }.get()
         for first in stride(from: 0, to: settings.connections, by: Self.connectionsAtOnce) {
             let count = min(Self.connectionsAtOnce, settings.connections - first)
+            let shares = (first..<first + count).map { Self.watches(of: $0, settings) }
             do {
                 try await onLoop { generator in
                     EventLoopFuture.andAllSucceed(
-                        (0..<count).map { _ in generator.connect() }, on: loop)
+                        shares.map { generator.connect(watches: $0) }, on: loop)
                 }
             } catch {
                 try await close()

@@ -50,6 +50,7 @@ struct RequestMaker: ~Copyable {
             line.raw(",\"object\":")
             writeDocument(at: population.objects[object].position)
         case .move: writeMove()
+        case .follow: preconditionFailure("a watch is moved by writeFollow")
         }
         line.raw("}}\n")
     }
@@ -64,6 +65,7 @@ struct RequestMaker: ~Copyable {
             case .create: "object.create"
             case .put: "object.put"
             case .move: "object.patch"
+            case .follow: "watch.move"
             }
         var line = JSONWriter()
         line.raw(#"{"jsonrpc":"2.0","id":1,"method":"#)
@@ -130,6 +132,47 @@ struct RequestMaker: ~Copyable {
             position, north: 0.01 * random.gaussian(), east: 0.01 * random.gaussian())
     }
 
+    // MARK: Watches
+
+    /// The request that starts a watch, and its centre.
+    mutating func start() -> (center: MicroPoint, line: [UInt8]) {
+        let center = center()
+        line.removeAll()
+        line.raw(#"{"jsonrpc":"2.0","id":1,"method":"watch.start","params":{"bucket":"#)
+        line.string(settings.bucket)
+        writeWatchedCircle(center)
+        // What an event is recognised by.
+        line.raw(#","fields":["_version"]}}"#)
+        line.raw("\n")
+        return (center, line.bytes)
+    }
+
+    /// Writes the line that moves a watch into `line`, and returns the new centre.
+    ///
+    /// - Parameter name: as JSON.
+    mutating func writeFollow(_ name: [UInt8], from center: MicroPoint) -> MicroPoint {
+        let next = step(from: center)
+        line.removeAll()
+        line.raw(#"{"jsonrpc":"2.0","id":1,"method":"watch.move","params":{"watch":"#)
+        line.raw(name)
+        writeWatchedCircle(next)
+        line.raw("}}\n")
+        return next
+    }
+
+    private mutating func writeWatchedCircle(_ center: MicroPoint) {
+        line.raw(#","bucketQuery":{"clause":{"type":"geodistance","field":"#)
+        line.string(settings.field)
+        line.key("center")
+        Dataset.write(center, into: &line)
+        line.key("radius")
+        line.double(settings.watchRadiusMeters)
+        line.raw("}}")
+    }
+
+    /// One of so many.
+    mutating func pick(_ count: Int) -> Int { random.below(count) }
+
     // MARK: Objects
 
     private mutating func randomObject() -> Int { random.below(population.objects.count) }
@@ -148,11 +191,7 @@ struct RequestMaker: ~Copyable {
 
     private mutating func writeMove() {
         let object = randomObject()
-        let position = population.objects[object].position
-        let step = Self.offsets(settings.moveMeters, at: position)
-        let heading = random.number(0...2 * .pi)
-        let next = Self.moved(
-            position, north: step.north * cos(heading), east: step.east * sin(heading))
+        let next = step(from: population.objects[object].position)
         population.objects[object].position = next
         writeID(of: object)
         line.raw(",\"object\":{")
@@ -163,6 +202,14 @@ struct RequestMaker: ~Copyable {
     }
 
     // MARK: Places
+
+    /// A position one move away, in any direction.
+    private mutating func step(from position: MicroPoint) -> MicroPoint {
+        let step = Self.offsets(settings.moveMeters, at: position)
+        let heading = random.number(0...2 * .pi)
+        return Self.moved(
+            position, north: step.north * cos(heading), east: step.east * sin(heading))
+    }
 
     /// Converts metres to degrees at a position.
     private static func offsets(

@@ -17,6 +17,7 @@ extension LoadReport {
         \(Self.paragraphs(remarks))
         \(charts.map(\.html).joined())
         \(focus.map { Self.table(Self.kindTable($0)) } ?? "")
+        \(watchTable.map { Self.table($0) } ?? "")
         <h2>The service meanwhile</h2>
         <div class="pair">\(serverCharts.map(\.html).joined())</div>
         \(samples.count > 1 ? Self.table(changes) : "<p>The service gave no statistics.</p>")
@@ -52,6 +53,10 @@ extension LoadReport {
         "Percentiles of tables come from HdrHistograms of three significant digits, those over time of "
             + "two. Percentiles over time stand at when their requests were due, answers and failures at "
             + "when they came.",
+        "The delay of an event runs from the answer to the write that it tells to its arrival; an event "
+            + "that comes before the answer has none. Events that tell no version of an object, as those "
+            + "of objects that leave, are counted but not measured, and so is a write that was overtaken "
+            + "by the next one before it was told.",
         "How late requests were sent is measured from when they were due and a connection was free. "
             + "The processor time is that of the generator's one event loop.",
     ]

@@ -14,7 +14,10 @@ extension LoadReport.Setup {
             mix: settings.requests.mix.description, connections: settings.connections,
             stageSeconds: settings.stageSeconds, warmUpSeconds: settings.warmUpSeconds,
             radiusMeters: settings.requests.radiusMeters,
-            moveMeters: settings.requests.moveMeters, seed: settings.requests.seed,
+            moveMeters: settings.requests.moveMeters,
+            watches: settings.watches == 0 ? nil : settings.watches,
+            watchRadiusMeters: settings.watches == 0 ? nil : settings.requests.watchRadiusMeters,
+            seed: settings.requests.seed,
             objective: settings.objective?.description)
     }
 }
@@ -23,6 +26,14 @@ extension LoadReport.Outcome {
     init(_ tally: Tally) {
         self.init(
             requests: tally.count, errors: tally.errors, latency: Distribution(tally.latencies))
+    }
+}
+
+extension LoadReport.Watching {
+    init(_ tally: WatchTally) {
+        self.init(
+            events: tally.events, resyncs: tally.resyncs, ends: tally.ends,
+            measured: Int(tally.delays.totalCount), delay: Distribution(tally.delays))
     }
 }
 
@@ -39,11 +50,15 @@ extension LoadReport.Stage {
             isHeld: isHeld,
             generator: LoadReport.GeneratorCost(
                 cpuSeconds: Double(record.threadCPU) / 1e9, lag: Distribution(record.lags),
-                waits: record.waits))
+                waits: record.waits),
+            watching: record.hasWatches ? LoadReport.Watching(record.watching) : nil)
     }
 
     /// Results and errors a second, until the last one.
     public var answersPerSecond: Double { Double(all.requests) / seconds }
+
+    /// Events a second, until the last request ended.
+    public var eventsPerSecond: Double { Double(watching?.events ?? 0) / seconds }
 
     /// The fraction of a processor that the generator's event loop used.
     public var generatorLoad: Double { generator.cpuSeconds / seconds }

@@ -3,19 +3,24 @@ extension LoadReport {
     public var text: String {
         var parts = [facts.joined(separator: "\n") + "\n", stageTable.text]
         if let focus { parts.append(Self.kindTable(focus).text) }
+        if let watchTable { parts.append(watchTable.text) }
         parts.append(remarks.map { $0 + "\n" }.joined())
         return parts.joined(separator: "\n")
     }
 
     /// What was measured, as sentences.
     var facts: [String] {
-        [
+        let watches = setup.watches.map { count in
+            let radius = Figures.number(setup.watchRadiusMeters ?? 0)
+            return "\(Figures.count(count)) watches with a radius of \(radius) m"
+        }
+        return [
             "GeoBucket \(setup.version) at \(setup.server), bucket \(setup.bucket) with "
                 + "\(Figures.count(setup.objects)) objects",
             "\(setup.mix) on \(Figures.count(setup.connections)) connections, "
                 + "\(Figures.number(setup.stageSeconds)) s at each rate after "
                 + "\(Figures.number(setup.warmUpSeconds)) s of warm-up",
-        ]
+        ] + (watches.map { [$0] } ?? [])
     }
 
     /// The stage whose kinds and distribution are shown: the one with the highest rate that met the
@@ -49,6 +54,24 @@ extension LoadReport {
         return table
     }
 
+    /// What watches were told at each rate; nil if there were none.
+    var watchTable: TextTable? {
+        let told = measured.filter { $0.watching != nil }
+        guard !told.isEmpty else { return nil }
+        var table = TextTable(
+            ["events at rate/s", "events/s", "measured", "resyncs"]
+                + Self.latencyNames.map { $0.replacing(" ms", with: " delay ms") })
+        for stage in told {
+            let watching = stage.watching!
+            table.add(
+                [
+                    Figures.number(stage.rate), Figures.number(stage.eventsPerSecond),
+                    Figures.count(watching.measured), Figures.count(watching.resyncs),
+                ] + watching.delay.shown)
+        }
+        return table
+    }
+
     static let latencyNames = ["p50 ms", "p90 ms", "p99 ms", "p99.9 ms", "max ms"]
 
     // MARK: Remarks
@@ -64,6 +87,8 @@ extension LoadReport {
         if reconnects > 0 {
             remarks.append("\(Figures.count(reconnects)) connections were lost and opened again.")
         }
+        let ends = measured.reduce(0) { $0 + ($1.watching?.ends ?? 0) }
+        if ends > 0 { remarks.append("The service ended \(Figures.count(ends)) watches.") }
         guard let focus else { return remarks }
         if let cost = serviceCost(in: focus) {
             remarks.append(

@@ -53,6 +53,10 @@ public struct LoadReport: Codable, Sendable, Equatable {
         public var radiusMeters: Double
         /// The distance of one move in metres.
         public var moveMeters: Double
+        /// How many watches there were; nil in reports of versions without any.
+        public var watches: Int?
+        /// The radius of watches in metres; nil without any.
+        public var watchRadiusMeters: Double?
         /// The seed of all random choices.
         public var seed: UInt64
         /// The objective, as `Objective` reads it: `p99=5ms`; nil if none was set.
@@ -78,6 +82,23 @@ public struct LoadReport: Codable, Sendable, Equatable {
         public var isHeld: Bool?
         /// The generator's cost and lateness.
         public var generator: GeneratorCost
+        /// What watches were told; nil without any.
+        public var watching: Watching?
+    }
+
+    /// What watches were told in a stage.
+    public struct Watching: Codable, Sendable, Equatable {
+        /// Objects that entered, changed or left, each once for each watch that told it.
+        public var events: Int
+        /// How often a watch was told its state anew, because it could not keep up.
+        public var resyncs: Int
+        /// How many watches the service ended.
+        public var ends: Int
+        /// How many events `delay` is of: those that say which write they come from.
+        public var measured: Int
+        /// Microseconds from the answer to a write to its event. An event that came before the answer
+        /// counts as 0.
+        public var delay: Distribution
     }
 
     /// The outcome of requests.

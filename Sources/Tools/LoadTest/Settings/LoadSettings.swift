@@ -10,6 +10,8 @@ public struct LoadSettings: Sendable {
     public var objective: Objective?
     /// Connections, each with one request at a time: 1 to `mostConnections`.
     public var connections = 50
+    /// How many watches there are at once, spread over the connections.
+    public var watches = 0
     /// The duration of each rate.
     public var stageSeconds = 30.0
     /// The duration of the first rate before measurements count.
@@ -21,6 +23,8 @@ public struct LoadSettings: Sendable {
 
     /// The most connections that a load test opens.
     public static let mostConnections = 10_000
+    /// The most watches that a load test starts.
+    public static let mostWatches = 1_000_000
 
     /// Settings with 50 connections, stages of 30 seconds and no objective.
     public init(plan: LoadPlan, requests: RequestSettings) {

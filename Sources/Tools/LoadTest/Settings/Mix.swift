@@ -20,6 +20,11 @@ public enum RequestKind: String, CaseIterable, Codable, Sendable {
     case put
     /// An object moved by some distance: a patch of its position.
     case move
+    /// A watch moved by some distance.
+    case follow
+
+    /// Whether it changes an object.
+    var isWrite: Bool { self == .create || self == .put || self == .move }
 }
 
 /// The frequency of each kind of request, by weight.

@@ -8,7 +8,9 @@ public struct RequestSettings: Sendable {
     public var mix: Mix
     /// The radius of circles, and half the side of boxes.
     public var radiusMeters = 5_000.0
-    /// The distance of one move.
+    /// The radius of watches.
+    public var watchRadiusMeters = 2_000.0
+    /// The distance of one move, of an object or of a watch.
     public var moveMeters = 100.0
     /// The clause of `filter` as JSON text.
     public var filter: [UInt8] = Array(defaultFilter.utf8)

@@ -1,0 +1,150 @@
+import Backend
+import Dispatch
+import Foundation
+import Geodesy
+import JSONText
+import LiveQueries
+import Logging
+import Objects
+import Synchronization
+import SyntheticData
+
+/// What watches cost: a move of one of 1,000,000 objects beside 10,000 circles of 2 km around others
+/// and beside 1,000 equal circles, by the processor time of the matching thread; and the memory of a
+/// watch.
+func measureWatches(on backend: any Backend, in bucket: BucketName) throws {
+    guard CommandLine.arguments.dropFirst().allSatisfy({ "watches".contains($0) }) else { return }
+    try measureMoves("watches: a move beside 10,000 circles of 2 km", on: backend, in: bucket) {
+        try (0..<10_000).map { (try circle(around: $0 * 97, 2_000, in: bucket), 0) }
+    }
+    try measureMoves(
+        "watches: a move within 1,000 equal circles of 2 km, on connections of their own",
+        on: backend, in: bucket, around: 4
+    ) {
+        try (0..<1_000).map { (try circle(around: 4, 2_000, in: bucket), $0) }
+    }
+    try measureMemory(on: backend, in: bucket)
+}
+
+private var limits: Limits {
+    var limits = Limits()
+    limits.watchesPerConnection = 200_000
+    limits.watches = 200_000
+    return limits
+}
+
+private func newHub(_ backend: any Backend) -> WatchHub {
+    WatchHub(
+        backend: backend, limits: limits,
+        logger: Logger(label: "micro") { _ in SwiftLogNoOpLogHandler() })
+}
+
+private func circle(around object: Int, _ meters: Int, in bucket: BucketName) throws -> WatchRequest
+{
+    let place = dataset.positions[object % dataset.count].coordinate
+    let text = """
+        {"bucketQuery":{"clause":{"type":"geodistance","field":"location","radius":\(meters),
+        "center":{"_type":"point","lat":\(place.latitude),"lon":\(place.longitude)}}},
+        "fields":["name"]}
+        """
+    return try JSONParser.reading(Array(text.utf8)) { view in
+        var members = try MemberReader(view)
+        return try WatchRequest(bucket: bucket, from: &members, limits: limits)
+    }
+}
+
+/// - Parameters:
+///   - object: moves are of the objects that lie nearest to this one; nil for any objects.
+///   - requests: the watches, each with the number of its connection.
+private func measureMoves(
+    _ name: String, on backend: any Backend, in bucket: BucketName, around object: Int? = nil,
+    _ requests: () throws -> [(WatchRequest, connection: Int)]
+) throws {
+    let hub = newHub(backend)
+    defer { hub.stop() }
+    var sessions: [Int: WatchSession] = [:]
+    var last = ""
+    for (request, connection) in try requests() {
+        let session = sessions[connection] ?? hub.session {}
+        sessions[connection] = session
+        last = try session.start(request, until: nil).name
+        session.open(last)
+    }
+    var random = SplitMix64(seed: 5)
+    var writer = JSONWriter()
+    func drain() {
+        for session in sessions.values {
+            writer.removeAll()
+            while session.next(into: &writer) { writer.removeAll() }
+        }
+    }
+    let (batches, moves) = (200, 100)
+    drain()
+    let (before, sent) = (matchingMicroseconds(), hub.statistics().events)
+    for _ in 0..<batches {
+        let objects = try (0..<moves).map { _ in
+            try moved(object ?? random.below(dataset.count), &random)
+        }
+        let done = DispatchSemaphore(value: 0)
+        backend.submit(.putMany(bucket: bucket, objects: objects)) { _ in done.signal() }
+        done.wait()
+        let synced = DispatchSemaphore(value: 0)
+        sessions.values.first!.sync(last) { _ in synced.signal() }
+        synced.wait()
+        drain()
+    }
+    let microseconds = Double(matchingMicroseconds() - before) / Double(batches * moves)
+    let events = hub.statistics().events - sent
+    print(
+        "| \(name), \(events) events of \(batches * moves) moves "
+            + "| \(Int(microseconds * 1_000)) | | |")
+}
+
+/// An object that has moved by some hundred metres.
+private func moved(_ object: Int, _ random: inout SplitMix64) throws -> PutObject {
+    let place = dataset.positions[object].coordinate
+    let text = """
+        {"name":"n\(object)","location":{"_type":"point",
+        "lat":\(min(90, max(-90, place.latitude + random.number(-0.005...0.005)))),
+        "lon":\(min(180, max(-180, place.longitude + random.number(-0.005...0.005))))}}
+        """
+    let document = try JSONParser.reading(Array(text.utf8)) {
+        try WrittenDocument($0, at: "object", limits: Limits())
+    }
+    return PutObject(id: ObjectID(trusted: Dataset.id(object)), document: document)
+}
+
+private func measureMemory(on backend: any Backend, in bucket: BucketName) throws {
+    let hub = newHub(backend)
+    defer { hub.stop() }
+    let session = hub.session {}
+    let count = 100_000
+    var writer = JSONWriter()
+    try startCircle(0)
+    let before = mallinfo2().uordblks
+    for number in 1...count { try startCircle(number) }
+    let bytes = Int(mallinfo2().uordblks) - Int(before)
+    print("| watches: bytes of one of 100,000 circles of 200 m | \(bytes / count) | | |")
+
+    func startCircle(_ number: Int) throws {
+        let start = try session.start(circle(around: number * 9, 200, in: bucket), until: nil)
+        session.open(start.name)
+        while session.next(into: &writer) { writer.removeAll() }
+    }
+}
+
+/// The processor time of the thread that matches, in microseconds.
+private func matchingMicroseconds() -> Int {
+    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    var sum = 0
+    for task in tasks {
+        let path = "/proc/self/task/\(task)/"
+        guard let name = try? String(contentsOfFile: path + "comm", encoding: .utf8),
+            name == "watches\n",
+            let times = try? String(contentsOfFile: path + "schedstat", encoding: .utf8),
+            let nanoseconds = times.split(separator: " ").first.flatMap({ Int($0) })
+        else { continue }
+        sum += nanoseconds / 1_000
+    }
+    return sum
+}

@@ -1,0 +1,92 @@
+import Backend
+import Logging
+import ObjectStore
+import Objects
+
+/// Which changes led to a store's present state.
+///
+/// Each start begins a new part of the history, with a mark of its own, and notes the first change
+/// of it. A backup that is restored goes on from an earlier change under a new mark. So a change
+/// that it does not have, but that had the same number, is told from the one that it has.
+///
+/// A store with an upstream has the upstream's history, which has one part.
+final class ChangeHistory: StoreHistory {
+    private struct Part {
+        let mark: [UInt8]
+        let first: ChangeNumber
+    }
+
+    private let store: ObjectStore
+    /// The oldest first.
+    private let parts: [Part]
+    private let clock: @Sendable () -> Int64
+
+    private static let setting = "history"
+    private static let markBytes = 16
+    private static let partBytes = 24
+    /// The parts that are remembered. They are those of the last starts.
+    private static let partCount = 1_000
+
+    /// - Parameter change: the last change of the store at this start.
+    init(
+        of store: ObjectStore, from change: ChangeNumber, upstream: (any Upstream)?,
+        logger: Logger, now: @escaping @Sendable () -> Int64
+    ) {
+        self.store = store
+        clock = now
+        if let upstream {
+            parts = [Part(mark: upstream.history, first: 0)]
+            return
+        }
+        var generator = SystemRandomNumberGenerator()
+        let mark = (0..<Self.markBytes).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let part = Part(mark: mark, first: change + 1)
+        var parts = [part]
+        do throws(StoreFailure) {
+            let former = Self.decode(try store.setting(Self.setting) ?? [])
+            let all = former.suffix(Self.partCount - 1) + parts
+            try store.set(Self.setting, to: Self.encode(all))
+            parts = all
+        } catch {
+            logger.warning(
+                "the start is not noted: no watch can be resumed", metadata: ["reason": "\(error)"])
+        }
+        self.parts = parts
+    }
+
+    private static func encode(_ parts: [Part]) -> [UInt8] {
+        parts.flatMap { part in
+            part.mark + withUnsafeBytes(of: part.first.bigEndian) { Array($0) }
+        }
+    }
+
+    private static func decode(_ bytes: [UInt8]) -> [Part] {
+        stride(from: 0, to: bytes.count - bytes.count % partBytes, by: partBytes).map { start in
+            let number = bytes[start + markBytes..<start + partBytes]
+            return Part(
+                mark: Array(bytes[start..<start + markBytes]),
+                first: number.reduce(0) { $0 << 8 | ChangeNumber($1) })
+        }
+    }
+
+    var secret: [UInt8] { store.secret }
+
+    var mark: [UInt8] { parts.last!.mark }
+
+    func contains(_ change: ChangeNumber, of mark: [UInt8]) -> Bool {
+        guard let position = parts.lastIndex(where: { $0.mark == mark }) else { return false }
+        return position + 1 == parts.count || change < parts[position + 1].first
+    }
+
+    func deletions(
+        in bucket: BucketName, after change: ChangeNumber, atMost count: Int
+    ) throws(ServiceFailure) -> [Deletion]? {
+        do {
+            return try store.deletions(in: bucket, after: change, atMost: count)
+        } catch {
+            throw ServiceFailure(error)
+        }
+    }
+
+    func now() -> Int64 { clock() }
+}

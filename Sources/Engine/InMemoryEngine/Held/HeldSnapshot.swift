@@ -1,0 +1,58 @@
+import Backend
+import Objects
+import QueryLanguage
+
+/// A snapshot that somebody compares with a later one.
+final class HeldSnapshot: HeldState {
+    private let snapshot: Snapshot
+    private let engine: InMemoryEngine
+
+    init(_ snapshot: Snapshot, engine: InMemoryEngine) {
+        self.snapshot = snapshot
+        self.engine = engine
+    }
+
+    var change: ChangeNumber { snapshot.change }
+
+    private func view(_ name: BucketName, at time: Int64) -> BucketView? {
+        snapshot.buckets[name]?.current { time }
+    }
+
+    func bucket(_ name: BucketName, at time: Int64) -> (any HeldBucket)? {
+        view(name, at: time).map {
+            HeldBucketView($0, at: time, of: snapshot, engine: engine)
+        }
+    }
+
+    func find(
+        _ query: Query, in bucket: BucketName, at time: Int64, atMost count: Int,
+        until stop: StopSignal?
+    ) throws(ServiceFailure) -> any FoundObjects {
+        let planned = PlannedQuery(
+            query, in: bucket, view(bucket, at: time) ?? .empty, of: snapshot, pageObjects: count,
+            on: engine)
+        planned.requestColumns()
+        return try FoundMatches(planned, atMost: count, within: engine.bounds(until: stop))
+    }
+}
+
+/// A snapshot and the changes that led to it.
+struct PublishedStep: StateStep {
+    let state: any HeldState
+    let changes: [Change]
+
+    func forEachTouched(
+        _ body: (BucketName, _ creation: ChangeNumber, _ deletion: ChangeNumber?) -> Void
+    ) {
+        for change in changes {
+            switch change {
+            case .upsert(let object, _): body(object.bucket, object.creation, nil)
+            case .delete(let bucket, let creations, let deletions):
+                for (creation, deletion) in zip(creations, deletions) {
+                    body(bucket, creation, deletion)
+                }
+            case .deleteBucket: break  // its objects are deleted first
+            }
+        }
+    }
+}

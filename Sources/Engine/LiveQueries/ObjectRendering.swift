@@ -1,0 +1,63 @@
+import JSONText
+import Objects
+import QueryLanguage
+
+/// How a watch shows an object: as `bucket.query` would, with the same fields and distances.
+struct ObjectRendering {
+    /// First-level names besides `_id`; nil for the whole object.
+    private let fields: Set<[UInt8]>?
+    private let distances: [ReportedDistance]
+
+    init(fields: [[UInt8]]?, distances: [ReportedDistance]) {
+        self.fields = fields.map(Set.init)
+        self.distances = distances
+    }
+
+    /// Whether every write of an object alters what is shown of it.
+    var showsEveryChange: Bool { fields == nil }
+
+    /// The object as JSON.
+    func render(_ facts: ObjectFacts) throws(ServiceFailure) -> [UInt8] {
+        var writer: JSONWriter
+        if let fields {
+            writer = JSONWriter(reserving: 128)
+            writer.raw("{\"_id\":")
+            writer.string(facts.object.id.text)
+            if !fields.isEmpty { writeMembers(fields, of: try facts.view(), to: &writer) }
+        } else {
+            let document = try facts.document()
+            writer = JSONWriter(reserving: document.count + 64 * distances.count)
+            document.withUnsafeBufferPointer {
+                writer.raw(UnsafeBufferPointer(rebasing: $0.dropLast()))
+            }
+        }
+        writeDistances(of: facts, to: &writer)
+        return writer.bytes
+    }
+
+    private func writeMembers(
+        _ fields: Set<[UInt8]>, of view: JSONView, to writer: inout JSONWriter
+    ) {
+        for member in view.members {
+            let name = Array(member.name)
+            guard fields.contains(name), !name.elementsEqual("_id".utf8) else { continue }
+            writer.byte(UInt8(ascii: ","))
+            writer.raw(member.text)
+        }
+    }
+
+    private func writeDistances(of facts: ObjectFacts, to writer: inout JSONWriter) {
+        var isFirst = true
+        for report in distances {
+            guard let distance = report.measure.nearest(facts.points(at: report.field)) else {
+                continue
+            }
+            writer.raw(isFirst ? ",\"_calculated\":{" : ",")
+            writer.string(report.name)
+            writer.byte(UInt8(ascii: ":"))
+            writer.millionths(distance.micrometers)
+            isFirst = false
+        }
+        writer.raw(isFirst ? "}" : "}}")
+    }
+}

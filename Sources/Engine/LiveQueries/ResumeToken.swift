@@ -1,0 +1,61 @@
+import Backend
+import Digests
+import JSONText
+import Objects
+import QueryLanguage
+
+/// What a client shows to go on where it was: a change of a history. It is bound to bucket and query,
+/// and authenticated.
+///
+/// The base64url encoding of the version, the history's mark (16 bytes), the change (8 bytes) and an
+/// HMAC-SHA-256, cut to 16 bytes, over these and what is watched.
+struct ResumeToken: Equatable {
+    var mark: [UInt8]
+    var change: ChangeNumber
+}
+
+/// Makes and reads tokens with the secret of a store.
+struct ResumeTokenCodec: Sendable {
+    private let key: AuthenticationKey
+
+    private static let version: UInt8 = 1
+    private static let markBytes = 16
+    private static let codeBytes = 16
+    private static let bodyBytes = 1 + markBytes + 8
+
+    /// - Parameter secret: that of the store, which authenticates page keys as well.
+    init(secret: [UInt8]) {
+        // A key of its own, so that nothing else that the secret authenticates is a token.
+        key = AuthenticationKey(
+            Array("resume tokens of watches".utf8).withUnsafeBufferPointer {
+                AuthenticationKey(secret).code(of: $0)
+            })
+    }
+
+    /// - Parameter scope: what is watched, as `scope(of:)` has it.
+    func encode(_ token: ResumeToken, for scope: [UInt8]) -> String {
+        var bytes = [Self.version] + token.mark
+        withUnsafeBytes(of: token.change.bigEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: code(bytes[...], scope))
+        return Base64URL.encode(bytes)
+    }
+
+    /// Nil for a text that was not made for this scope.
+    func decode(_ text: String, for scope: [UInt8]) -> ResumeToken? {
+        guard let bytes = Base64URL.decode(text), bytes.count == Self.bodyBytes + Self.codeBytes,
+            bytes[0] == Self.version,
+            areEqualInConstantTime(
+                code(bytes[..<Self.bodyBytes], scope), bytes[Self.bodyBytes...])
+        else { return nil }
+        return ResumeToken(
+            mark: Array(bytes[1...Self.markBytes]),
+            change: bytes[(1 + Self.markBytes)..<Self.bodyBytes].reduce(0) {
+                $0 << 8 | ChangeNumber($1)
+            })
+    }
+
+    private func code(_ body: ArraySlice<UInt8>, _ scope: [UInt8]) -> ArraySlice<UInt8> {
+        // The body has one length, so no two texts run into one.
+        (body + scope).withUnsafeBufferPointer { key.code(of: $0) }.prefix(Self.codeBytes)
+    }
+}

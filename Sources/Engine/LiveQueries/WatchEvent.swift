@@ -1,0 +1,49 @@
+import Backend
+import Objects
+
+/// Why an object leaves a watch.
+enum LeaveReason: String {
+    case moved, changed, deleted, expired, query
+}
+
+/// What an event is about: an object, or a couple of objects, by the changes that created them.
+struct WatchSubject: Hashable, Comparable {
+    var first: ChangeNumber
+    /// 0 for a single object.
+    var second: ChangeNumber = 0
+
+    static func < (a: WatchSubject, b: WatchSubject) -> Bool {
+        (a.first, a.second) < (b.first, b.second)
+    }
+}
+
+/// Whether a client has an object before an event.
+enum Held {
+    case no, yes
+    /// After a gap: it may have the object as it was then.
+    case perhaps
+}
+
+/// What an event leads to.
+enum Outcome {
+    /// The client has it. The text is the object as the watch shows it, or a couple.
+    case present(text: [UInt8])
+    /// The client does not have it. The text names it.
+    case absent(LeaveReason, text: [UInt8])
+
+    var bytes: Int {
+        switch self {
+        case .present(let text), .absent(_, let text): text.count
+        }
+    }
+}
+
+/// One change of what a watch tells. Equal watches share the text.
+struct WatchEvent {
+    var subject: WatchSubject
+    /// Whether the client has the subject before the event.
+    var held: Held
+    var outcome: Outcome
+    /// The change that caused it; nil if it was the watch itself that changed.
+    var change: ChangeNumber?
+}

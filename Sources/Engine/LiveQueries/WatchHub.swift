@@ -1,0 +1,164 @@
+import Backend
+import Dispatch
+import Logging
+import Objects
+import Runtime
+import Synchronization
+
+/// All watches of a service.
+///
+///     let hub = WatchHub(backend: backend, limits: limits, logger: logger)
+///     let session = hub.session { eventLoop.execute { connection.drain() } }
+///     let watch = try session.start(request, until: nil)
+///     session.open(watch.name)
+///     while session.next(into: &writer) { … }
+///
+/// A thread of its own compares each state that becomes visible with the one before. It finds the
+/// watches that this may concern by an index of the watches, and asks their clauses of both states.
+/// Another thread makes snapshots and lists. Writers wait for neither.
+public final class WatchHub: Sendable {
+    let limits: Limits
+    let logger: Logger
+    let matcher: Matcher
+    /// Makes what may take long: snapshots and the lists of rankings.
+    let lists = WorkThread("watch lists", .costlyReads)
+    private let backend: any Backend
+    private let sessions = Mutex<[ObjectIdentifier: WatchSession]>([:])
+    private let watches = Atomic(0)
+    private let lastNumber = Atomic(0)
+    private let isStopped = Atomic(false)
+    let eventsSent = Atomic(0)
+    let resyncs = Atomic(0)
+
+    /// A hub without watches. It observes the back end while there is a watch.
+    public init(backend: any Backend, limits: Limits, logger: Logger) {
+        self.backend = backend
+        self.limits = limits
+        self.logger = logger
+        matcher = Matcher(backend: backend, limits: limits, logger: logger, lists: lists)
+        beat()
+    }
+
+    /// The watches of one connection.
+    ///
+    /// - Parameter wake: called on any thread when `next` of the session has become worth calling.
+    public func session(wake: @escaping @Sendable () -> Void) -> WatchSession {
+        let session = WatchSession(hub: self, wake: wake)
+        sessions.withLock { $0[ObjectIdentifier(session)] = session }
+        return session
+    }
+
+    func forget(_ session: WatchSession) {
+        sessions.withLock { $0[ObjectIdentifier(session)] = nil }
+    }
+
+    /// The counts of all watches.
+    public func statistics() -> WatchStatistics {
+        var statistics = WatchStatistics()
+        statistics.watches = watches.load(ordering: .relaxed)
+        statistics.events = eventsSent.load(ordering: .relaxed)
+        statistics.matchedWrites = matcher.matchedWrites.load(ordering: .relaxed)
+        statistics.resyncs = resyncs.load(ordering: .relaxed)
+        if let waiting = matcher.queue.waiting {
+            let matched = matcher.matched.load(ordering: .relaxed)
+            statistics.changesBehind = waiting.change > matched ? waiting.change - matched : 0
+            statistics.millisecondsBehind = waiting.milliseconds
+        }
+        return statistics
+    }
+
+    /// Ends every watch. It returns when nothing of it runs any more.
+    public func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        let failure = ServiceFailure(.temporarilyUnavailable, "the service stops")
+        for session in sessions.withLock({ Array($0.values) }) {
+            session.end(failure) { _ in false }
+        }
+        matcher.thread.sync { matcher.stop() }
+        lists.drain()
+        matcher.thread.drain()
+    }
+
+    /// Matches what has expired by now. The hub does so by itself; tests have clocks of their own.
+    package func look() { matcher.thread.sync { matcher.advance() } }
+
+    // MARK: Watches
+
+    /// Counts a watch.
+    ///
+    /// - Returns: its number.
+    func reserve(besides others: Int) throws(ServiceFailure) -> Int {
+        func refuse(_ limit: Int, _ name: String, _ whose: String) throws(ServiceFailure) {
+            throw ServiceFailure(
+                .tooManyRequests, "\(whose) \(limit) watches already (\(name))")
+        }
+        guard !isStopped.load(ordering: .relaxed) else {
+            throw ServiceFailure(.temporarilyUnavailable, "the service stops")
+        }
+        if others >= limits.watchesPerConnection {
+            try refuse(limits.watchesPerConnection, "watchesPerConnection", "the connection has")
+        }
+        guard watches.add(1, ordering: .relaxed).newValue <= limits.watches else {
+            release()
+            try refuse(limits.watches, "watches", "the service has")
+            return 0
+        }
+        return lastNumber.add(1, ordering: .relaxed).newValue
+    }
+
+    /// Uncounts a watch.
+    func release() { watches.subtract(1, ordering: .relaxed) }
+
+    /// Waits until the back end has everything that was answered before, or a change.
+    func awaitState(atLeast change: ChangeNumber? = nil) throws(ServiceFailure) {
+        let outcome = Mutex<ServiceFailure?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        let mayRead = backend.mayRead(atLeast: change) { failure in
+            outcome.withLock { $0 = failure }
+            done.signal()
+        }
+        if mayRead { return }
+        done.wait()
+        if let failure = outcome.withLock({ $0 }) { throw failure }
+    }
+
+    /// Calls `ready` when everything that was answered before has been matched, on the matcher's
+    /// thread or another one.
+    func whenPresent(_ ready: @escaping @Sendable (Result<Moment, ServiceFailure>) -> Void) {
+        let match: @Sendable (ServiceFailure?) -> Void = { [matcher] failure in
+            if let failure { return ready(.failure(failure)) }
+            matcher.thread.async {
+                do throws(ServiceFailure) {
+                    ready(.success(try matcher.present()))
+                } catch {
+                    ready(.failure(error))
+                }
+            }
+        }
+        if backend.mayRead(atLeast: nil, match) { match(nil) }
+    }
+
+    /// The token of a change.
+    func token(of change: ChangeNumber, for scope: [UInt8]) -> String? {
+        matcher.identity.withLock { $0 }.map { identity in
+            identity.tokens.encode(
+                ResumeToken(mark: identity.mark, change: change), for: scope)
+        }
+    }
+
+    // MARK: Heartbeats
+
+    /// How often the hub looks for watches that have been silent for long.
+    private var beatInterval: Duration {
+        .milliseconds(min(max(limits.watchHeartbeatMilliseconds / 20, 5), 1_000))
+    }
+
+    private func beat() {
+        matcher.thread.async(after: beatInterval) { [weak self] in
+            guard let self, !isStopped.load(ordering: .relaxed) else { return }
+            let now = monotonicNanoseconds()
+            for session in sessions.withLock({ Array($0.values) }) { session.beat(now) }
+            beat()
+        }
+    }
+}

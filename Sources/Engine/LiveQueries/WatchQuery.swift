@@ -1,0 +1,27 @@
+import JSONText
+import Objects
+import QueryLanguage
+
+/// What a watch asks for: a query whose circles may follow objects.
+public struct WatchQuery: Sendable, Hashable {
+    /// Clause, order and limit. With a limit, the watch is a ranking: the first so many.
+    var query: Query
+    /// The circles that follow an object.
+    var centers: [MovingCenter]
+
+    /// The most objects of a ranking.
+    static let rankedObjects = 200
+
+    /// Reads `bucketQuery` and `bestEffortLimit`, and refuses them as `bucket.query` does.
+    public init(from members: inout MemberReader, limits: Limits) throws(ServiceFailure) {
+        (query, centers) = try QueryParser(limits: limits).watchedQuery(from: &members)
+        if let limit = query.limit, limit > Self.rankedObjects {
+            throw members.failure(
+                "bestEffortLimit",
+                "a watch has a limit of at most \(Self.rankedObjects), or none")
+        }
+    }
+
+    /// Whether it is the first so many of an order.
+    var isRanking: Bool { query.limit != nil }
+}

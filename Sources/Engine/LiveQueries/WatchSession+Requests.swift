@@ -1,0 +1,272 @@
+import Backend
+import Objects
+import QueryLanguage
+import Runtime
+
+/// The answer to `start`.
+public struct WatchStart: Sendable {
+    /// The name of the watch, unique on its connection.
+    public let name: String
+    /// Whether the watch goes on from where the client was; nil if it did not ask for that.
+    public let resumed: Bool?
+}
+
+/// What clients ask of their watches. It may take long.
+extension WatchSession {
+    /// Checks limits, begins to watch and finds what matches. The watch says nothing before `open`.
+    ///
+    /// - Throws: `INVALID_INPUT_DATA` if more than `watchObjects` match, `TOO_MANY_REQUESTS` if there
+    ///   are too many watches.
+    public func start(
+        _ request: WatchRequest, until stop: StopSignal?
+    ) throws(ServiceFailure) -> WatchStart {
+        try request.check()
+        let watch = try add(request)
+        do throws(ServiceFailure) {
+            try hub.awaitState()
+            let topic = WatchTopic(request, of: watch.number)
+            let token = try resumption(of: request.resume, for: topic)
+            let basis = try subscribe(watch, to: topic)
+            let beginning = try basis.beginning(
+                after: token?.change, limits: hub.limits, hub.matcher, until: stop)
+            begin(watch.number, with: beginning, of: basis)
+            if basis.isCenterMissing { receive(watch.number, isCenterMissing: true) }
+            return WatchStart(
+                name: watch.name,
+                resumed: request.resume == nil ? nil : token != nil && beginning.goesOn)
+        } catch {
+            drop(watch.number)
+            throw error
+        }
+    }
+
+    /// The token of an earlier notification; nil if it cannot be honoured.
+    private func resumption(
+        of text: String?, for topic: WatchTopic
+    ) throws(ServiceFailure) -> ResumeToken? {
+        guard let text else { return nil }
+        let matcher = hub.matcher
+        let (moment, tokens, history) = try matcher.thread.sync { () throws(ServiceFailure) in
+            (try matcher.present(), matcher.tokens, matcher.history)
+        }
+        guard let token = tokens?.decode(text, for: topic.scope),
+            let history, history.contains(token.change, of: token.mark)
+        else { return nil }
+        if token.change > moment.change {
+            // Another node has seen it.
+            do throws(ServiceFailure) { try hub.awaitState(atLeast: token.change) } catch {
+                return nil
+            }
+        }
+        return token
+    }
+
+    private func subscribe(
+        _ watch: ClientWatch, to topic: WatchTopic, continuing former: Set<ChangeNumber> = []
+    ) throws(ServiceFailure) -> Matcher.Basis {
+        let (matcher, number) = (hub.matcher, watch.number)
+        let basis = try matcher.thread.sync { () throws(ServiceFailure) in
+            try matcher.subscribe(self, number, to: topic, continuing: former)
+        }
+        let isThere: Void? = change(number) { $0.group = basis.group }
+        guard isThere != nil else {
+            matcher.thread.sync { matcher.unsubscribe(number, from: basis.group) }
+            throw ServiceFailure(.temporarilyUnavailable, "the connection is closed")
+        }
+        return basis
+    }
+
+    private func begin(
+        _ number: Int, with beginning: WatchBeginning, of basis: Matcher.Basis
+    ) {
+        let change = basis.moment.change
+        self.change(number) { watch in
+            // It may have been lost or ended meanwhile.
+            guard case .preparing = watch.stage else { return }
+            watch.snapshotScope = basis.group.scope
+            switch beginning {
+            case .snapshot(let reader, let piece, _):
+                watch.stage = .telling
+                watch.snapshot = reader
+                watch.piece = piece
+                watch.snapshotChange = change
+            case .difference(let events):
+                watch.stage = .live
+                var effects = NetEffects()
+                for event in events { effects.add(event) }
+                effects.add(watch.effects)
+                watch.effects = effects
+                watch.change = max(watch.change, change)
+                watch.mustTell = true
+            case .list(let list, let reader, let piece, _):
+                watch.stage = .telling
+                watch.snapshot = reader
+                watch.piece = piece
+                watch.snapshotChange = list.change
+                watch.toldList = list
+                if watch.list == nil { watch.list = list }
+            }
+        }
+    }
+
+    // MARK: Snapshots
+
+    /// Makes the piece of a snapshot that comes after the one that was taken.
+    func makePiece(of snapshot: SnapshotReader, for number: Int) {
+        hub.lists.async { [self] in
+            do throws(ServiceFailure) {
+                let piece = try snapshot.next(maximumBytes: hub.limits.snapshotBytes)
+                change(number) { watch in
+                    if watch.snapshot === snapshot { watch.piece = piece }
+                }
+            } catch {
+                fail(number, error)
+            }
+        }
+    }
+
+    /// Finds what a watch begins with that has been lost.
+    func beginAgain(_ number: Int) {
+        hub.lists.async { [self] in
+            do throws(ServiceFailure) {
+                let matcher = hub.matcher
+                guard let group = change(number, { $0.group }) ?? nil else { return }
+                let basis = try matcher.thread.sync { () throws(ServiceFailure) in
+                    let moment = try matcher.present()
+                    try matcher.restart(group, at: moment)
+                    // From here on, events are counted from the moment on.
+                    change(number) { watch in
+                        if case .awaiting = watch.stage { watch.stage = .preparing }
+                    }
+                    return matcher.basis(of: group, moment)
+                }
+                let beginning = try basis.beginning(
+                    after: nil, limits: hub.limits, matcher, until: nil)
+                begin(number, with: beginning, of: basis)
+            } catch {
+                fail(number, error)
+            }
+        }
+    }
+
+    // MARK: Moves
+
+    /// Every bucket that a watch reads after a move to a query.
+    public func buckets(
+        of watch: String, movedTo query: WatchQuery
+    ) throws(ServiceFailure) -> [BucketName] {
+        var request = try withWatch(watch) { watch, _ in watch.request }
+        request.query = query
+        return request.buckets
+    }
+
+    /// Watches another query under the same name. The difference comes as events after `open`.
+    ///
+    /// - Returns: the change of the state at which the watch was moved.
+    public func move(
+        _ name: String, to query: WatchQuery, until stop: StopSignal?
+    ) throws(ServiceFailure) -> ChangeNumber {
+        var (number, request) = try withWatch(name) { watch, _ in (watch.number, watch.request) }
+        guard query.isRanking == request.query.isRanking else {
+            throw ServiceFailure(
+                .invalidInputData,
+                "a watch with a limit stays one, and so does a watch without; start another watch",
+                at: "bestEffortLimit")
+        }
+        request.query = query
+        request.resume = nil
+        try request.check()
+        try hub.awaitState()
+        let topic = WatchTopic(request, of: number)
+        let (moved, matcher) = (request, hub.matcher)
+        let bases = try matcher.thread.sync { () throws(ServiceFailure) in
+            try matcher.move(self, number, to: topic) { watch in
+                watch.request = moved
+                watch.isOpen = false
+                watch.later = NetEffects()
+            }
+        }
+        guard let (old, new) = bases else {
+            throw ServiceFailure(.temporarilyUnavailable, "the watch has ended")
+        }
+        do throws(ServiceFailure) {
+            if query.isRanking {
+                let list = try new.rankedList(matcher, until: stop)
+                change(number) { watch in
+                    watch.later = nil
+                    guard watch.isGoingOn else { return }
+                    if (watch.list.map { $0.change } ?? 0) < list.change { watch.list = list }
+                    watch.isListMoved = true
+                    watch.mustTell = true
+                }
+            } else {
+                let events = try new.difference(from: old, limits: hub.limits, until: stop)
+                change(number) { watch in
+                    guard let later = watch.later, watch.isGoingOn else {
+                        watch.later = nil
+                        return
+                    }
+                    watch.later = nil
+                    for event in events { watch.effects.add(event) }
+                    watch.effects.add(later)
+                    watch.mustTell = true
+                    watch.change = max(watch.change, new.moment.change)
+                }
+            }
+        } catch {
+            // Nothing is known of the new query, so the old one begins again.
+            revert(number, to: old)
+            throw error
+        }
+        return new.moment.change
+    }
+
+    private func revert(_ number: Int, to old: Matcher.Basis) {
+        let matcher = hub.matcher
+        matcher.thread.sync {
+            do throws(ServiceFailure) {
+                _ = try matcher.move(self, number, to: old.group.topic) { watch in
+                    watch.request.query = old.group.topic.query
+                    watch.isOpen = true
+                }
+                resync(number, .slow)
+            } catch {
+                fail(number, error)
+            }
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Calls `ready` once when everything up to the number it gets is among what `next` returns or
+    /// has returned. Every write that was answered before is in that number.
+    public func sync(
+        _ name: String,
+        _ ready: @escaping @Sendable (Result<ChangeNumber, ServiceFailure>) -> Void
+    ) {
+        let number: Int
+        do throws(ServiceFailure) {
+            number = try withWatch(name) { watch, _ in watch.number }
+        } catch {
+            return ready(.failure(error))
+        }
+        hub.whenPresent { [self] present in
+            switch present {
+            case .failure(let failure): ready(.failure(failure))
+            case .success(let moment):
+                let answer: @Sendable () -> Void = { ready(.success(moment.change)) }
+                guard let group = change(number, { $0.group }) ?? nil else { return answer() }
+                hub.matcher.whenListed(group, moment) { [self] in
+                    let waits = change(number) { watch in
+                        watch.isListUrgent = true
+                        watch.isPaused = false
+                        if watch.isComplete { return false }
+                        watch.waiting.append(answer)
+                        return true
+                    }
+                    if waits != true { answer() }
+                }
+            }
+        }
+    }
+}

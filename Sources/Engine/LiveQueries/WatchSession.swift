@@ -1,0 +1,399 @@
+import Backend
+import DequeModule
+import JSONText
+import Objects
+import QueryLanguage
+import Runtime
+import Synchronization
+
+/// The watches of one connection. What waits for its client is the net effect of what has happened,
+/// object by object.
+public final class WatchSession: Sendable {
+    /// `@unchecked Sendable`: the lock guards it.
+    struct State: @unchecked Sendable {
+        var watches: [Int: ClientWatch] = [:]
+        var names: [String: Int] = [:]
+        var lastName = 0
+        /// The watches that have something to tell, in the order in which it came up.
+        var queue: Deque<Int> = []
+        /// Whether the connection has been woken and has not found the queue empty since.
+        var isAwake = false
+        var isClosed = false
+        /// The memory of what waits.
+        var bytes = 0
+        /// When a watch may have to show that it lives, in nanoseconds of the monotonic clock.
+        var beatDue = Int64.max
+    }
+
+    let hub: WatchHub
+    private let state = Mutex(State())
+    private let wake: @Sendable () -> Void
+
+    init(hub: WatchHub, wake: @escaping @Sendable () -> Void) {
+        self.hub = hub
+        self.wake = wake
+    }
+
+    /// The bytes of notifications that wait.
+    public var waitingBytes: Int { state.withLock { $0.bytes } }
+
+    /// Whether there is no watch.
+    public var isEmpty: Bool { state.withLock { $0.watches.isEmpty } }
+
+    // MARK: Changing what waits
+
+    /// Changes a watch, and wakes the connection if that has made `next` worth calling. It does
+    /// nothing if the watch is gone.
+    @discardableResult
+    func change<Result: Sendable>(
+        _ number: Int, _ body: (ClientWatch) -> Result
+    ) -> Result? {
+        var consequences = Consequences()
+        let result = state.withLock { state -> Result? in
+            guard let watch = state.watches[number] else { return nil }
+            let before = watch.waitingBytes
+            let result = body(watch)
+            state.bytes += watch.waitingBytes - before
+            if state.bytes > hub.limits.watchBytes { relieve(&state, &consequences) }
+            enqueue(watch, &state, &consequences)
+            return result
+        }
+        finish(consequences)
+        return result
+    }
+
+    /// What has to be done after the lock has been released.
+    private struct Consequences {
+        var wakes = false
+        var ready: [@Sendable () -> Void] = []
+    }
+
+    private func finish(_ consequences: Consequences) {
+        for body in consequences.ready { body() }
+        if consequences.wakes { wake() }
+    }
+
+    /// Puts a watch into the queue if it has something to tell.
+    private func enqueue(
+        _ watch: ClientWatch, _ state: inout State, _ consequences: inout Consequences
+    ) {
+        if watch.isComplete {
+            consequences.ready += watch.waiting
+            watch.waiting = []
+        }
+        guard !watch.isQueued, watch.hasNews else { return }
+        watch.isQueued = true
+        state.queue.append(watch.number)
+        if !state.isAwake { consequences.wakes = true }
+        state.isAwake = true
+    }
+
+    /// Lets the watches begin again that hold most, until the rest is within the limit.
+    private func relieve(_ state: inout State, _ consequences: inout Consequences) {
+        while state.bytes > hub.limits.watchBytes,
+            let watch = state.watches.values.filter(\.canBeRelieved)
+                .max(by: { $0.waitingBytes < $1.waitingBytes })
+        {
+            state.bytes -= watch.waitingBytes
+            watch.forget()
+            watch.stage = .lost(.slow)
+            hub.resyncs.add(1, ordering: .relaxed)
+            enqueue(watch, &state, &consequences)
+        }
+    }
+
+    // MARK: From the matcher
+
+    func receive(_ number: Int, _ events: [WatchEvent], upTo change: ChangeNumber) {
+        self.change(number) { watch in
+            guard watch.isGoingOn else { return }
+            watch.change = change
+            for event in events {
+                if watch.later != nil { watch.later!.add(event) } else { watch.effects.add(event) }
+            }
+        }
+    }
+
+    func receive(_ number: Int, isCenterMissing: Bool) {
+        change(number) { $0.isCenterMissing = isCenterMissing }
+    }
+
+    func receive(_ number: Int, _ list: RankedList) {
+        change(number) { watch in
+            guard watch.isGoingOn else { return }
+            watch.list = list
+            watch.change = list.change
+            for entry in watch.toldList?.entries ?? [] {
+                if let reason = list.departures[entry.creation] {
+                    watch.departures[entry.creation] = reason
+                }
+            }
+        }
+    }
+
+    /// What waits is not enough to go on: the watch begins again.
+    func resync(_ number: Int, _ reason: ResyncReason) {
+        change(number) { watch in
+            if case .ended = watch.stage { return }
+            watch.forget()
+            watch.stage = .lost(reason)
+            hub.resyncs.add(1, ordering: .relaxed)
+        }
+    }
+
+    /// Ends a watch that cannot go on.
+    func fail(_ number: Int, _ failure: ServiceFailure) {
+        var shown = failure
+        if failure.reason == .undefined {
+            hub.logger.error("a watch ends", metadata: ["reason": "\(failure.message)"])
+            shown = ServiceFailure(
+                .temporarilyUnavailable, "the watch could not go on; start it again")
+        }
+        change(number) { watch in
+            watch.forget()
+            watch.stage = .ended(shown)
+        }
+    }
+
+    /// Lets watches speak that have been silent for long.
+    func beat(_ now: Int64) {
+        let silence = Int64(hub.limits.watchHeartbeatMilliseconds) * 1_000_000
+        var consequences = Consequences()
+        state.withLock { state in
+            guard state.beatDue <= now else { return }
+            var due = Int64.max
+            for watch in state.watches.values {
+                guard watch.isOpen, case .live = watch.stage else { continue }
+                if watch.told + silence <= now {
+                    watch.mustTell = true
+                    enqueue(watch, &state, &consequences)
+                    due = min(due, now + silence)
+                } else {
+                    due = min(due, watch.told + silence)
+                }
+            }
+            state.beatDue = due
+        }
+        finish(consequences)
+    }
+
+    // MARK: For the connection
+
+    /// The answer to `start` or `move` of this watch is in the output: notifications may follow.
+    public func open(_ name: String) {
+        guard let number = state.withLock({ $0.names[name] }) else { return }
+        let now = monotonicNanoseconds()
+        change(number) { watch in
+            watch.isOpen = true
+            watch.told = now
+        }
+        let due = now + Int64(hub.limits.watchHeartbeatMilliseconds) * 1_000_000
+        state.withLock { $0.beatDue = min($0.beatDue, due) }
+    }
+
+    /// Appends the next notification as one JSON-RPC message, without a line break.
+    ///
+    /// - Returns: false if there is none now.
+    public func next(into writer: inout JSONWriter) -> Bool {
+        // What has been delivered may go beyond this, never the other way round.
+        let matched = hub.matcher.matched.load(ordering: .acquiring)
+        let now = monotonicNanoseconds()
+        while true {
+            var follow: (@Sendable () -> Void)?
+            var consequences = Consequences()
+            let notification = state.withLock { state -> WatchNotification? in
+                guard let number = state.queue.popFirst() else {
+                    state.isAwake = false
+                    return nil
+                }
+                guard let watch = state.watches[number] else { return .some(.none) }
+                watch.isQueued = false
+                let before = watch.waitingBytes
+                let notification = take(from: watch, matched, now, &follow)
+                state.bytes += watch.waitingBytes - before
+                if case .end = notification { remove(watch, &state) }
+                enqueue(watch, &state, &consequences)
+                return notification
+            }
+            // The connection is awake: it is calling.
+            for body in consequences.ready { body() }
+            follow?()
+            guard let notification else { return false }
+            if case .none = notification { continue }
+            notification.write(to: &writer, hub)
+            return true
+        }
+    }
+
+    /// Takes the next notification of a watch.
+    ///
+    /// - Parameter follow: what has to be begun after that.
+    private func take(
+        from watch: ClientWatch, _ matched: ChangeNumber, _ now: Int64,
+        _ follow: inout (@Sendable () -> Void)?
+    ) -> WatchNotification {
+        guard watch.hasNews else { return .none }
+        if case .ended(let failure) = watch.stage { return .end(watch.name, failure) }
+        let number = watch.number
+        guard let group = watch.group, !pauses(watch, group, now, &follow) else { return .none }
+        watch.told = now
+        switch watch.stage {
+        case .preparing, .awaiting, .ended: return .none
+        case .lost(let reason):
+            watch.stage = .awaiting
+            follow = { [self] in beginAgain(number) }
+            return .resync(watch.name, reason)
+        case .telling:
+            guard let piece = watch.piece else { return .none }
+            watch.piece = nil
+            if piece.isLast {
+                watch.snapshot = nil
+                watch.stage = .live
+            } else if let snapshot = watch.snapshot {
+                follow = { [self] in makePiece(of: snapshot, for: number) }
+            }
+            return .snapshot(watch.name, piece, watch.snapshotChange, watch.snapshotScope)
+        case .live:
+            return takeEvents(from: watch, group, matched, now, &follow)
+        }
+    }
+
+    /// Whether a ranking has to wait until its interval is over.
+    private func pauses(
+        _ watch: ClientWatch, _ group: WatchGroup, _ now: Int64,
+        _ follow: inout (@Sendable () -> Void)?
+    ) -> Bool {
+        guard case .live = watch.stage, !watch.mustTell, !watch.isListUrgent else { return false }
+        let wait = watch.told + Int64(group.topic.interval) * 1_000_000 - now
+        guard group.topic.interval > 0, wait > 0 else { return false }
+        watch.isPaused = true
+        let number = watch.number
+        follow = { [self] in
+            hub.matcher.thread.async(after: .nanoseconds(wait)) { [weak self] in
+                self?.change(number) { $0.isPaused = false }
+            }
+        }
+        return true
+    }
+
+    private func takeEvents(
+        from watch: ClientWatch, _ group: WatchGroup, _ matched: ChangeNumber, _ now: Int64,
+        _ follow: inout (@Sendable () -> Void)?
+    ) -> WatchNotification {
+        var told = Told(
+            name: watch.name, change: max(watch.change, matched), scope: group.scope,
+            isCenterMissing: watch.isCenterMissing)
+        watch.mustTell = false
+        watch.isCenterMissing = nil
+        if let list = watch.list, let toldList = watch.toldList {
+            told.change = list.change
+            told.ranked = toldList.steps(to: list)
+            told.departures = watch.departures
+            told.isMoved = watch.isListMoved
+            watch.toldList = list
+            watch.departures = [:]
+            watch.isListMoved = false
+            watch.isListUrgent = false
+        } else {
+            told.events = watch.effects.take()
+            told.isOfPairs = group.topic.pairs != nil
+        }
+        hub.eventsSent.add(told.count, ordering: .relaxed)
+        return .events(told)
+    }
+
+    /// Ends what a watch waits for.
+    private func remove(_ watch: ClientWatch, _ state: inout State) {
+        state.bytes -= watch.waitingBytes
+        watch.forget()
+        state.watches[watch.number] = nil
+        state.names[watch.name] = nil
+        hub.release()
+        let (number, group, matcher) = (watch.number, watch.group, hub.matcher)
+        guard let group else { return }
+        matcher.thread.async { matcher.unsubscribe(number, from: group) }
+    }
+
+    /// Nothing of the watch comes from `next` any more.
+    ///
+    /// - Throws: `INVALID_INPUT_DATA` for an unknown name.
+    public func stop(_ name: String) throws(ServiceFailure) {
+        let waiting = try withWatch(name) { watch, state in
+            remove(watch, &state)
+            return watch.waiting
+        }
+        for body in waiting { body() }
+    }
+
+    /// Ends the watches that read a bucket which `mayRead` denies.
+    public func end(_ failure: ServiceFailure, unless mayRead: (BucketName) -> Bool) {
+        let numbers = state.withLock { state in
+            state.watches.values.filter { !$0.request.buckets.allSatisfy(mayRead) }.map(\.number)
+        }
+        for number in numbers { fail(number, failure) }
+    }
+
+    /// The connection is gone.
+    public func close() {
+        let waiting = state.withLock { state in
+            state.isClosed = true
+            let watches = Array(state.watches.values)
+            for watch in watches { remove(watch, &state) }
+            state.queue = []
+            return watches.flatMap(\.waiting)
+        }
+        for body in waiting { body() }
+        hub.forget(self)
+    }
+
+    /// Calls `body` with the watch of a name, under the lock.
+    func withWatch<Result: Sendable>(
+        _ name: String, _ body: (ClientWatch, inout State) -> Result
+    ) throws(ServiceFailure) -> Result {
+        let result = state.withLock { state -> Result? in
+            state.names[name].flatMap { state.watches[$0] }.map { body($0, &state) }
+        }
+        guard let result else {
+            throw ServiceFailure(
+                .invalidInputData, "the connection has no watch \(quoted(name))", at: "watch")
+        }
+        return result
+    }
+
+    /// Adds a watch that says nothing yet.
+    func add(_ request: WatchRequest) throws(ServiceFailure) -> ClientWatch {
+        let others = state.withLock { $0.watches.count }
+        let number = try hub.reserve(besides: others)
+        let watch = state.withLock { state -> ClientWatch? in
+            guard !state.isClosed else { return nil }
+            state.lastName += 1
+            let watch = ClientWatch(
+                number: number, name: "w\(state.lastName)", request: request)
+            state.watches[number] = watch
+            state.names[watch.name] = number
+            return watch
+        }
+        guard let watch else {
+            hub.release()
+            throw ServiceFailure(.temporarilyUnavailable, "the connection is closed")
+        }
+        return watch
+    }
+
+    /// Removes a watch that could not begin.
+    func drop(_ number: Int) {
+        state.withLock { state in
+            if let watch = state.watches[number] { remove(watch, &state) }
+        }
+    }
+}
+
+extension ClientWatch {
+    /// Whether beginning again would free memory.
+    fileprivate var canBeRelieved: Bool {
+        switch stage {
+        case .preparing, .lost, .awaiting, .ended: false
+        case .telling, .live: waitingBytes > 0
+        }
+    }
+}

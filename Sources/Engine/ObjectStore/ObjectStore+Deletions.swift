@@ -1,0 +1,55 @@
+import Backend
+import GRDB
+import Objects
+
+/// The deletions that the store remembers, for those who go on from an earlier state.
+extension ObjectStore {
+    /// The objects of a bucket that were deleted after a change, in the order of their deletion;
+    /// nil if the store has forgotten some of these deletions.
+    ///
+    /// - Parameter count: the most that are read.
+    public func deletions(
+        in bucket: BucketName, after change: ChangeNumber, atMost count: Int
+    ) throws(StoreFailure) -> [Deletion]? {
+        do {
+            return try pool.read { db in
+                guard change >= (try Self.lastForgottenDeletion(db)) else { return nil }
+                let sql = """
+                    SELECT creation, change, id FROM tombstone
+                    WHERE change > ?1 AND bucket = ?2 ORDER BY change LIMIT ?3
+                    """
+                let rows = try SQLStatement(db, sql)
+                    .bind(1, Int64(change)).bind(2, bucket.text).bind(3, Int64(count))
+                defer { rows.reset() }
+                var found: [Deletion] = []
+                while try rows.step() {
+                    found.append(
+                        Deletion(
+                            creation: ChangeNumber(rows.int(0)), change: ChangeNumber(rows.int(1)),
+                            id: ObjectID(trusted: rows.text(2) ?? "")))
+                }
+                return found
+            }
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
+    }
+
+    /// The name under which a store keeps the number of the last deletion that it has forgotten.
+    static let forgottenSetting = "forgotten deletion"
+
+    private static func lastForgottenDeletion(_ db: Database) throws -> ChangeNumber {
+        try SQLStatement(db, "SELECT value FROM setting WHERE name = ?1")
+            .bind(1, forgottenSetting).first { rows in
+                rows.bytes(0).map { $0.reduce(0) { $0 << 8 | ChangeNumber($1) } } ?? 0
+            } ?? 0
+    }
+}
+
+extension StoreTransaction {
+    /// Notes that the store does not know the deletions up to a change.
+    public func noteForgottenDeletions(upTo change: ChangeNumber) throws {
+        try set(
+            ObjectStore.forgottenSetting, to: withUnsafeBytes(of: change.bigEndian) { Array($0) })
+    }
+}

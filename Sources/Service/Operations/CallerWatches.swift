@@ -1,0 +1,152 @@
+import Backend
+import JSONText
+import LiveQueries
+import Objects
+import Synchronization
+
+/// The watches of one caller. Their session begins with the first watch and ends with the
+/// connection.
+///
+///     caller.watches.onWake { … }                      // `next` has something to say, any thread
+///     caller.watches.open()                            // a `watch.start` is answered
+///     while caller.watches.next(into: &writer) { … }   // one notification after the other
+public final class CallerWatches: Sendable {
+    private struct State {
+        var session: WatchSession?
+        var wake: (@Sendable () -> Void)?
+        /// The watch that was begun or moved by the request that is being answered.
+        var unopened: String?
+        /// What the login permitted when the watches were last reviewed; nil before that.
+        var reviewed: Grant??
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// No watches.
+    public init() {}
+
+    private var session: WatchSession? { state.withLock { $0.session } }
+
+    // MARK: What the connection does
+
+    /// Whether there is no watch.
+    public var isEmpty: Bool { session?.isEmpty ?? true }
+
+    /// Bytes of notifications that wait.
+    public var waitingBytes: Int { session?.waitingBytes ?? 0 }
+
+    /// Has `body` called on any thread when `next` becomes worth calling, and not again before it has
+    /// returned false.
+    public func onWake(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.wake = body } }
+
+    /// Lets the watch speak whose start or move has just been answered, if there is one.
+    ///
+    /// - Returns: whether there is.
+    public func open() -> Bool {
+        let (session, watch) = state.withLock { state in
+            defer { state.unopened = nil }
+            // It was permitted when its request began; since then the login may have changed.
+            if state.unopened != nil { state.reviewed = nil }
+            return (state.session, state.unopened)
+        }
+        guard let session, let watch else { return false }
+        session.open(watch)
+        return true
+    }
+
+    /// Appends the next notification, without a line break.
+    ///
+    /// - Returns: false if there is none now.
+    public func next(into writer: inout JSONWriter) -> Bool {
+        session?.next(into: &writer) ?? false
+    }
+
+    /// Ends all watches with their connection.
+    public func close() {
+        let session = state.withLock { state in
+            state.isClosed = true
+            state.wake = nil
+            defer { state.session = nil }
+            return state.session
+        }
+        session?.close()
+    }
+
+    // MARK: What its requests do
+
+    /// The session, which the first watch begins.
+    private func session(of hub: WatchHub) throws(ServiceFailure) -> WatchSession {
+        if let session { return session }
+        // A caller has one request of this kind at a time.
+        let session = hub.session { [weak self] in self?.wake() }
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.session = session }
+            return state.isClosed
+        }
+        if isClosed { session.close() }
+        return session
+    }
+
+    private func wake() { state.withLock { $0.wake }?() }
+
+    private func session(with watch: String) throws(ServiceFailure) -> WatchSession {
+        guard let session else {
+            throw ServiceFailure(
+                .invalidInputData, "there is no watch \(quoted(watch)) on this connection",
+                at: "watch")
+        }
+        return session
+    }
+
+    func start(
+        _ request: WatchRequest, in hub: WatchHub, until stop: StopSignal?
+    ) throws(ServiceFailure) -> WatchStart {
+        let start = try session(of: hub).start(request, until: stop)
+        state.withLock { $0.unopened = start.name }
+        return start
+    }
+
+    func buckets(
+        of watch: String, movedTo query: WatchQuery
+    ) throws(ServiceFailure) -> [BucketName] {
+        try session(with: watch).buckets(of: watch, movedTo: query)
+    }
+
+    func move(
+        _ watch: String, to query: WatchQuery, until stop: StopSignal?
+    ) throws(ServiceFailure) -> ChangeNumber {
+        let change = try session(with: watch).move(watch, to: query, until: stop)
+        state.withLock { $0.unopened = watch }
+        return change
+    }
+
+    func sync(
+        _ watch: String,
+        _ ready: @escaping @Sendable (Result<ChangeNumber, ServiceFailure>) -> Void
+    ) throws(ServiceFailure) {
+        try session(with: watch).sync(watch, ready)
+    }
+
+    func stop(_ watch: String) throws(ServiceFailure) { try session(with: watch).stop(watch) }
+
+    // MARK: Permission
+
+    /// Ends the watches that the caller may no longer have. Compares, unless the login has changed.
+    ///
+    /// - Parameter grant: what the login permits; nil if there is none any more.
+    func review(_ grant: Grant?) {
+        let session = state.withLock { state -> WatchSession? in
+            if let reviewed = state.reviewed, reviewed == grant { return nil }
+            state.reviewed = grant
+            return state.session
+        }
+        guard let session else { return }
+        guard let grant else {
+            let failure = ServiceFailure(.unauthorized, "the login is no longer valid")
+            return session.end(failure) { _ in false }
+        }
+        let failure = ServiceFailure(.notAllowed, "a bucket of the watch is not within your reach")
+        session.end(failure, unless: grant.reaches)
+    }
+}

@@ -1,0 +1,97 @@
+import Backend
+import JSONText
+import LiveQueries
+import Objects
+
+// The hub waits by itself for the state that these have to see, so none of them asks the backend to.
+
+/// Begins a watch. Its notifications follow the answer.
+struct StartWatch: Read {
+    let seesObjects = false
+    private let request: WatchRequest
+
+    init(_ params: inout Params) throws(ServiceFailure) { request = try params.watchRequest() }
+
+    func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
+        try service.admission.permit(reading: request.buckets, caller)
+        return .costly
+    }
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
+        let start = try context.caller.watches.start(
+            request, in: context.service.watches, until: context.stop)
+        writer.raw("{\"watch\":")
+        writer.string(start.name)
+        if let resumed = start.resumed {
+            writer.key("resumed")
+            writer.bool(resumed)
+        }
+        writer.byte(UInt8(ascii: "}"))
+    }
+}
+
+/// Gives a watch another query.
+struct MoveWatch: Read {
+    let seesObjects = false
+    private let watch: String
+    private let query: WatchQuery
+
+    init(_ params: inout Params) throws(ServiceFailure) {
+        watch = try params.string("watch")
+        query = try params.watchQuery()
+    }
+
+    func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
+        let buckets = try caller.watches.buckets(of: watch, movedTo: query)
+        try service.admission.permit(reading: buckets, caller)
+        return .costly
+    }
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
+        let change = try context.caller.watches.move(watch, to: query, until: context.stop)
+        writer.raw("{\"change\":")
+        writer.integer(Int(change))
+        writer.byte(UInt8(ascii: "}"))
+    }
+}
+
+/// Tells up to which change a watch has told everything.
+struct SyncWatch: Read {
+    let seesObjects = false
+    private let watch: String
+
+    init(_ params: inout Params) throws(ServiceFailure) { watch = try params.string("watch") }
+
+    func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
+        .waiting { [watch] ready in
+            do throws(ServiceFailure) {
+                try caller.watches.sync(watch, ready)
+            } catch {
+                ready(.failure(error))
+            }
+        }
+    }
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
+        guard case .told(let result) = context.preparation else {
+            preconditionFailure("nothing was waited for")
+        }
+        let change = try result.get()
+        writer.raw("{\"change\":")
+        writer.integer(Int(change))
+        writer.byte(UInt8(ascii: "}"))
+    }
+}
+
+/// Ends a watch.
+struct StopWatch: Read {
+    let seesObjects = false
+    private let watch: String
+
+    init(_ params: inout Params) throws(ServiceFailure) { watch = try params.string("watch") }
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
+        try context.caller.watches.stop(watch)
+        writer.raw("{}")
+    }
+}
