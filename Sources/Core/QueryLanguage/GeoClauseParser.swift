@@ -121,7 +121,7 @@ struct GeoClauseParser {
     ) throws(ServiceFailure) -> Coordinate {
         guard centers != nil, let view = members.optional("center"),
             view.kind == .object, view["_type"]?.utf8?.elementsEqualBytes("object") == true
-        else { return try point(&members, "center") }
+        else { return try Self.point(&members, "center") }
         centers!.append(try ServiceFailure.inside("center", try MovingCenter(view, of: count)))
         return Coordinate(latitude: 0, longitude: 0)
     }
