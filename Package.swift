@@ -50,6 +50,7 @@ let package = Package(
         .systemLibrary(name: "CLibcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CGlibc"),
+        .target(name: "CStrips"),
         .target(
             name: "Runtime",
             dependencies: [.product(name: "DequeModule", package: "swift-collections")]),
@@ -58,7 +59,7 @@ let package = Package(
         .target(
             name: "CSimdjson", dependencies: ["CJSONNodes"],
             linkerSettings: [.linkedLibrary("simdjson")]),
-        .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib"]),
+        .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib", "CStrips"]),
         .target(name: "PersistentStructures", dependencies: ["CGlibc"]),
         .target(
             name: "SpatialIndex", dependencies: ["CGlibc", "Geodesy", "PersistentStructures"]),
@@ -109,6 +110,7 @@ let package = Package(
             dependencies: [
                 "Runtime", "JSONText", "Objects", "Backend", "WriteRules", "ObjectStore",
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -135,8 +137,8 @@ let package = Package(
         .target(
             name: "QueryServer",
             dependencies: [
-                "JSONText", "Objects", "Backend", "LiveQueries", "WireProtocol", "Operations",
-                "Listeners", "Runtime",
+                "Digests", "JSONText", "Objects", "Backend", "LiveQueries", "WireProtocol",
+                "Operations", "Listeners", "Runtime",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
@@ -331,7 +333,7 @@ let package = Package(
 let layers = [
     "System": [
         "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CLibcrypto", "CLibpq", "CSimdjson",
-        "CZlib", "Runtime", "RuntimeTests",
+        "CStrips", "CZlib", "Runtime", "RuntimeTests",
     ],
     "Core": [
         "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText", "JSONTextTests",

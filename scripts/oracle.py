@@ -5,16 +5,21 @@ fields with one place and with several; attributes with values missing, unions, 
 arithmetic; then again after moves and deletions, and after a restart.
 
     scripts/oracle.py [--objects 1000000] [--queries 60] [--seed 1] [--geobucket .build/release/geobucket]
-"""
-import argparse, json, math, os, random, socket, sys, tempfile, time
+                      [--nodes 3 | --servers HOST:PORT,HOST:PORT,…]
 
-import service
+With --nodes it asks that many nodes over one PostgreSQL: what is written at the first is read at any of them, each page
+of a walk at another. --servers are nodes that run already, without a bucket `places`; these are not restarted.
+"""
+import argparse, contextlib, json, math, os, pathlib, random, socket, sys, tempfile, time
+
+import postgres, service
+from cluster_nodes import Node
 from oracle_objects import (BEYOND, CATEGORIES, RADIUS, TOLERANCE, Line, Objects, aggregate, distance, point, same)
 
 
-class Client:
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port))
+class Connection:
+    def __init__(self, host, port):
+        self.socket = socket.create_connection((host, port))
         self.lines = self.socket.makefile("rb", 1 << 20)
 
     def send(self, method, params):
@@ -35,17 +40,30 @@ class Client:
         self.send(method, params)
         return json.loads(self.lines.readline())
 
+
+class Client:
+    """Writes at the first of some servers, and reads at any of them."""
+
+    def __init__(self, addresses):
+        self.connections, self.random = [Connection(*address) for address in addresses], random.Random(7)
+
+    def call(self, method, params):
+        return self.random.choice(self.connections).call(method, params)
+
+    def answer(self, method, params):
+        return self.random.choice(self.connections).answer(method, params)
+
     def write(self, method, lines):
-        """Some hundred writes ahead of their answers."""
-        ahead = 0
+        """Some writes ahead of their answers."""
+        first, ahead = self.connections[0], 0
         for params in lines:
-            self.send(method, params)
+            first.send(method, params)
             ahead += 1
             if ahead == 8:
-                self.receive()
+                first.receive()
                 ahead -= 1
         for _ in range(ahead):
-            self.receive()
+            first.receive()
 
     def walk(self, query, limit=200, **more):
         found, key = [], None
@@ -116,6 +134,11 @@ class Check:
         found = self.client.call("bucket.count", {"bucket": "places", "bucketQuery": {"clause": clause}})["count"]
         if not expected - unsure <= found <= expected:
             self.fault(clause, f"counted {found}, not {expected}")
+        explained = {"bucket": "places", "bucketQuery": {"clause": clause}, "bestEffortLimit": 50, "analyze": True}
+        for connection in self.client.connections:
+            objects = connection.call("bucket.explain", explained)["analyze"]["objects"]
+            if objects != min(50, found):
+                self.fault(clause, f"{found} were counted, and the page that is explained has {objects}")
 
     # The kinds of queries.
 
@@ -292,25 +315,66 @@ def main():
     parser.add_argument("--objects", type=int, default=1_000_000)
     parser.add_argument("--queries", type=int, default=60, help="in each of three rounds (60)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--nodes", type=int, default=0)
+    parser.add_argument("--servers", type=lambda text: [
+        (host, int(port)) for host, port in (one.rsplit(":", 1) for one in text.split(","))])
     service.add_option(parser)
     options = parser.parse_args()
-    objects, faults = Objects(options.objects, options.seed), 0
-    with tempfile.TemporaryDirectory() as folder:
-        store = os.path.join(folder, "store.sqlite")
+    run = Run(options)
+    if options.servers:
+        run.rounds(options.servers, "stored", "moved")
+    else:
+        with tempfile.TemporaryDirectory(prefix="geobucket-oracle-") as folder:
+            (with_nodes if options.nodes else embedded)(run, options, pathlib.Path(folder))
+    print(f"oracle: {options.objects} objects, seed {options.seed}, {run.faults} faults")
+    sys.exit(run.faults != 0)
+
+
+# Looking at every document of a bucket without columns may take long here.
+FLAGS = ["--query-milliseconds", "600000"]
+
+
+def embedded(run, options, folder):
+    store = os.path.join(folder, "store.sqlite")
+    for rounds in [("stored", "moved"), ("restarted",)]:
+        with service.serving(options.geobucket, store, *FLAGS) as ports:
+            run.rounds([("127.0.0.1", ports["ready"])], *rounds)
+    service.check(options.geobucket, store)
+
+
+def with_nodes(run, options, folder):
+    """The last node starts again without its cache."""
+    with postgres.serving() as server, contextlib.ExitStack() as stack:
+        nodes = [Node(number, options.geobucket, server, folder, FLAGS) for number in range(options.nodes)]
+        for node in nodes:
+            stack.callback(node.end)
         for rounds in [("stored", "moved"), ("restarted",)]:
-            # Looking at every document of a bucket without columns may take long here.
-            with service.serving(options.geobucket, store, "--query-milliseconds", "600000") as ports:
-                client = Client(ports["ready"])
-                for name in rounds:
-                    change(client, objects, name)
-                    start, check = time.monotonic(), Check(client, objects)
-                    check.run(options.queries)
-                    faults += check.faults
-                    print(f"{name}: {options.queries} queries, {check.faults} faults, "
-                          f"{time.monotonic() - start:.0f} s", file=sys.stderr)
-        service.check(options.geobucket, store)
-    print(f"oracle: {options.objects} objects, seed {options.seed}, {faults} faults")
-    sys.exit(faults != 0)
+            for node in nodes:
+                node.start()
+            for node in nodes:
+                node.wait()
+            run.rounds([(node.host, node.port) for node in nodes], *rounds)
+            for node in nodes:
+                if node.ask("store.check", seconds=600)["problemCount"]:
+                    sys.exit(f"geobucket: node {node.number} does not check clean")
+            for node in nodes:
+                if (status := node.stop()) != 0:
+                    sys.exit(f"geobucket: node {node.number} ended with {status}")
+            nodes[-1].cache.unlink()
+
+
+class Run:
+    def __init__(self, options):
+        self.options, self.objects, self.faults = options, Objects(options.objects, options.seed), 0
+
+    def rounds(self, addresses, *names):
+        client, queries = Client(addresses), self.options.queries
+        for name in names:
+            change(client, self.objects, name)
+            start, check = time.monotonic(), Check(client, self.objects)
+            check.run(queries)
+            self.faults += check.faults
+            print(f"{name}: {queries} queries, {check.faults} faults, {time.monotonic() - start:.0f} s", file=sys.stderr)
 
 
 def change(client, objects, name):
@@ -332,4 +396,5 @@ def change(client, objects, name):
             objects.places[n] = None
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -23,31 +23,56 @@ def free_port():
         return server.getsockname()[1]
 
 
-class Postgres:
-    """What is committed survives the end of its processes. Its files are not synced to the disk."""
+def account():
+    """What a command line begins with: the server refuses to run as root."""
+    return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.getuid() == 0 else []
 
-    def __init__(self, folder, port=None):
+
+def give(folder):
+    """Makes a folder that the server may write to."""
+    folder.mkdir(exist_ok=True)
+    if os.getuid() == 0:
+        shutil.chown(folder, "postgres", "postgres")
+
+
+def url_at(*ports, host="127.0.0.1"):
+    """The address of the database behind ports that lead to its servers."""
+    servers = ",".join(f"{host}:{port}" for port in ports)
+    return f"postgresql://geo@{servers}/postgres" + ("?target_session_attrs=read-write" if len(ports) > 1 else "")
+
+
+class Postgres:
+    """What is committed survives the end of its processes. Unless it is told to be durable its files are not synced
+    to the disk.
+
+    - settings: further ones of postgresql.conf, such as listen_addresses=*
+    - standby_of: the port of the server that it copies and follows
+    - data: the folder for its tables, if they do not lie beside its write-ahead log
+    """
+
+    def __init__(self, folder, port=None, settings=(), durable=False, standby_of=None, data=None):
         self.programs, self.folder, self.port = programs(), pathlib.Path(folder), port or free_port()
-        self.data, self.log, self.process = self.folder / "data", self.folder / "log", None
-        self.folder.mkdir(exist_ok=True)
-        # The server refuses to run as root.
-        self.account = []
-        if os.getuid() == 0:
-            shutil.chown(self.folder, "postgres", "postgres")
-            self.account = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+        self.data, self.log, self.process = data or self.folder / "data", self.folder / "log", None
+        self.ports, self.logs, self.account = [self.port], [self.log], account()
+        self.settings = ["listen_addresses=127.0.0.1", f"fsync={'on' if durable else 'off'}", "max_connections=200", *settings]
+        give(self.folder)
         with open(self.log, "wb") as log:
-            subprocess.run([*self.account, f"{self.programs}/initdb", "-D", self.data, "-U", "geo", "-A", "trust",
-                            "--encoding=UTF8", "--locale=C"], check=True, stdout=log, stderr=log, cwd="/")
+            if standby_of:
+                command = ["pg_basebackup", "-D", self.data, "-h", "127.0.0.1", "-p", str(standby_of), "-U", "geo", "-R",
+                           "--checkpoint=fast"]
+            else:
+                command = ["initdb", "-D", self.data, "-U", "geo", "-A", "trust", "--encoding=UTF8", "--locale=C"]
+                command += ["-X", self.folder / "wal"] if data else []
+            subprocess.run([*self.account, f"{self.programs}/{command[0]}", *command[1:]], check=True, stdout=log,
+                           stderr=log, cwd="/")
+        if not standby_of:
+            with open(self.data / "pg_hba.conf", "a") as rules:
+                rules.write("host all all 10.77.0.0/16 trust\n")  # cluster_nodes.DistantNode
         self.start()
 
     @property
     def url(self):
-        return self.url_at(self.port)
-
-    @staticmethod
-    def url_at(port):
-        """The address of its database behind a port that leads to it."""
-        return f"postgresql://geo@127.0.0.1:{port}/postgres"
+        return url_at(self.port)
 
     def sql(self, text):
         """The rows of a statement as text, columns separated by |."""
@@ -62,7 +87,7 @@ class Postgres:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [*self.account, f"{self.programs}/postgres", "-D", self.data, "-k", self.folder, "-p", str(self.port),
-                 "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200"],
+                 *(word for setting in self.settings for word in ("-c", setting))],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True)
         deadline = time.monotonic() + READY_SECONDS
         while True:
@@ -93,6 +118,11 @@ class Postgres:
         path = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
         return [int(child) for child in pathlib.Path(path).read_text().split()]
 
+    def promote(self):
+        """Makes a standby the primary."""
+        subprocess.run([*self.account, f"{self.programs}/pg_ctl", "promote", "-D", self.data], check=True,
+                       stdout=subprocess.DEVNULL, cwd="/")
+
     def terminate_backends(self):
         """Ends every connection but the one that asks for it."""
         self.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
@@ -112,11 +142,11 @@ class Postgres:
 
 
 @contextlib.contextmanager
-def serving(port=None):
+def serving(port=None, **how):
     """A server that ends with the block; so do its files."""
     with tempfile.TemporaryDirectory(prefix="geobucket-postgres-") as folder:
         os.chmod(folder, 0o755)
-        server = Postgres(pathlib.Path(folder) / "server", port)
+        server = Postgres(pathlib.Path(folder) / "server", port, **how)
         try:
             yield server
         finally:

@@ -129,6 +129,9 @@ class Watch:
             if not self.is_partial:
                 self.state, self.order, self.couples = {}, [], {}
             for object_ in params["objects"]:
+                if self.kind == "pairs":
+                    self.couples[tuple(object_["ids"])] = object_["distance"]
+                    continue
                 if object_["_id"] in self.state:
                     raise Failure(f"{object_['_id']} stands twice in a snapshot")
                 self.state[object_["_id"]] = object_
@@ -437,7 +440,9 @@ class Run:
             if len(pending) == 60:
                 self.answer(pending)
             if self.randomness.random() < 0.1:
-                self.randomness.choice(self.watchers).client.drain()
+                client = self.randomness.choice(self.watchers).client
+                if client:
+                    client.drain()
         self.answer(pending)
 
     def answer(self, pending):

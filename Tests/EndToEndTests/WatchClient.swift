@@ -66,7 +66,7 @@ final class WatchClient {
     }
 
     /// Begins a watch; its name.
-    func start(_ params: String) throws -> String {
+    func start(params: String) throws -> String {
         let name = try call("watch.start", params)["watch"]?.string
         guard let name else { throw Failure(line: "no name") }
         return name
@@ -77,7 +77,7 @@ final class WatchClient {
         _ clause: String = #"{"type":"all"}"#, order: String = "", more: String = "",
         in bucket: String = "b1"
     ) throws -> String {
-        try start(queryParams(clause, order, more, bucket))
+        try start(params: queryParams(clause, order, more, bucket))
     }
 
     @discardableResult

@@ -11,10 +11,15 @@ import Workloads
 // Micro-benchmarks: nanoseconds and allocations of single operations, as a Markdown table.
 // One part a module; what is measured of a part stands in one function below.
 //
-//     micro [part of an operation's name, to measure no other]
+//     micro [part of an operation's name, to measure no other | corridors]
 
 let dataset = Dataset.clustered(objects: 1_000_000, seed: 1)
 let index = dataset.index()
+
+if CommandLine.arguments.dropFirst() == ["corridors"] {
+    measureCorridors()
+    exit(0)
+}
 
 print("# Micro-benchmarks\n")
 print("In process, one thread; \(dataset.count) objects where there are objects. Nanoseconds are")
@@ -27,6 +32,7 @@ measureIndex()
 try measureEngine()
 measureParser()
 measureWriter()
+if CommandLine.arguments.count == 1 { measureCorridors() }
 
 /// Prints the row of an operation, which is told its number.
 func measure(_ name: String, count: Int = 2_000, _ operation: (Int) throws -> Void) rethrows {

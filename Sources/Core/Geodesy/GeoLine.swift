@@ -9,11 +9,12 @@
 ///
 /// A value: its hash and equality are those of the numbers given. Copies share one prepared form.
 ///
-/// - Complexity: to make one O(n) for n positions; `nearest` is that of `ArcTree`.
+/// - Complexity: to make one O(n) for n positions; `nearest` O(log n + arcs about as
+///   near as the nearest one), O(n) at worst.
 /// - Note: Distances are within 5e-8 m of exact arithmetic before they are rounded. So are places
 ///   along the line for points within 1,000 km of it, if the line is not longer than the equator.
 public struct GeoLine: Sendable {
-    private let prepared: PreparedLine
+    let prepared: PreparedLine
 
     /// A line through two or more positions, in their order.
     ///
@@ -27,7 +28,7 @@ public struct GeoLine: Sendable {
     public var positions: [Coordinate] { prepared.positions }
 
     /// How long the line is.
-    public var lengthMeters: Double { prepared.begins[prepared.begins.count - 1] }
+    public var lengthMeters: Double { prepared.begins[positions.count - 1] }
 
     /// About how many nanoseconds it takes to find the nearest place of the line.
     var nearestNanoseconds: Double { searchNanoseconds + 500 }
@@ -50,20 +51,23 @@ public struct GeoLine: Sendable {
     ///
     /// Where an end of an edge is nearest, the distance is `Sphere.distance` from it, bit for bit.
     public func nearest(to position: Coordinate) -> Nearest {
-        let place = Sphere.unitVector(position)
-        let slack = Self.chordSlack
-        let first = prepared.arcs.nearest(to: place, slack: slack)
-        if first.runnerUp > first.chord + slack {
-            return prepared.nearest(to: place, of: position, onArc: first.arc)
+        nearest(to: position, measuresAlong: true)
+    }
+
+    /// `nearest(to: position).distance`.
+    func distance(to position: Coordinate) -> Distance {
+        nearest(to: position, measuresAlong: false).distance
+    }
+
+    private func nearest(to position: Coordinate, measuresAlong: Bool) -> Nearest {
+        prepared.tree.withGroups { groups in
+            var search = NearestArc(prepared, groups, to: position, measuresAlong: measuresAlong)
+            search.lookEverywhere()
+            guard let nearest = search.nearest else {
+                preconditionFailure("no arc is as near as the nearest")
+            }
+            return nearest
         }
-        var best: Nearest?
-        prepared.arcs.forEachArc(within: first.chord + slack, of: place) { arc in
-            let nearest = prepared.nearest(to: place, of: position, onArc: arc)
-            if best.map({ nearest.distance < $0.distance }) ?? true { best = nearest }
-            return true
-        }
-        guard let best else { preconditionFailure("no arc is as near as the nearest") }
-        return best
     }
 
     /// A difference between two distances in space that no rounding makes.
@@ -77,32 +81,6 @@ public struct GeoLine: Sendable {
     /// the exact ones, which is less than 0.1 micrometres, distances within 0.05, and rounding moves
     /// each of them by at most 0.5.
     static let chordSlack = 4e-13
-
-    /// The distance in space from a point near the unit sphere to the line on it, if it is less than
-    /// `bound`; else `bound`. One of at most `enough` may be that to any place of the line.
-    func chord(
-        to point: SIMD3<Double>, below bound: Double = .infinity, enough: Double = -1
-    ) -> Double {
-        prepared.arcs.nearest(to: point, below: bound, enough: enough).chord
-    }
-
-    /// Initializes a buffer with the arcs that are at most this far in space from a point near the
-    /// unit sphere, in single precision.
-    ///
-    /// - Returns: how many there are; nil if the buffer cannot hold them.
-    func collectArcs(
-        within chord: Double, of point: SIMD3<Double>,
-        into buffer: UnsafeMutableBufferPointer<SingleArc>
-    ) -> Int? {
-        var count = 0
-        let isAll = prepared.arcs.forEachArc(within: chord, of: point) { arc in
-            guard count < buffer.count else { return false }
-            buffer.initializeElement(at: count, to: prepared.singles[arc])
-            count += 1
-            return true
-        }
-        return isAll ? count : nil
-    }
 }
 
 extension GeoLine: Hashable {
@@ -118,50 +96,4 @@ extension GeoLine: Hashable {
 public struct InvalidLine: Error, Sendable, Hashable {
     /// The index of the position that is the antipode of the one before it.
     public let position: Int
-}
-
-/// What questions about a line need.
-private final class PreparedLine: Sendable {
-    let positions: [Coordinate]
-    let arcs: ArcTree
-    let singles: [SingleArc]
-    /// Metres from the beginning of the line to each position.
-    let begins: [Double]
-
-    init(_ positions: [Coordinate]) throws(InvalidLine) {
-        var arcs: [GreatCircleArc] = []
-        arcs.reserveCapacity(positions.count - 1)
-        var (begins, lost) = ([0.0], 0.0)
-        begins.reserveCapacity(positions.count)
-        for (index, (a, b)) in zip(positions, positions.dropFirst()).enumerated() {
-            guard let arc = GreatCircleArc(a, b) else { throw InvalidLine(position: index + 1) }
-            arcs.append(arc)
-            // Kahan's sum: what one addition loses goes into the next.
-            let (sum, term) = (begins[index], Sphere.meters(a, b) - lost)
-            begins.append(sum + term)
-            lost = (begins[index + 1] - sum) - term
-        }
-        self.positions = positions
-        self.arcs = ArcTree(arcs)
-        singles = arcs.map(SingleArc.init)
-        self.begins = begins
-    }
-
-    func nearest(
-        to place: SIMD3<Double>, of position: Coordinate, onArc arc: Int
-    ) -> GeoLine.Nearest {
-        let (begin, end) = (begins[arc], begins[arc + 1])
-        if let foot = arcs.arcs[arc].foot(of: place) {
-            let ahead = (begin + end) / 2 + foot.ahead * Sphere.radiusMeters
-            return GeoLine.Nearest(
-                distance: .meters(foot.beside * Sphere.radiusMeters),
-                along: .meters(min(max(ahead, begin), end)))
-        }
-        let origin = Sphere.Origin(position)
-        let first = origin.distance(to: positions[arc])
-        let last = origin.distance(to: positions[arc + 1])
-        return first <= last
-            ? GeoLine.Nearest(distance: first, along: .meters(begin))
-            : GeoLine.Nearest(distance: last, along: .meters(end))
-    }
 }

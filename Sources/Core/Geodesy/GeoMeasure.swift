@@ -15,7 +15,7 @@ public enum GeoMeasure: Sendable, Hashable {
     public func distance(to position: Coordinate) -> Distance {
         switch self {
         case .distance(let origin): origin.distance(to: position)
-        case .distanceFromLine(let line): line.nearest(to: position).distance
+        case .distanceFromLine(let line): line.distance(to: position)
         case .along(let line): line.nearest(to: position).along
         }
     }

@@ -62,20 +62,24 @@ struct GreatCircleArc: BitwiseCopyable, Sendable {
         return (x - cosine) * (x - cosine) + (y - sine) * (y - sine) + z * z
     }
 
-    /// Of a point on the sphere with its nearest place between the ends: how far away that is, and
-    /// how far in front of the middle of the arc; angles in radians. Nil if an end is as near.
-    func foot(of point: SIMD3<Double>) -> (beside: Double, ahead: Double)? {
+    /// The angle in radians from a point on the sphere to its nearest place, if that lies between the
+    /// ends; nil if an end is as near.
+    func angleBeside(_ point: SIMD3<Double>) -> Double? {
         let (x, y) = (point.dot(middle), point.dot(forward))
         guard abs(y) * cosine < x * sine else { return nil }
-        let z = point.dot(normal)
-        return (
-            Sphere.angle(sine: abs(z), cosine: (x * x + y * y).squareRoot()),
-            Sphere.angle(sine: y, cosine: x)
-        )
+        return Sphere.angle(sine: abs(point.dot(normal)), cosine: (x * x + y * y).squareRoot())
     }
 
-    /// A ball that holds the arc: its ends are on opposite sides.
-    var ball: Ball { Ball(center: middle * cosine, radius: sine) }
+    /// How far in front of the middle the nearest place of the great circle lies, in radians.
+    func angleAhead(_ point: SIMD3<Double>) -> Double {
+        Sphere.angle(sine: point.dot(forward), cosine: point.dot(middle))
+    }
+
+    /// The place so many radians in front of the middle.
+    func place(_ ahead: Double) -> SIMD3<Double> {
+        let (sine, cosine) = Sphere.sineAndCosine(ahead)
+        return middle * cosine + forward * sine
+    }
 }
 
 /// The shorter way from one meridian to another, in degrees; neither number is rounded where it is

@@ -35,6 +35,26 @@ public enum Sphere {
             sin(position.latitude * radiansPerDegree))
     }
 
+    /// The points on the unit sphere of some positions, each component within 1e-15 of the exact
+    /// one: eight at a time.
+    static func unitVectors(_ positions: [Coordinate]) -> [SIMD3<Double>] {
+        var vectors: [SIMD3<Double>] = []
+        vectors.reserveCapacity(positions.count)
+        for first in stride(from: 0, to: positions.count, by: 8) {
+            let count = min(8, positions.count - first)
+            var (latitudes, longitudes) = (SIMD8<Double>(), SIMD8<Double>())
+            for lane in 0..<count {
+                latitudes[lane] = positions[first + lane].latitude
+                longitudes[lane] = positions[first + lane].longitude
+            }
+            let (north, up) = Series.sineAndCosine(ofDegrees: latitudes)
+            let (east, ahead) = Series.sineAndCosine(ofDegrees: longitudes)
+            let (x, y) = (up * ahead, up * east)
+            for lane in 0..<count { vectors.append(SIMD3(x[lane], y[lane], north[lane])) }
+        }
+        return vectors
+    }
+
     static let radiansPerDegree = Double.pi / 180
 
     /// The angle in radians with this sine and cosine, both perhaps scaled alike.
@@ -135,6 +155,30 @@ extension Sphere {
             guard all(near .<= Series.arcSineBound) else { return nil }
             return 2 * Sphere.radiusMeters * Series.arcSine(ofRoot: near)
         }
+    }
+}
+
+extension Series {
+    /// Of eight angles from -180 through 180 degrees. They are folded to at most 45 by subtractions
+    /// that round nothing.
+    @inline(__always)
+    static func sineAndCosine(
+        ofDegrees angles: SIMD8<Double>
+    ) -> (sine: SIMD8<Double>, cosine: SIMD8<Double>) {
+        let turn = absolute(angles)
+        let isBehind = turn .> 90
+        let beside = turn.replacing(with: 180 - turn, where: isBehind)
+        let isSteep = beside .> 45
+        let angle =
+            beside.replacing(with: 90 - beside, where: isSteep) * Sphere.radiansPerDegree
+        let (less, more) = (sine(angle), cosine(angle))
+        let (sine, cosine) = (
+            less.replacing(with: more, where: isSteep), more.replacing(with: less, where: isSteep)
+        )
+        return (
+            sine.replacing(with: -sine, where: angles .< 0),
+            cosine.replacing(with: -cosine, where: isBehind)
+        )
     }
 }
 

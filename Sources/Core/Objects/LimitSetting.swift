@@ -142,6 +142,14 @@ public struct LimitSetting: Sendable {
             "milliseconds that requests wait for PostgreSQL when it does not answer",
             isPublished: false),
         LimitSetting(
+            "nodeTimeoutMilliseconds", \.nodeTimeoutMilliseconds, 100...86_400_000,
+            "milliseconds after which a node with `--copies` that is not heard of is taken for dead",
+            isPublished: false),
+        LimitSetting(
+            "heldBytes", \.heldBytes, 0...1 << 46,
+            "bytes of memory of the buckets that a node with `--copies` holds; one that would pass it is not loaded; 0: no bound",
+            isPublished: false),
+        LimitSetting(
             "connectionThreads", \.connectionThreads, 1...1_024,
             "threads that serve connections and run the reads that cost little",
             defaultText: "the processors, at most 16"),

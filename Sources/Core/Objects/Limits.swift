@@ -93,6 +93,11 @@ public struct Limits: Sendable, Equatable {
     public var followMilliseconds = 1_000
     /// Milliseconds for which requests wait for PostgreSQL when it does not answer.
     public var failoverMilliseconds = 10_000
+    /// Milliseconds after which a node of a cluster that is not heard of is taken for dead.
+    public var nodeTimeoutMilliseconds = 5_000
+    /// Bytes of memory of the buckets that a node of a cluster holds, above which it loads no more;
+    /// 0 means no limit.
+    public var heldBytes = 0
     /// Threads that serve connections and run cheap reads; `geobucket serve` uses as many as there
     /// are processors.
     public var connectionThreads = 2

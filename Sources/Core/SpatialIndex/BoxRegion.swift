@@ -26,7 +26,7 @@ struct BoxRegion: MeasurableRegion {
     }
 
     @inline(__always)
-    func nodes(_ group: UnsafeMutableRawPointer) -> Lanes {
+    func nodes(_ group: UnsafeMutableRawPointer, _ place: TreePlace) -> Lanes {
         typealias Group = TierLayout.Group
         let south = group.floats(Group.south)
         let north = group.floats(Group.north)
@@ -44,7 +44,7 @@ struct BoxRegion: MeasurableRegion {
     }
 
     @inline(__always)
-    func points(_ leaf: UnsafeMutableRawPointer) -> Lanes {
+    func points(_ leaf: UnsafeMutableRawPointer, _ place: TreePlace) -> Lanes {
         let low = eight(Leaf(base: leaf), from: 0)
         let high = eight(Leaf(base: leaf), from: 8)
         let lanes = low | high << 8
@@ -61,20 +61,20 @@ struct BoxRegion: MeasurableRegion {
         return (inLatitude .& (inFirst .| inSecond)).bits
     }
 
-    func contains(latitude: Double, longitude: Double) -> Bool {
-        latitude >= box.south && latitude <= box.north
-            && (first.contains(longitude) || second.contains(longitude))
+    func contains(_ position: Coordinate) -> Bool {
+        position.latitude >= box.south && position.latitude <= box.north
+            && (first.contains(position.longitude) || second.contains(position.longitude))
     }
 
     @inline(__always)
     func classify(_ entry: Entry) -> Lanes {
         let lanes: UInt16 =
-            contains(latitude: entry.latitude, longitude: entry.longitude) ? 1 : 0
+            contains(entry.coordinate) ? 1 : 0
         return Lanes(touched: lanes, inside: lanes)
     }
 
     @inline(__always)
-    func shares(_ group: UnsafeMutableRawPointer) -> SIMD16<Float> {
+    func shares(_ group: UnsafeMutableRawPointer, _ place: TreePlace) -> SIMD16<Float> {
         typealias Group = TierLayout.Group
         func overlap(
             _ low: SIMD16<Float>, _ high: SIMD16<Float>, _ from: Float, _ to: Float

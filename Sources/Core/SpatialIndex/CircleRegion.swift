@@ -15,7 +15,7 @@ struct CircleRegion: MeasurableRegion {
     }
 
     @inline(__always)
-    func nodes(_ group: UnsafeMutableRawPointer) -> Lanes {
+    func nodes(_ group: UnsafeMutableRawPointer, _ place: TreePlace) -> Lanes {
         let chords = NodeChords(group, center: center)
         return Lanes(
             touched: (chords.nearest .<= limits.outside).bits,
@@ -23,15 +23,14 @@ struct CircleRegion: MeasurableRegion {
     }
 
     @inline(__always)
-    func points(_ leaf: UnsafeMutableRawPointer) -> Lanes {
+    func points(_ leaf: UnsafeMutableRawPointer, _ place: TreePlace) -> Lanes {
         let chords = squaredChords(leaf, center: center)
         return Lanes(
             touched: (chords .<= limits.outside).bits, inside: (chords .<= limits.inside).bits)
     }
 
-    func contains(latitude: Double, longitude: Double) -> Bool {
-        origin.isWithin(
-            radiusMeters: radiusMeters, of: Coordinate(latitude: latitude, longitude: longitude))
+    func contains(_ position: Coordinate) -> Bool {
+        origin.isWithin(radiusMeters: radiusMeters, of: position)
     }
 
     @inline(__always)
@@ -44,7 +43,7 @@ struct CircleRegion: MeasurableRegion {
     // On a sphere, the area within a chord grows with the square of the chord. The position of the
     // limit between the nearest and the farthest corner is therefore about the share of the area.
     @inline(__always)
-    func shares(_ group: UnsafeMutableRawPointer) -> SIMD16<Float> {
+    func shares(_ group: UnsafeMutableRawPointer, _ place: TreePlace) -> SIMD16<Float> {
         let chords = NodeChords(group, center: center)
         return share(limits.outside - chords.nearest, of: chords.farthest - chords.nearest)
     }

@@ -144,6 +144,7 @@ private struct MeasuredVisit: RegionQuery {
         guard finished else { return }
         withUnsafeTemporaryAllocation(of: MeasuredPoint.self, capacity: TierLayout.fanout) {
             points in
+            let region = region.measuring(measure)
             for record in index.tiers {
                 var known: Set<Slot> = []
                 let finished = record.tier.tree.search(region, positions: true, goesOn) {
@@ -181,12 +182,11 @@ private struct MeasuredVisit: RegionQuery {
                 guard index.isLive(leaf, lane, of: record) else { continue }
                 let distance =
                     meters.map { .meters($0[lane - first]) }
-                    ?? measure.distance(to: leaf.coordinate(lane))
+                    ?? region.distance(by: measure, to: leaf.coordinate(lane), lane: lane)
                 let isIn =
                     lanes.inside >> UInt16(lane) & 1 == 1
                     || radiusMeters.map { distance.isWithin(radiusMeters: $0) }
-                        ?? region.contains(
-                            latitude: leaf.latitude(lane), longitude: leaf.longitude(lane))
+                        ?? region.contains(leaf.coordinate(lane), lane: lane)
                 guard isIn else { continue }
                 var point = MeasuredPoint(distance: distance, slot: leaf.slot(lane))
                 if record.tier.hasSeveral, Stamp.isOneOfSeveral(leaf.stamp(lane)) {
@@ -303,7 +303,7 @@ extension PointIndex {
             guard lanes.touched != 0 else { continue }
             let isIn =
                 lanes.inside != 0
-                || region.contains(latitude: entry.latitude, longitude: entry.longitude)
+                || region.contains(entry.coordinate)
             guard isIn else { continue }
             if Stamp.isOneOfSeveral(entry.stamp) {
                 guard known.insert(entry.slot).inserted else { continue }
@@ -327,7 +327,7 @@ extension PointIndex {
             let longitude = leaf.longitude(lane)
             let isIn =
                 lanes.inside >> UInt16(lane) & 1 == 1
-                || region.contains(latitude: latitude, longitude: longitude)
+                || region.contains(leaf.coordinate(lane), lane: lane)
             guard isIn else { continue }
             let slot = leaf.slot(lane)
             if record.tier.hasSeveral, Stamp.isOneOfSeveral(leaf.stamp(lane)) {

@@ -11,8 +11,8 @@ struct PolygonRegion: Region {
     }
 
     // Only nodes that the polygon's boxes touch need a test against the polygon itself.
-    func nodes(_ group: UnsafeMutableRawPointer) -> Lanes {
-        var rest = boxes.reduce(UInt16(0)) { $0 | $1.nodes(group).touched }
+    func nodes(_ group: UnsafeMutableRawPointer, _ place: TreePlace) -> Lanes {
+        var rest = boxes.reduce(UInt16(0)) { $0 | $1.nodes(group, place).touched }
         var (touched, inside) = (UInt16(0), UInt16(0))
         while rest != 0 {
             let lane = rest.trailingZeroBitCount
@@ -27,12 +27,12 @@ struct PolygonRegion: Region {
         return Lanes(touched: touched, inside: inside)
     }
 
-    func points(_ leaf: UnsafeMutableRawPointer) -> Lanes {
-        Lanes(touched: boxes.reduce(0) { $0 | $1.points(leaf).touched }, inside: 0)
+    func points(_ leaf: UnsafeMutableRawPointer, _ place: TreePlace) -> Lanes {
+        Lanes(touched: boxes.reduce(0) { $0 | $1.points(leaf, place).touched }, inside: 0)
     }
 
-    func contains(latitude: Double, longitude: Double) -> Bool {
-        polygon.contains(Coordinate(latitude: latitude, longitude: longitude))
+    func contains(_ position: Coordinate) -> Bool {
+        polygon.contains(position)
     }
 
     func classify(_ entry: Entry) -> Lanes { Lanes(touched: 1, inside: 0) }

@@ -1,13 +1,26 @@
+import Geodesy
+
 /// A region of the earth that a tree can be searched for.
 protocol Region {
     /// Classifies the boxes of a group of nodes.
-    func nodes(_ group: UnsafeMutableRawPointer) -> Lanes
+    ///
+    /// A search of a tree asks about groups and leaves depth first.
+    func nodes(_ group: UnsafeMutableRawPointer, _ place: TreePlace) -> Lanes
 
     /// Classifies the points of a leaf.
-    func points(_ leaf: UnsafeMutableRawPointer) -> Lanes
+    func points(_ leaf: UnsafeMutableRawPointer, _ place: TreePlace) -> Lanes
 
     /// Whether the point is in the region, by the exact test.
-    func contains(latitude: Double, longitude: Double) -> Bool
+    func contains(_ position: Coordinate) -> Bool
+
+    /// The same of a point of the leaf that was classified last.
+    func contains(_ position: Coordinate, lane: Int) -> Bool
+
+    /// The region for a search that needs the distances of the points it finds.
+    func measuring(_ measure: GeoMeasure) -> Self
+
+    /// The distance, by that measure, of a point in the region and in the leaf classified last.
+    func distance(by measure: GeoMeasure, to position: Coordinate, lane: Int) -> Distance
 
     /// Classifies a point outside the trees. `contains` decides for points that are touched but not
     /// inside.
@@ -17,10 +30,32 @@ protocol Region {
     func estimate(in index: PointIndex) -> Int
 }
 
+extension Region {
+    @inline(__always)
+    func contains(_ position: Coordinate, lane: Int) -> Bool { contains(position) }
+
+    @inline(__always)
+    func measuring(_ measure: GeoMeasure) -> Self { self }
+
+    @inline(__always)
+    func distance(by measure: GeoMeasure, to position: Coordinate, lane: Int) -> Distance {
+        measure.distance(to: position)
+    }
+}
+
+/// Where a group or a leaf is in a tree.
+struct TreePlace {
+    /// -1 for a leaf.
+    let level: Int
+    /// The lane in the group above; nil for the root.
+    let lane: Int?
+}
+
 /// A region whose share of a node is cheap to estimate.
 protocol MeasurableRegion: Region {
     /// The estimated fraction of each touched node's points that lie in the region, 0…1.
-    func shares(_ group: UnsafeMutableRawPointer) -> SIMD16<Float>
+    /// They were classified, and groups below perhaps too since.
+    func shares(_ group: UnsafeMutableRawPointer, _ place: TreePlace) -> SIMD16<Float>
 }
 
 extension MeasurableRegion {

@@ -41,7 +41,9 @@ extension TierTree {
                 }
                 let base = leaf(number)
                 let lanes =
-                    pending.isInside ? Lanes(touched: 0xffff, inside: 0xffff) : region.points(base)
+                    pending.isInside
+                    ? Lanes(touched: 0xffff, inside: 0xffff)
+                    : region.points(base, place(number, level: -1))
                 let used = lanes.first(entryCount(ofLeaf: number))
                 if used.touched != 0 {
                     guard report(Leaf(base: base), used) else { return false }
@@ -61,7 +63,7 @@ extension TierTree {
         let lanes =
             pending.isInside
             ? Lanes(touched: 0xffff, inside: 0xffff)
-            : region.nodes(group(number, level: level))
+            : region.nodes(group(number, level: level), place(number, level: level))
         let used = lanes.first(childCount(ofGroup: number, level: level))
         var rest = used.touched
         while rest != 0 {
@@ -116,7 +118,7 @@ extension TierTree {
     private func count<R: Region>(
         _ region: R, group number: Int, level: Int, _ isOver: () -> Bool
     ) -> Int? {
-        let lanes = region.nodes(group(number, level: level))
+        let lanes = region.nodes(group(number, level: level), place(number, level: level))
             .first(childCount(ofGroup: number, level: level))
         var total = 0
         var rest = lanes.touched
@@ -140,15 +142,14 @@ extension TierTree {
 
     private func count<R: Region>(_ region: R, leaf number: Int) -> Int {
         let points = Leaf(base: leaf(number))
-        let lanes = region.points(points.base).first(entryCount(ofLeaf: number))
+        let lanes = region.points(points.base, place(number, level: -1)).first(
+            entryCount(ofLeaf: number))
         var total = lanes.inside.nonzeroBitCount
         var rest = lanes.touched & ~lanes.inside
         while rest != 0 {
             let lane = rest.trailingZeroBitCount
             rest &= rest - 1
-            let isIn = region.contains(
-                latitude: points.latitude(lane), longitude: points.longitude(lane))
-            if isIn { total += 1 }
+            if region.contains(points.coordinate(lane), lane: lane) { total += 1 }
         }
         return total
     }
@@ -165,8 +166,9 @@ extension TierTree {
     ) -> Double {
         budget -= 1
         let boxes = group(number, level: level)
-        let lanes = region.nodes(boxes).first(childCount(ofGroup: number, level: level))
-        lazy var shares = region.shares(boxes)
+        let place = place(number, level: level)
+        let lanes = region.nodes(boxes, place).first(childCount(ofGroup: number, level: level))
+        lazy var shares = region.shares(boxes, place)
         var total = 0.0
         var rest = lanes.touched
         while rest != 0 {
@@ -183,5 +185,11 @@ extension TierTree {
             }
         }
         return total
+    }
+
+    /// Where a group or a leaf is.
+    @inline(__always)
+    private func place(_ number: Int, level: Int) -> TreePlace {
+        TreePlace(level: level, lane: level == levels - 1 ? nil : number & 15)
     }
 }

@@ -4,7 +4,7 @@ import PlainJSON
 ///
 /// Only the service knows what a method needs, takes and does: that is its `Method`, in Operations.
 public enum MethodName: Int, Sendable, CaseIterable {
-    case info, ping, statistics, login
+    case info, ping, statistics, route, login
     case listBuckets, count, query, explain, clusters, fields, export, deleteBucket, deleteWhere
     case create, put, patch, get, delete, putMany
     case startWatch, moveWatch, syncWatch, stopWatch
@@ -22,6 +22,7 @@ public enum MethodName: Int, Sendable, CaseIterable {
         case .info: ("server.info", true)
         case .ping: ("server.ping", true)
         case .statistics: ("server.stats", true)
+        case .route: ("server.route", true)
         case .login: ("auth.login", false)
         case .listBuckets: ("bucket.list", true)
         case .count: ("bucket.count", true)

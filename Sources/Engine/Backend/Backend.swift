@@ -12,7 +12,7 @@ public protocol Backend: Sendable {
     /// The name of the store in `server.info`.
     var storeName: String { get }
 
-    /// Whether every read may begin at once, unless it has to see a certain change.
+    /// Whether reads may begin now without asking `mayRead`, unless they have to see a certain change.
     var readsAtOnce: Bool { get }
 
     /// What answers to writes give as the number of the last change, for reads elsewhere; nil if
@@ -22,14 +22,19 @@ public protocol Backend: Sendable {
     /// Whether the backend can answer now; if not, a load balancer should send requests elsewhere.
     var isReady: Bool { get }
 
-    /// Whether a read may begin now.
+    /// Which nodes hold which buckets; nil if this one has all of them.
+    var placement: (any BucketPlacement)? { get }
+
+    /// Whether some reads may begin now.
     ///
     /// - Parameters:
-    ///   - change: the read has to see this change; nil if it has to see what was answered before.
-    ///   - ready: if the result is false, called once when the read may begin, on a thread of the
-    ///     backend's choice; with the reason if it may not.
+    ///   - count: the number of reads.
+    ///   - change: they have to see this change; nil if they have to see what was answered before.
+    ///   - ready: if the result is false, called once when they may begin, on a thread of the
+    ///     backend's choice; with the reason if they may not.
     func mayRead(
-        atLeast change: ChangeNumber?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+        _ count: Int, atLeast change: ChangeNumber?,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
     ) -> Bool
 
     /// Checks and plans a read.

@@ -44,16 +44,48 @@ public struct ClusterStatistics: Sendable, Equatable {
     /// How far the node's clock is ahead of the store's, in milliseconds.
     public var skewMilliseconds: Int64 = 0
 
+    /// The part of all buckets that the node holds; nil if it holds every one.
+    public var share: ShareStatistics?
+
+    /// Statistics in which every number is 0.
+    public init() {}
+
+    /// Each number and its name on the wire.
+    public var parts: [(name: StaticString, value: Int)] { ownParts + (share?.parts ?? []) }
+
+    private var ownParts: [(name: StaticString, value: Int)] {
+        [
+            ("applied", Int(applied)), ("head", Int(head)),
+            ("lagMilliseconds", Int(lagMilliseconds)),
+            ("roundTripMicroseconds", Int(roundTripMicroseconds)), ("batches", batches),
+            ("rebuilds", rebuilds), ("skewMilliseconds", Int(skewMilliseconds)),
+        ]
+    }
+}
+
+/// The part of all buckets that a node holds.
+public struct ShareStatistics: Sendable, Equatable {
+    /// The nodes that are alive, this one included.
+    public var nodes = 0
+    /// The number of buckets that the node holds.
+    public var held = 0
+    /// The number of buckets that it loads or is going to load.
+    public var loading = 0
+    /// How often it has loaded a bucket since its start.
+    public var loads = 0
+    /// How often it has let go of a bucket.
+    public var releases = 0
+    /// The number of buckets that it does not load because they do not fit.
+    public var refused = 0
+
     /// Statistics in which every number is 0.
     public init() {}
 
     /// Each number and its name on the wire.
     public var parts: [(name: StaticString, value: Int)] {
         [
-            ("applied", Int(applied)), ("head", Int(head)),
-            ("lagMilliseconds", Int(lagMilliseconds)),
-            ("roundTripMicroseconds", Int(roundTripMicroseconds)), ("batches", batches),
-            ("rebuilds", rebuilds), ("skewMilliseconds", Int(skewMilliseconds)),
+            ("nodes", nodes), ("heldBuckets", held), ("loadingBuckets", loading),
+            ("loads", loads), ("releases", releases), ("refusedBuckets", refused),
         ]
     }
 }

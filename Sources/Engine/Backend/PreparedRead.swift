@@ -25,6 +25,26 @@ public enum ReadRequest: Sendable {
         in: BucketScope, after: BucketName?, where: @Sendable (BucketName) -> Bool)
 }
 
+extension ReadRequest {
+    /// The bucket that it reads; nil if it lists buckets.
+    public var bucket: BucketName? {
+        switch self {
+        case .page(_, let bucket, _), .count(_, let bucket, _), .aggregation(_, let bucket, _),
+            .explanation(_, let bucket, _):
+            bucket
+        case .buckets: nil
+        }
+    }
+
+    /// The same request; a list has only those buckets that satisfy a condition besides.
+    public func limited(
+        to isListed: @escaping @Sendable (BucketName) -> Bool
+    ) -> ReadRequest {
+        guard case .buckets(let scope, let last, let condition) = self else { return self }
+        return .buckets(in: scope, after: last, where: { condition($0) && isListed($0) })
+    }
+}
+
 /// A read that has been checked and planned. Its cost is known, so its owner can choose the thread
 /// on which it runs.
 ///

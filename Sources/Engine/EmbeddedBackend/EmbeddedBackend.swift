@@ -15,9 +15,9 @@ import Runtime
 public final class EmbeddedBackend: Backend {
     /// `sqlite`.
     public let storeName = "sqlite"
-    private let store: ObjectStore
-    private let engine: InMemoryEngine
-    private let writer: Writer
+    let store: ObjectStore
+    let engine: InMemoryEngine
+    let writer: Writer
     private let exports: Exports
     private let housekeeping: Housekeeping
     private let backupSlot = BackupSlot()
@@ -102,9 +102,10 @@ public final class EmbeddedBackend: Backend {
     /// True.
     public let isReady = true
 
-    /// True, unless the read has to see a change that has not happened.
+    /// True, unless the reads have to see a change that has not happened.
     public func mayRead(
-        atLeast change: ChangeNumber?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+        _ count: Int, atLeast change: ChangeNumber?,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
     ) -> Bool {
         guard let change else { return true }
         let last = engine.change

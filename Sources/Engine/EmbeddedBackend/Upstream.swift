@@ -1,5 +1,6 @@
 import Backend
 import ObjectStore
+import Objects
 import WriteRules
 
 /// The truth that several stores share. A store that has an upstream holds a copy of it: every
@@ -20,12 +21,20 @@ public protocol Upstream: Sendable {
         after change: ChangeNumber, keys: [String]
     ) throws(StoreFailure) -> any UpstreamTransaction
 
+    /// Why this store must not judge writes to a bucket; nil if it may.
+    func refusal(of bucket: BucketName) -> ServiceFailure?
+
     /// Called when a state has become visible in this store.
     func published(_ changes: SharedChanges)
 
     /// Deletes some tombstones and requests that are older than two times, in milliseconds since
     /// 1970.
     func forget(tombstonesBefore: Int64, requestsBefore: Int64) throws(StoreFailure)
+}
+
+extension Upstream {
+    /// Nil: the store is a copy of everything.
+    public func refusal(of bucket: BucketName) -> ServiceFailure? { nil }
 }
 
 /// A transaction of an upstream. It also keeps the writes that were done under a key.

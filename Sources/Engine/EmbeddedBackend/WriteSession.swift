@@ -19,13 +19,16 @@ final class WriteSession: TransactionState {
     /// Whether the engine already keeps all former documents, so that deleted documents need not be
     /// handed to it.
     private let isAllSuperseded: Bool
+    private let upstream: (any Upstream)?
     private var buckets: [BucketName: Int64] = [:]
     private let parser: JSONParser
 
     init(
         transaction: StoreTransaction, engine: InMemoryEngine, parser: JSONParser,
-        isAllSuperseded: Bool, requests: (any RequestLedger)? = nil
+        isAllSuperseded: Bool, upstream: (any Upstream)? = nil,
+        requests: (any RequestLedger)? = nil
     ) {
+        self.upstream = upstream
         self.transaction = transaction
         self.engine = engine
         self.parser = parser
@@ -76,8 +79,10 @@ final class WriteSession: TransactionState {
         at now: Int64, atMost count: Int
     ) throws -> [(bucket: BucketName, creation: ChangeNumber)] {
         try transaction.expired(at: now, atMost: Int64(count)).filter {
+            // Only who judges writes to a bucket knows what has expired there.
+            if let upstream, upstream.refusal(of: $0.bucket) != nil { return false }
             // A damaged row may have a wrong expiry time, so it is never removed as expired.
-            try transaction.row(creation: $0.creation)?.isWhole ?? true
+            return try transaction.row(creation: $0.creation)?.isWhole ?? true
         }
     }
 
@@ -152,7 +157,10 @@ final class WriteSession: TransactionState {
             try delete(tombstones, in: bucket)
         }
         for bucket in changes.deletedBuckets { try deleteBucket(bucket.name) }
-        for bucket in changes.buckets { _ = try createBucket(bucket.name) }
+        for bucket in changes.buckets {
+            _ = try createBucket(bucket.name)
+            nextSnapshot.createBucket(bucket.name)
+        }
         try transaction.add(changes.fields)
         for object in changes.objects { try apply(object) }
         transaction.advance(to: changes.change)

@@ -29,14 +29,14 @@ final class Writer: Sendable {
         var isScheduled = false
     }
 
-    private let store: ObjectStore
-    private let engine: InMemoryEngine
+    let store: ObjectStore
+    let engine: InMemoryEngine
     private let upstream: (any Upstream)?
     private let limits: Limits
-    private let tuning: InMemoryEngine.Tuning
+    let tuning: InMemoryEngine.Tuning
     private let logger: Logger
     private let now: @Sendable () -> Int64
-    private let thread = WorkThread("writer", .writer)
+    let thread = WorkThread("writer", .writer)
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
     private let committed = Atomic(0)
@@ -176,12 +176,12 @@ final class Writer: Sendable {
             let answers = try transact(
                 deletingMany: deletesMany(group[0].write), keys: keys(of: group)
             ) { evaluator in
-                var answers = try group.map { try evaluator.perform($0.write, key: $0.key) }
+                var answers = try group.map { try perform($0, evaluator) }
                 while group.count <= count, ContinuousClock.now < end,
                     let next = take(following: group[0])
                 {
                     group.append(next)
-                    answers.append(try evaluator.perform(next.write, key: next.key))
+                    answers.append(try perform(next, evaluator))
                 }
                 return answers
             }
@@ -192,6 +192,14 @@ final class Writer: Sendable {
         } catch {
             fail(group, error, joinedBy: count)
         }
+    }
+
+    /// Judges a write on the state of the transaction, unless the store lacks its bucket.
+    private func perform(
+        _ pending: Pending, _ evaluator: WriteEvaluator<WriteSession>
+    ) throws -> Result<WriteAnswer, ServiceFailure> {
+        if let refusal = upstream?.refusal(of: pending.write.bucket) { return .failure(refusal) }
+        return try evaluator.perform(pending.write, key: pending.key)
     }
 
     /// One write may have caused the failure of a whole group, so each write is retried in its own
@@ -274,7 +282,7 @@ final class Writer: Sendable {
                 if shared != nil { transaction.beginJournal() }
                 let session = WriteSession(
                     transaction: transaction, engine: engine, parser: parser,
-                    isAllSuperseded: isAllSuperseded, requests: shared)
+                    isAllSuperseded: isAllSuperseded, upstream: upstream, requests: shared)
                 let evaluator = WriteEvaluator(
                     on: session, at: time, limits: limits, parser: parser
                 ) {
@@ -310,7 +318,7 @@ final class Writer: Sendable {
         return SharedChanges(to: state, by: changes)
     }
 
-    private func publish(_ session: WriteSession) {
+    func publish(_ session: WriteSession) {
         let start = ContinuousClock.now
         engine.publish(session.nextSnapshot, upTo: session.lastChange)
         metrics.published(since: start)
@@ -324,7 +332,7 @@ final class Writer: Sendable {
     }
 
     /// Applies the part of some changes that the store does not have yet.
-    private func apply(_ shared: SharedChanges) throws(StoreFailure) {
+    func apply(_ shared: SharedChanges) throws(StoreFailure) {
         guard shared.state.change > engine.change else { return }
         let changes = shared.changes.after(engine.change)
         let deletesMany = changes.tombstones.count > tuning.objectsForFreezing

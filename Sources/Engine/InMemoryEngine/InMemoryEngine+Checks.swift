@@ -11,6 +11,9 @@ extension InMemoryEngine {
     /// The number of objects that the engine holds for a bucket, including expired objects.
     public func count(of bucket: BucketName) -> Int { present().count(of: bucket) }
 
+    /// Whether a bucket exists.
+    public func has(_ bucket: BucketName) -> Bool { snapshot.bucket(bucket) != nil }
+
     /// One sentence for each broken invariant of any bucket.
     public func violations() -> [String] { present().violations() }
 }

@@ -79,6 +79,9 @@ public final class NextSnapshot {
         changes.append(.upsert(object, text: text))
     }
 
+    /// Creates a bucket, unless it exists.
+    public func createBucket(_ name: BucketName) { work(on: name) }
+
     /// Deletes the objects that these changes created. All of them have to be in the bucket.
     ///
     /// - Parameter numbers: the change that deletes each of them.

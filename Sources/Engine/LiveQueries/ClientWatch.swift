@@ -76,9 +76,12 @@ final class ClientWatch {
         self.request = request
     }
 
+    /// The memory of the events that wait. A snapshot in their place would free it.
+    var effectBytes: Int { effects.bytes + (later?.bytes ?? 0) }
+
     /// The memory of what waits.
     var waitingBytes: Int {
-        effects.bytes + (later?.bytes ?? 0) + (piece?.bytes.count ?? 0)
+        effectBytes + (piece?.bytes.count ?? 0)
             + (list?.change == toldList?.change ? 0 : list?.bytes ?? 0)
     }
 

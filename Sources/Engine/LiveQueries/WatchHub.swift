@@ -113,7 +113,7 @@ public final class WatchHub: Sendable {
     func awaitState(atLeast change: ChangeNumber? = nil) throws(ServiceFailure) {
         let outcome = Mutex<ServiceFailure?>(nil)
         let done = DispatchSemaphore(value: 0)
-        let mayRead = backend.mayRead(atLeast: change) { failure in
+        let mayRead = backend.mayRead(1, atLeast: change) { failure in
             outcome.withLock { $0 = failure }
             done.signal()
         }
@@ -135,7 +135,7 @@ public final class WatchHub: Sendable {
                 }
             }
         }
-        if backend.mayRead(atLeast: nil, match) { match(nil) }
+        if backend.mayRead(1, atLeast: nil, match) { match(nil) }
     }
 
     /// The token of a change.

@@ -21,8 +21,20 @@ public final class WatchSession: Sendable {
         var isClosed = false
         /// The memory of what waits.
         var bytes = 0
+        /// The part of it that is events.
+        var effectBytes = 0
         /// When a watch may have to show that it lives, in nanoseconds of the monotonic clock.
         var beatDue = Int64.max
+
+        /// Counts the memory that `body` adds to a watch or frees.
+        mutating func counting<Result>(_ watch: ClientWatch, _ body: () -> Result) -> Result {
+            let (all, effects) = (watch.waitingBytes, watch.effectBytes)
+            defer {
+                bytes += watch.waitingBytes - all
+                effectBytes += watch.effectBytes - effects
+            }
+            return body()
+        }
     }
 
     let hub: WatchHub
@@ -51,10 +63,8 @@ public final class WatchSession: Sendable {
         var consequences = Consequences()
         let result = state.withLock { state -> Result? in
             guard let watch = state.watches[number] else { return nil }
-            let before = watch.waitingBytes
-            let result = body(watch)
-            state.bytes += watch.waitingBytes - before
-            if state.bytes > hub.limits.watchBytes { relieve(&state, &consequences) }
+            let result = state.counting(watch) { body(watch) }
+            if state.effectBytes > hub.limits.watchBytes { relieve(&state, &consequences) }
             enqueue(watch, &state, &consequences)
             return result
         }
@@ -90,12 +100,11 @@ public final class WatchSession: Sendable {
 
     /// Lets the watches begin again that hold most, until the rest is within the limit.
     private func relieve(_ state: inout State, _ consequences: inout Consequences) {
-        while state.bytes > hub.limits.watchBytes,
+        while state.effectBytes > hub.limits.watchBytes,
             let watch = state.watches.values.filter(\.canBeRelieved)
-                .max(by: { $0.waitingBytes < $1.waitingBytes })
+                .max(by: { $0.effectBytes < $1.effectBytes })
         {
-            state.bytes -= watch.waitingBytes
-            watch.forget()
+            state.counting(watch) { watch.forget() }
             watch.stage = .lost(.slow)
             hub.resyncs.add(1, ordering: .relaxed)
             enqueue(watch, &state, &consequences)
@@ -208,9 +217,9 @@ public final class WatchSession: Sendable {
                 }
                 guard let watch = state.watches[number] else { return .some(.none) }
                 watch.isQueued = false
-                let before = watch.waitingBytes
-                let notification = take(from: watch, matched, now, &follow)
-                state.bytes += watch.waitingBytes - before
+                let notification = state.counting(watch) {
+                    take(from: watch, matched, now, &follow)
+                }
                 if case .end = notification { remove(watch, &state) }
                 enqueue(watch, &state, &consequences)
                 return notification
@@ -304,8 +313,7 @@ public final class WatchSession: Sendable {
 
     /// Ends what a watch waits for.
     private func remove(_ watch: ClientWatch, _ state: inout State) {
-        state.bytes -= watch.waitingBytes
-        watch.forget()
+        state.counting(watch) { watch.forget() }
         state.watches[watch.number] = nil
         state.names[watch.name] = nil
         hub.release()
@@ -393,7 +401,7 @@ extension ClientWatch {
     fileprivate var canBeRelieved: Bool {
         switch stage {
         case .preparing, .lost, .awaiting, .ended: false
-        case .telling, .live: waitingBytes > 0
+        case .telling, .live: effectBytes > 0
         }
     }
 }

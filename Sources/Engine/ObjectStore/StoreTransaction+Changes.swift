@@ -9,10 +9,10 @@ extension StoreTransaction {
             .bind(1, name).bind(2, blob: value).run()
     }
 
-    /// Adds the field paths that points may refer to.
+    /// Adds the field paths that points may refer to. Some may be there.
     public func add(_ fields: [StoreChanges.Field]) throws {
         for field in fields {
-            try SQLStatement(db, "INSERT INTO geo_field (number, path) VALUES (?1, ?2)")
+            try SQLStatement(db, "INSERT OR IGNORE INTO geo_field (number, path) VALUES (?1, ?2)")
                 .bind(1, field.number).bind(2, text: field.path.utf8).run()
         }
     }
@@ -40,6 +40,27 @@ extension StoreTransaction {
             if former?.metadata.expires != nil { try setExpiry(of: object.creation, to: nil) }
         }
         try add(object)
+    }
+
+    /// Erases some objects as if they had never been there.
+    public func erase(_ creations: some Sequence<ChangeNumber>) throws {
+        let statement = try SQLStatement(db, "DELETE FROM object WHERE creation = ?1")
+        for creation in creations {
+            try statement.bind(1, Int64(creation)).run()
+            try setExpiry(of: creation, to: nil)
+        }
+    }
+
+    /// Erases a bucket and its objects as if they had never been there.
+    ///
+    /// - Complexity: O(objects of all buckets).
+    public func erase(_ name: BucketName) throws {
+        guard let number = try bucket(name) else { return }
+        let objects = "SELECT creation FROM object WHERE bucket = ?1"
+        try SQLStatement(db, "DELETE FROM expiry WHERE creation IN (\(objects))")
+            .bind(1, number).run()
+        try SQLStatement(db, "DELETE FROM object WHERE bucket = ?1").bind(1, number).run()
+        try deleteBucket(number, named: name)
     }
 
     /// The points of an object.

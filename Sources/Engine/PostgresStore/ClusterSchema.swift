@@ -16,6 +16,8 @@ enum ClusterSchema {
     /// - `batch` has the transactions that led to the states of the last hour, so that a node finds
     ///   out whether its state is one of them, and whether a transaction was done whose answer it has
     ///   not received.
+    /// - `node` has the nodes that hold a part of the buckets: their addresses for clients and for
+    ///   other nodes, how many buckets they still have to load, and when they were last seen.
     private static let migrations = [
         """
         CREATE TABLE setting (name text PRIMARY KEY, value bytea NOT NULL);
@@ -72,7 +74,16 @@ enum ClusterSchema {
             digest bytea NOT NULL,
             answer bytea NOT NULL
         );
+        """,
         """
+        CREATE TABLE node (
+            id uuid PRIMARY KEY,
+            client text NOT NULL,
+            peer text NOT NULL,
+            loading bigint NOT NULL,
+            seen timestamptz NOT NULL
+        );
+        """,
     ]
 
     /// Creates or migrates the tables, unless they are as this program needs them.

@@ -8,8 +8,14 @@ extension ClusterTables {
     /// Holds the present state until `release`, and passes on its buckets and field paths, then its
     /// objects in the order of creation.
     ///
+    /// - Parameters:
+    ///   - buckets: the names of the buckets that are wanted, as far as they exist; nil for all.
+    ///   - count: the most objects that are passed on at once.
     /// - Returns: the state, without changes.
-    public func copy(_ body: (StorePart) throws -> Void) throws -> Tail {
+    public func copy(
+        only buckets: [BucketName]? = nil, atOnce count: Int = copiedAtOnce,
+        _ body: (StorePart) throws -> Void
+    ) throws -> Tail {
         let rows = try run(
             [
                 PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
@@ -21,28 +27,48 @@ extension ClusterTables {
         let none = StoreChanges(after: head.change)
         var part = none
         Self.readNames(rows[4], rows[5], into: &part)
+        let condition = try buckets.map { try self.condition($0, &part) } ?? "true"
         try body(.changes(part))
         part = none
         let sql = """
             COPY (SELECT \(ObjectColumns.list)
                 FROM object JOIN bucket ON bucket.number = object.bucket
-                ORDER BY object.creation) TO STDOUT (FORMAT binary)
+                WHERE \(condition) ORDER BY object.creation) TO STDOUT (FORMAT binary)
             """
         try connection.copy(sql, answerTime) { bytes in
             guard let object = try ObjectColumns.object(copied: bytes) else { return }
             part.objects.append(object)
-            if part.objects.count == Self.copiedAtOnce {
+            if part.objects.count == count {
                 try body(.changes(part))
                 part.objects.removeAll(keepingCapacity: true)
             }
         }
         try body(.changes(part))
         return Tail(
-            head: head, past: .known, changes: none,
-            batch: rows[6].count == 0 ? nil : UUIDBytes(rows[6].bytes(0, 0)))
+            head: head, past: .known, changes: none, batch: Self.batch(rows[6]))
     }
 
-    private static let copiedAtOnce = 10_000
+    /// The objects that a copy passes on at once.
+    public static let copiedAtOnce = 10_000
+
+    /// The condition that an object is in one of some buckets, and the buckets that exist. A copy
+    /// takes no parameters, so the condition has their numbers.
+    private func condition(
+        _ buckets: [BucketName], _ part: inout StoreChanges
+    ) throws(PostgresFailure) -> String {
+        let rows = try run([
+            PostgresStatement(
+                "SELECT number, name, change FROM bucket WHERE name = ANY ($1)",
+                .texts(buckets.map { Optional($0.text) }))
+        ])[0]
+        part.buckets = (0..<rows.count).map {
+            StoreChanges.Bucket(
+                name: BucketName(trusted: rows.text($0, 1)),
+                change: ChangeNumber(rows.int($0, 2)))
+        }
+        let numbers = (0..<rows.count).map { "\(rows.int($0, 0))" }
+        return "object.bucket = ANY ('{\(numbers.joined(separator: ","))}'::bigint[])"
+    }
 
     /// Passes on the tombstones and requests of the state that is held.
     public func history(_ body: (StorePart) throws -> Void) throws {

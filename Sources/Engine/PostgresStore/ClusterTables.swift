@@ -163,29 +163,48 @@ public final class ClusterTables {
 
     /// What was changed after a change, at one state.
     ///
-    /// - Parameter batch: the batch that led to the change; nil if there was none.
+    /// - Parameters:
+    ///   - batch: the batch that led to the change; nil if there was none.
+    ///   - filter: what is wanted of the changes; nil for all of them.
     public func tail(
-        after change: ChangeNumber, _ batch: UUIDBytes?
+        after change: ChangeNumber, _ batch: UUIDBytes?, _ filter: ChangeFilter? = nil
     ) throws(PostgresFailure) -> Tail {
-        let rows = try run(
-            [
-                PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-                Self.headStatement, Self.pastStatement(batch, of: change),
-            ] + Self.changesStatements(after: change) + [PostgresStatement("COMMIT")])
-        return Self.tail(rows[1...])
+        let begin = [
+            PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            Self.headStatement, Self.pastStatement(batch, of: change),
+        ]
+        let end = [PostgresStatement("COMMIT")]
+        let changes = Self.changesStatements(after: change, filter)
+        guard filter != nil else { return try tail(run(begin + changes + end)[1...], nil) }
+        let tail = try tail(run(begin + changes)[1...], filter)
+        _ = try run(end)
+        return tail
     }
 
-    /// Reads the rows of the head, the batch and the changes.
-    static func tail(_ rows: ArraySlice<PostgresRows>) -> Tail {
+    /// Reads the rows of the head, the batch and the changes. With a filter it fetches what is
+    /// wanted, so the transaction that the rows are from must not have ended.
+    func tail(
+        _ rows: ArraySlice<PostgresRows>, _ filter: ChangeFilter?
+    ) throws(PostgresFailure) -> Tail {
         let first = rows.startIndex
-        let head = head(rows[first])
-        let (changes, last) = changes(rows[(first + 2)...], to: head.change)
-        return Tail(
-            head: head, past: past(rows[first + 1]), changes: changes, batch: last)
+        let head = Self.head(rows[first])
+        let past = Self.past(rows[first + 1])
+        guard let filter else {
+            let (changes, last) = Self.changes(rows[(first + 2)...], to: head.change)
+            return Tail(head: head, past: past, changes: changes, batch: last)
+        }
+        var changes = StoreChanges(after: head.change)
+        Self.readNames(rows[first + 2], rows[first + 3], into: &changes)
+        Self.readTombstones(rows[first + 4], into: &changes)
+        filter.apply(to: &changes)
+        changes.objects = try objects(in: rows[first + 5], filter)
+        return Tail(head: head, past: past, changes: changes, batch: Self.batch(rows[first + 6]))
     }
 
-    /// The statements whose rows `changes(_:to:)` reads, from one state or one after the other.
-    static func changesStatements(after change: ChangeNumber) -> [PostgresStatement] {
+    /// The statements whose rows `tail(_:_:)` reads, from one state or one after the other.
+    static func changesStatements(
+        after change: ChangeNumber, _ filter: ChangeFilter? = nil
+    ) -> [PostgresStatement] {
         let parameter = PostgresParameter.int(Int64(change))
         return nameStatements(after: change) + [
             PostgresStatement(
@@ -193,7 +212,7 @@ public final class ClusterTables {
                 SELECT change, creation, bucket, id, deleted FROM tombstone WHERE change > $1
                 ORDER BY change
                 """, parameter),
-            PostgresStatement(changedObjects, parameter),
+            PostgresStatement(filter == nil ? changedObjects : changedPlaces, parameter),
             lastBatchStatement,
         ]
     }
@@ -240,7 +259,12 @@ public final class ClusterTables {
         readTombstones(rows.next()!, into: &changes)
         let (objects, batch) = (rows.next()!, rows.next()!)
         changes.objects = (0..<objects.count).map { ObjectColumns.object(objects, $0) }
-        return (changes, batch.count == 0 ? nil : UUIDBytes(batch.bytes(0, 0)))
+        return (changes, Self.batch(batch))
+    }
+
+    /// The batch in the row of `lastBatchStatement`.
+    static func batch(_ rows: PostgresRows) -> UUIDBytes? {
+        rows.count == 0 ? nil : UUIDBytes(rows.bytes(0, 0))
     }
 
     static func readTombstones(_ rows: PostgresRows, into changes: inout StoreChanges) {
@@ -264,15 +288,15 @@ public final class ClusterTables {
     /// Holds the present state for `digests`, as long as the connection, and says what was changed
     /// after a change.
     public func snapshot(
-        after change: ChangeNumber, _ batch: UUIDBytes?
+        after change: ChangeNumber, _ batch: UUIDBytes?, _ filter: ChangeFilter? = nil
     ) throws(PostgresFailure) -> Tail {
         let rows = try run(
             [
                 PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
                 PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
                 Self.headStatement, Self.pastStatement(batch, of: change),
-            ] + Self.changesStatements(after: change))
-        return Self.tail(rows[2...])
+            ] + Self.changesStatements(after: change, filter))
+        return try tail(rows[2...], filter)
     }
 
     /// The digest of each bucket at the state that is held.

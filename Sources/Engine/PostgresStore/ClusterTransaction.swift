@@ -20,8 +20,10 @@ public final class ClusterTransaction {
     /// - Parameters:
     ///   - batch: the batch that led to the change; nil if there was none.
     ///   - keys: the request keys that will probably be looked up.
+    ///   - filter: what is wanted of the changes; nil for all of them.
     public init(
-        _ tables: ClusterTables, after change: ChangeNumber, _ batch: UUIDBytes?, keys: [String]
+        _ tables: ClusterTables, after change: ChangeNumber, _ batch: UUIDBytes?, keys: [String],
+        _ filter: ChangeFilter? = nil
     ) throws(PostgresFailure) {
         self.tables = tables
         var statements = [
@@ -30,10 +32,10 @@ public final class ClusterTransaction {
             // What follows sees everything that was committed before the lock was granted.
             ClusterTables.pastStatement(batch, of: change),
         ]
-        statements += ClusterTables.changesStatements(after: change)
+        statements += ClusterTables.changesStatements(after: change, filter)
         if !keys.isEmpty { statements += FoundRequests.statements(keys: keys) }
         let rows = try Self.lock(tables, statements)
-        tail = ClusterTables.tail(rows[1...7])
+        tail = try tables.tail(rows[1...7], filter)
         requests = FoundRequests()
         if !keys.isEmpty { requests.take(rows[8...], keys: keys) }
     }

@@ -41,6 +41,14 @@ public struct PostgresAddress: Sendable {
 
     /// The address without user, password and options, for logs.
     public var summary: String {
+        let parts = parts
+        let host = parts["host"] ?? parts["hostaddr"] ?? "the local socket"
+        return "\(parts["dbname"] ?? "the default database") at \(host)"
+            + (parts["port"].map { ":\($0)" } ?? "")
+    }
+
+    /// The options of the URL by keyword.
+    private var parts: [String: String] {
         var parts: [String: String] = [:]
         if let options = PQconninfoParse(url, nil) {
             defer { PQconninfoFree(options) }
@@ -52,22 +60,51 @@ public struct PostgresAddress: Sendable {
                 option += 1
             }
         }
-        let host = parts["host"] ?? parts["hostaddr"] ?? "the local socket"
-        return "\(parts["dbname"] ?? "the default database") at \(host)"
-            + (parts["port"].map { ":\($0)" } ?? "")
+        return parts
     }
 
-    /// Connects, or fails to; the caller owns the result. Options of the URL take precedence over
-    /// these. libpq turns to the next server after `connect_timeout` only if it connects by itself,
-    /// not if its caller polls.
-    func connect() -> OpaquePointer? {
-        let options = [
+    /// For each server of the URL the options that name it alone. Options that the URL lacks are
+    /// left to libpq.
+    var servers: [[(keyword: String, value: String)]] {
+        let parts = parts
+        let lists = ["host", "hostaddr", "port"].compactMap { keyword in
+            parts[keyword].map {
+                (keyword, $0.split(separator: ",", omittingEmptySubsequences: false))
+            }
+        }
+        let count = lists.map(\.1.count).max() ?? 1
+        return (0..<count).map { number in
+            // One port may be that of all servers.
+            lists.map { ($0, String($1.count == 1 ? $1[0] : $1[min(number, $1.count - 1)])) }
+        }
+    }
+
+    /// Connects to the first server that accepts and takes writes; the caller owns the result, or
+    /// gets nil and the reason of each server.
+    ///
+    /// libpq alone would not turn to the next server if one accepts the connection and then ends
+    /// it, as a proxy does whose own server is down.
+    func connect() -> (OpaquePointer?, reasons: String) {
+        var reasons = ""
+        for server in servers {
+            guard let handle = connect(to: server) else { return (nil, "out of memory") }
+            if PQstatus(handle) == CONNECTION_OK { return (handle, "") }
+            reasons += PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+            PQfinish(handle)
+        }
+        return (nil, reasons)
+    }
+
+    /// Options of the URL take precedence over these, except the last.
+    private func connect(to server: [(keyword: String, value: String)]) -> OpaquePointer? {
+        let options: [(keyword: String, value: String)] = [
             ("connect_timeout", "3"), ("application_name", "geobucket"), ("keepalives_idle", "5"),
             ("keepalives_interval", "2"), ("keepalives_count", "3"),
             ("target_session_attrs", "read-write"), ("dbname", url), ("client_encoding", "UTF8"),
         ]
-        return Self.withStrings(options.map(\.0)) { keywords in
-            Self.withStrings(options.map(\.1)) { values in
+        let all = options + server
+        return Self.withStrings(all.map(\.keyword)) { keywords in
+            Self.withStrings(all.map(\.value)) { values in
                 PQconnectdbParams(keywords, values, 1)
             }
         }

@@ -21,10 +21,10 @@ final class PostgresConnection {
     ///
     /// - Throws: `.unavailable` if none does.
     init(_ address: PostgresAddress) throws(PostgresFailure) {
-        guard let handle = address.connect() else { throw .unavailable("out of memory") }
-        self.handle = handle
+        let (connected, reasons) = address.connect()
+        guard let handle = connected else { throw .unavailable(Self.line(reasons)) }
         // From here on `deinit` ends the connection, even if this throws.
-        guard PQstatus(handle) == CONNECTION_OK else { throw failure }
+        self.handle = handle
         PQsetnonblocking(handle, 1)
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
         guard PQenterPipelineMode(handle) == 1 else {

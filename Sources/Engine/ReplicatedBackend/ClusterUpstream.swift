@@ -14,6 +14,7 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     private let address: PostgresAddress
     private let limits: Limits
     private let applied: AppliedState
+    private let share: NodeShare?
     private let diverged: @Sendable (Divergence) -> Void
     private var tables: ClusterTables?
     private var outage: Outage
@@ -25,12 +26,13 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
 
     /// - Parameter diverged: called when PostgreSQL no longer has what this node has.
     init(
-        _ address: PostgresAddress, _ limits: Limits, _ applied: AppliedState,
+        _ address: PostgresAddress, _ limits: Limits, _ applied: AppliedState, _ share: NodeShare?,
         diverged: @escaping @Sendable (Divergence) -> Void
     ) {
         self.address = address
         self.limits = limits
         self.applied = applied
+        self.share = share
         self.diverged = diverged
         outage = Outage(limit: .milliseconds(limits.failoverMilliseconds))
     }
@@ -42,9 +44,10 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         after change: ChangeNumber, keys: [String]
     ) throws(StoreFailure) -> any UpstreamTransaction {
         let state = applied.reached
+        let filter = share?.filter(after: change)
         let transaction = try retrying { tables throws(PostgresFailure) in
             try ClusterTransaction(
-                tables, after: change, state.stateMark?.batch, keys: keys)
+                tables, after: change, state.stateMark?.batch, keys: keys, filter)
         }
         try check(transaction.tail, against: state)
         return NodeTransaction(transaction, of: self)
@@ -52,6 +55,10 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
 
     /// The epoch. It stays the same while the node lives.
     var history: [UInt8] { applied.reached.stateMark?.epoch.bytes ?? [] }
+
+    func refusal(of bucket: BucketName) -> ServiceFailure? {
+        share?.held.holds(bucket) == false ? .notHeld(bucket) : nil
+    }
 
     func published(_ changes: SharedChanges) { applied.reach(changes.state) }
 
@@ -71,7 +78,9 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     /// this transaction has it.
     func wasDone(_ batch: UUIDBytes, after change: ChangeNumber) throws(StoreFailure) -> Bool {
         try retrying { tables throws(PostgresFailure) in
-            try ClusterTransaction(tables, after: change, batch, keys: []).tail.past == .known
+            try ClusterTransaction(
+                tables, after: change, batch, keys: [], share?.filter(after: change)
+            ).tail.past == .known
         }
     }
 

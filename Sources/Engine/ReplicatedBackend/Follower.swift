@@ -16,6 +16,8 @@ final class Follower: @unchecked Sendable {
     private let limits: Limits
     private let applied: AppliedState
     private let backend: EmbeddedBackend
+    private let share: NodeShare?
+    private let steps: FollowingSteps
     private let logger: Logger
     private let diverged: @Sendable (Divergence) -> Void
     private let thread = WorkThread("follower", .writer)
@@ -36,13 +38,16 @@ final class Follower: @unchecked Sendable {
 
     init(
         _ address: PostgresAddress, _ limits: Limits, _ applied: AppliedState,
-        of backend: EmbeddedBackend, logger: Logger,
+        of backend: EmbeddedBackend, _ share: NodeShare?, _ steps: FollowingSteps,
+        logger: Logger,
         diverged: @escaping @Sendable (Divergence) -> Void
     ) {
         self.address = address
         self.limits = limits
         self.applied = applied
         self.backend = backend
+        self.share = share
+        self.steps = steps
         self.logger = logger
         self.diverged = diverged
     }
@@ -78,21 +83,9 @@ final class Follower: @unchecked Sendable {
     /// Takes over what is new, and waits for the next change.
     private func follow() throws {
         let tables = try connected()
-        let begin = ContinuousClock.now
-        let state = applied.reached
-        let (head, past) = try tables.head(after: state.change, state.stateMark?.batch)
-        if let divergence = Divergence(of: state, from: head, past) {
-            return diverged(divergence)
-        }
-        if head.change != state.change {
-            // This node's own writer may have moved on meanwhile.
-            let tail = try tables.tail(after: state.change, state.stateMark?.batch)
-            if let divergence = tail.divergence(from: state) { return diverged(divergence) }
-            try backend.follow(tail.shared)
-            applied.see(tail.head.change, at: begin)
-        } else {
-            applied.see(head.change, at: begin)
-        }
+        var divergence: Divergence?
+        try steps.alone { divergence = try takeOver(tables) }
+        if let divergence { return diverged(divergence) }
         try noteClock(tables)
         let end = ContinuousClock.now + interval
         while !isStopped.load(ordering: .relaxed), ContinuousClock.now < end {
@@ -100,6 +93,27 @@ final class Follower: @unchecked Sendable {
             if let change, change > applied.reached.change { return }
             refuseLate()
         }
+    }
+
+    /// Takes over what is new.
+    ///
+    /// - Returns: why PostgreSQL does not continue the node's state; nil if it does.
+    private func takeOver(_ tables: ClusterTables) throws -> Divergence? {
+        let begin = ContinuousClock.now
+        let state = applied.reached
+        let (head, past) = try tables.head(after: state.change, state.stateMark?.batch)
+        if let divergence = Divergence(of: state, from: head, past) { return divergence }
+        guard head.change != state.change else {
+            applied.see(head.change, at: begin)
+            return nil
+        }
+        // This node's own writer may have moved on meanwhile.
+        let tail = try tables.tail(
+            after: state.change, state.stateMark?.batch, share?.filter(after: state.change))
+        if let divergence = tail.divergence(from: state) { return divergence }
+        try backend.follow(tail.shared)
+        applied.see(tail.head.change, at: begin)
+        return nil
     }
 
     private func connected() throws(PostgresFailure) -> ClusterTables {

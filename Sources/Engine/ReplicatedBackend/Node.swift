@@ -10,6 +10,9 @@ import PostgresStore
 final class Node: Sendable {
     let backend: EmbeddedBackend
     let applied: AppliedState
+    /// The part of the buckets that the node holds; nil if it holds all of them.
+    let share: NodeShare?
+    private let loader: BucketLoader?
     private let upstream: ClusterUpstream
     private let looks: HeadLooks
     private let follower: Follower
@@ -17,7 +20,7 @@ final class Node: Sendable {
     /// - Parameter diverged: called when PostgreSQL no longer continues the node's state.
     init(
         _ configuration: ReplicatedBackend.Configuration, _ tables: ClusterTables, limits: Limits,
-        logger: Logger, now: @escaping @Sendable () -> Int64,
+        _ membership: Membership?, logger: Logger, now: @escaping @Sendable () -> Int64,
         progress: @escaping @Sendable (Int) -> Void,
         diverged: @escaping @Sendable (Divergence, AppliedState) -> Void
     ) throws {
@@ -26,21 +29,38 @@ final class Node: Sendable {
                 "synchronous_commit is off in PostgreSQL: its loss of power loses answered writes")
         }
         if configuration.keepsGeometry { try tables.keepPlaces() }
-        let cache = NodeCache(configuration.cache, logger: logger, progress: progress)
-        let applied = AppliedState(try cache.prepare(tables))
+        let part = membership.map { membership in
+            // With a bound, buckets are copied one by one, as long as they fit.
+            NodeCache.Share(id: membership.id) {
+                limits.heldBytes == 0 && membership.isOwn($0)
+            }
+        }
+        let (state, buckets) = try NodeCache(
+            configuration.cache, part, logger: logger, progress: progress
+        ).prepare(tables)
+        let applied = AppliedState(state)
+        let share = membership.map { NodeShare(HeldBuckets(buckets), $0) }
+        self.share = share
         let address = configuration.address
         let report: @Sendable (Divergence) -> Void = { diverged($0, applied) }
         self.applied = applied
-        upstream = ClusterUpstream(address, limits, applied, diverged: report)
+        upstream = ClusterUpstream(address, limits, applied, share, diverged: report)
         backend = try EmbeddedBackend(
             path: configuration.cache, durability: .none, upstream: upstream, limits: limits,
             logger: logger, tuning: configuration.tuning, now: now)
         looks = HeadLooks(address, limits, applied)
+        let steps = FollowingSteps()
         follower = Follower(
-            address, limits, applied, of: backend, logger: logger, diverged: report)
+            address, limits, applied, of: backend, share, steps, logger: logger, diverged: report)
+        loader = share.map { [backend] in
+            BucketLoader(
+                address, limits, $0.membership, $0.held, applied, of: backend, steps,
+                logger: logger, diverged: report)
+        }
+        if let loader { share?.connect(loader) }
         let begin = ContinuousClock.now
-        let state = applied.reached
-        let tail = try tables.tail(after: state.change, state.stateMark?.batch)
+        let tail = try tables.tail(
+            after: state.change, state.stateMark?.batch, share?.filter(after: state.change))
         if tail.divergence(from: state) == nil {
             try backend.follow(tail.shared)
             applied.see(tail.head.change, at: begin)
@@ -48,32 +68,50 @@ final class Node: Sendable {
     }
 
     /// Begins to follow.
-    func start() { follower.start() }
+    func start() {
+        follower.start()
+        loader?.start()
+    }
+
+    /// Runs a look at a bucket, if the node holds the bucket all the while.
+    func looking<Result>(
+        at bucket: BucketName, _ body: () throws(ServiceFailure) -> Result
+    ) throws(ServiceFailure) -> Result {
+        guard let held = share?.held else { return try body() }
+        guard let ticket = held.ticket(of: bucket) else { throw .notHeld(bucket) }
+        let result = try body()
+        guard held.ticket(of: bucket) == ticket else { throw .notHeld(bucket) }
+        return result
+    }
 
     /// Ends what follows and what waits. Writes that were submitted are still committed if
     /// PostgreSQL answers at once.
     func close() throws(StoreFailure) {
         upstream.stop()
+        loader?.stop()
         follower.stop()
         looks.stop()
         applied.end(ServiceFailure(.temporarilyUnavailable, "this node stops, or is being rebuilt"))
         try backend.close()
     }
 
-    /// Whether a read may begin now.
+    /// Whether some reads may begin now.
     func mayRead(
-        _ reads: ReplicatedBackend.Reads, atLeast change: ChangeNumber?, _ limits: Limits,
+        _ count: Int, _ reads: ReplicatedBackend.Reads, atLeast change: ChangeNumber?,
+        _ limits: Limits,
         _ ready: @escaping AppliedState.Ready
     ) -> Bool {
-        if let change {
+        let deadline = ContinuousClock.now + .milliseconds(limits.queryMilliseconds)
+        switch (reads, change) {
+        case (.latest, let change):
+            looks.ask(count) { [applied] failure in
+                guard failure == nil, let change else { return ready(failure) }
+                applied.wait([.init(change: change, deadline: deadline, ready: ready)])
+            }
+        case (.local, let change?):
             if change <= applied.reached.change { return true }
-            let deadline = ContinuousClock.now + .milliseconds(limits.queryMilliseconds)
             applied.wait([.init(change: change, deadline: deadline, ready: ready)])
-            return false
-        }
-        switch reads {
-        case .latest: looks.ask(ready)
-        case .local:
+        case (.local, nil):
             guard applied.lag() > .milliseconds(limits.followMilliseconds) else { return true }
             ready(
                 ServiceFailure(
@@ -93,6 +131,10 @@ final class Node: Sendable {
         cluster.roundTripMicroseconds = looks.roundTripMicroseconds
         cluster.batches = upstream.batches.load(ordering: .relaxed)
         cluster.skewMilliseconds = follower.skewMilliseconds
+        if let share {
+            cluster.share = share.held.statistics
+            cluster.share?.nodes = share.membership.view.nodes.count
+        }
         statistics.cluster = cluster
         return statistics
     }
@@ -103,12 +145,19 @@ final class Node: Sendable {
     ) throws(ServiceFailure) -> CheckReport {
         do {
             let tables = try ClusterTables(address, answerTime: .seconds(600))
-            var (report, copy) = try backend.check(until: stop) { [applied] in
+            var held: Set<BucketName>?
+            var (report, copy) = try backend.check(until: stop) { [applied, share] in
                 let state = applied.reached
-                return try tables.snapshot(after: state.change, state.stateMark?.batch).shared
+                held = share?.held.names
+                return try tables.snapshot(
+                    after: state.change, state.stateMark?.batch,
+                    share?.filter(after: state.change)
+                ).shared
             }
+            let isCompared = { (bucket: BucketName) in held?.contains(bucket) ?? true }
             report.problems += Self.differences(
-                theirs: try tables.digests(), ours: try copy.digests())
+                theirs: try tables.digests().filter { isCompared($0.key) },
+                ours: try copy.digests().filter { isCompared($0.key) })
             return report
         } catch let failure as ServiceFailure {
             throw failure

@@ -11,13 +11,27 @@ import PostgresStore
 /// The file is not synced, so after a loss of power it may be damaged in ways that nobody notices.
 /// It is therefore used only while the machine runs that wrote it.
 struct NodeCache {
+    /// The part of the tables that a node copies.
+    struct Share {
+        /// Identifies the node, also after a restart.
+        let id: UUIDBytes
+        /// Whether a bucket is part of a new copy.
+        let isWanted: (BucketName) -> Bool
+    }
+
     let path: String
+    /// Nil if the node copies everything.
+    private let share: Share?
     private let logger: Logger
     private let progress: @Sendable (Int) -> Void
 
     /// - Parameter progress: called from time to time with the number of objects copied.
-    init(_ path: String, logger: Logger, progress: @escaping @Sendable (Int) -> Void) {
+    init(
+        _ path: String, _ share: Share?, logger: Logger,
+        progress: @escaping @Sendable (Int) -> Void
+    ) {
         self.path = path
+        self.share = share
         self.logger = logger
         self.progress = progress
     }
@@ -25,12 +39,12 @@ struct NodeCache {
     /// Makes the file a copy of the tables at some state: the copy that is there, if it continues
     /// what PostgreSQL has, or a new one.
     ///
-    /// - Returns: the state of the copy.
-    func prepare(_ tables: ClusterTables) throws -> SharedState {
+    /// - Returns: the state of the copy, and its buckets.
+    func prepare(_ tables: ClusterTables) throws -> (state: SharedState, buckets: [BucketName]) {
         if FileManager.default.fileExists(atPath: path) {
             do {
-                let (state, reason) = try present(tables)
-                if let state { return state }
+                let (found, reason) = try present(tables)
+                if let found { return found }
                 logger.notice("the cache is made anew", metadata: ["reason": "\(reason)"])
             } catch let failure as StoreFailure {
                 guard failure.isDamage else { throw failure }
@@ -44,7 +58,7 @@ struct NodeCache {
     /// The state of the copy that is there, or why it cannot be used.
     private func present(
         _ tables: ClusterTables
-    ) throws -> (SharedState?, reason: String) {
+    ) throws -> ((SharedState, [BucketName])?, reason: String) {
         let store = try ObjectStore(path: path, durability: .none)
         defer { try? store.close() }
         guard let mark = try store.setting(SharedState.setting), StateMark(mark) != nil else {
@@ -53,11 +67,53 @@ struct NodeCache {
         guard try store.setting(Self.machine) == Self.presentMachine else {
             return (nil, "the machine has been restarted since, and the cache is not synced")
         }
+        if share == nil, try store.setting(Self.identity) != nil {
+            return (nil, "it has only some of the buckets")
+        }
         let change = try store.scan { try $0.lastChange() }
         let state = SharedState(change: change, mark: mark)
         let (head, past) = try tables.head(after: change, state.stateMark?.batch)
-        let divergence = Divergence(of: state, from: head, past)
-        return (divergence == nil ? state : nil, divergence?.description ?? "")
+        if let divergence = Divergence(of: state, from: head, past) {
+            return (nil, divergence.description)
+        }
+        try complete(store)
+        return ((state, try store.scan { $0.buckets }), "")
+    }
+
+    /// Removes what was on its way in or out when the node ended.
+    private func complete(_ store: ObjectStore) throws {
+        guard let share else { return }
+        let names = try store.setting(Self.incomplete).map(Self.names) ?? []
+        try store.write { transaction in
+            for name in names { try transaction.erase(name) }
+            try transaction.set(Self.incomplete, to: Self.list([]))
+            try transaction.set(Self.identity, to: share.id.bytes)
+        }
+    }
+
+    /// The setting with the buckets that the file has only in part.
+    static let incomplete = "incomplete buckets"
+    /// The setting that identifies a node that has only some of the buckets.
+    private static let identity = "node"
+
+    /// The value of a setting that lists buckets.
+    static func list(_ names: [BucketName]) -> [UInt8] {
+        Array(names.map { $0.text + "\n" }.joined().utf8) + [UInt8(ascii: "\n")]
+    }
+
+    private static func names(_ value: [UInt8]) -> [BucketName] {
+        value.split(separator: UInt8(ascii: "\n")).map {
+            BucketName(trusted: String(decoding: $0, as: UTF8.self))
+        }
+    }
+
+    /// What identifies the node that the file at a path belongs to; nil if there is none.
+    static func identity(at path: String) -> UUIDBytes? {
+        guard FileManager.default.fileExists(atPath: path),
+            let store = try? ObjectStore(path: path, durability: .none)
+        else { return nil }
+        defer { try? store.close() }
+        return (try? store.setting(identity)).flatMap { $0 }.flatMap { UUIDBytes($0) }
     }
 
     private static let machine = "machine"
@@ -74,12 +130,15 @@ struct NodeCache {
     }
 
     /// Copies the tables at one state.
-    private func copy(_ tables: ClusterTables) throws -> SharedState {
+    private func copy(
+        _ tables: ClusterTables
+    ) throws -> (state: SharedState, buckets: [BucketName]) {
         let store = try ObjectStore(path: path, durability: .none)
         do {
             let state = try fill(store, from: tables)
+            let buckets = try store.scan { $0.buckets }
             try store.close()
-            return state
+            return (state, buckets)
         } catch {
             try? store.close()
             remove()
@@ -90,8 +149,10 @@ struct NodeCache {
     private func fill(_ store: ObjectStore, from tables: ClusterTables) throws -> SharedState {
         try store.set("page key secret", to: try tables.secret())
         if let machine = Self.presentMachine { try store.set(Self.machine, to: machine) }
+        if let share { try store.set(Self.identity, to: share.id.bytes) }
         var count = 0
-        let tail = try tables.copy { part in
+        let names = try share.map { try tables.bucketNames().filter($0.isWanted) }
+        let tail = try tables.copy(only: names) { part in
             try store.write { try $0.add(part) }
             count += part.objects
             progress(count)

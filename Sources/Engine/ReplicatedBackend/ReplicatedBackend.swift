@@ -33,6 +33,8 @@ public final class ReplicatedBackend: Backend {
         public var cache: String
         /// What reads may miss.
         public var reads: Reads
+        /// The number of nodes that hold each bucket; 0: each node holds every one.
+        public var copies = 0
         /// Whether PostgreSQL keeps the points as geographies too.
         public var keepsGeometry = false
         /// Thresholds and batch sizes of background work.
@@ -56,6 +58,8 @@ public final class ReplicatedBackend: Backend {
     private let node = Mutex<Node?>(nil)
     /// Who is told of every state, of whichever node.
     private let observer = Mutex<(any StateObserver)?>(nil)
+    /// Nil if each node holds every bucket.
+    private let membership: Membership?
     private let rebuilding = WorkThread("rebuild", .background)
     private let rebuilds = Atomic(0)
     private let isClosed = Atomic(false)
@@ -78,14 +82,44 @@ public final class ReplicatedBackend: Backend {
         self.logger = logger
         self.now = now
         self.progress = progress
-        let first = try build(until: .now + .milliseconds(limits.failoverMilliseconds))
+        let deadline = ContinuousClock.now + .milliseconds(limits.failoverMilliseconds)
+        membership =
+            configuration.copies == 0
+            ? nil
+            : try Self.attempting(until: deadline) {
+                let tables = try Self.connect(configuration, limits)
+                return Membership(
+                    id: NodeCache.identity(at: configuration.cache) ?? .random(),
+                    copies: configuration.copies,
+                    others: try tables.nodes(timeout: limits.nodeTimeoutMilliseconds),
+                    configuration.address, limits, logger)
+            }
+        let first = try build(until: deadline)
         node.withLock { $0 = first }
         first.start()
+    }
+
+    /// Tells clients and other nodes the addresses of this one, unless every node holds every
+    /// bucket. From then on this node is to hold its part of the buckets.
+    public func announce(client: String, peer: String) {
+        membership?.start(client: client, peer: peer)
+    }
+
+    /// Which nodes hold which buckets; nil if each holds every one.
+    public var placement: (any BucketPlacement)? {
+        membership.map { membership in
+            NodePlacement(
+                membership: membership, configuration: configuration, limits: limits
+            ) { [weak self] in
+                self?.node.withLock { $0 }?.share
+            }
+        }
     }
 
     /// Waits for the submitted writes, then closes the cache.
     public func close() throws(StoreFailure) {
         isClosed.store(true, ordering: .relaxed)
+        membership?.stop()
         rebuilding.drain()
         let last = node.withLock { node in
             defer { node = nil }
@@ -101,18 +135,32 @@ public final class ReplicatedBackend: Backend {
 
     /// Builds a node, trying again until a time while PostgreSQL does not answer.
     private func build(until deadline: ContinuousClock.Instant) throws(StoreFailure) -> Node {
+        let isOver = { [self] in isClosed.load(ordering: .relaxed) }
+        return try Self.attempting(until: deadline, unless: isOver) {
+            try Node(
+                configuration, try Self.connect(configuration, limits), limits: limits, membership,
+                logger: logger, now: now, progress: progress
+            ) { [weak self] divergence, applied in self?.rebuild(divergence, of: applied) }
+        }
+    }
+
+    private static func connect(
+        _ configuration: Configuration, _ limits: Limits
+    ) throws(PostgresFailure) -> ClusterTables {
+        try ClusterTables(
+            configuration.address, answerTime: .milliseconds(limits.failoverMilliseconds))
+    }
+
+    /// Runs `body`, again and again until a time while PostgreSQL does not answer.
+    private static func attempting<Result>(
+        until deadline: ContinuousClock.Instant, unless isOver: () -> Bool = { false },
+        _ body: () throws -> Result
+    ) throws(StoreFailure) -> Result {
         while true {
             do {
-                let tables = try ClusterTables(
-                    configuration.address,
-                    answerTime: .milliseconds(limits.failoverMilliseconds))
-                return try Node(
-                    configuration, tables, limits: limits, logger: logger, now: now,
-                    progress: progress
-                ) { [weak self] divergence, applied in self?.rebuild(divergence, of: applied) }
+                return try body()
             } catch let failure as PostgresFailure {
-                guard case .unavailable = failure, ContinuousClock.now < deadline,
-                    !isClosed.load(ordering: .relaxed)
+                guard case .unavailable = failure, ContinuousClock.now < deadline, !isOver()
                 else { throw StoreFailure(failure) }
                 pause(Outage.pause)
             } catch let failure as StoreFailure {
@@ -161,9 +209,7 @@ public final class ReplicatedBackend: Backend {
     private func endEpoch(of state: SharedState) throws(StoreFailure) {
         guard let epoch = state.stateMark?.epoch else { return }
         do throws(PostgresFailure) {
-            try ClusterTables(
-                configuration.address, answerTime: .milliseconds(limits.failoverMilliseconds)
-            ).endEpoch(epoch)
+            try Self.connect(configuration, limits).endEpoch(epoch)
         } catch {
             throw StoreFailure(error)
         }
@@ -180,20 +226,22 @@ public final class ReplicatedBackend: Backend {
 
     // MARK: Reads
 
-    /// False: a read asks PostgreSQL first, or finds out whether the node is behind.
-    public let readsAtOnce = false
+    /// Whether reads are local and the node is not behind.
+    public var readsAtOnce: Bool { configuration.reads == .local && isReady }
 
     /// The number that a read on another node may ask for; nil if all reads see what was answered.
     public var answeredChange: ChangeNumber? {
         configuration.reads == .latest ? nil : node.withLock { $0 }?.applied.reached.change
     }
 
-    /// Whether a read may begin now; see `Reads`.
+    /// Whether reads may begin now; see `Reads`.
     public func mayRead(
-        atLeast change: ChangeNumber?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+        _ count: Int, atLeast change: ChangeNumber?,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
     ) -> Bool {
         do throws(ServiceFailure) {
-            return try present().mayRead(configuration.reads, atLeast: change, limits, ready)
+            return try present().mayRead(
+                count, configuration.reads, atLeast: change, limits, ready)
         } catch {
             ready(error)
             return false
@@ -203,7 +251,13 @@ public final class ReplicatedBackend: Backend {
     /// Checks and plans a read on the node's present state.
     public func prepare(_ request: consuming ReadRequest) throws(ServiceFailure) -> any PreparedRead
     {
-        try present().backend.prepare(request)
+        let node = try present()
+        guard let share = node.share else { return try node.backend.prepare(request) }
+        let shared = request.limited(to: { share.held.holds($0) })
+        guard let bucket = shared.bucket else { return try node.backend.prepare(shared) }
+        return try node.looking(at: bucket) { () throws(ServiceFailure) in
+            try node.backend.prepare(shared)
+        }
     }
 
     /// Appends a whole object as clients read it.
@@ -212,12 +266,18 @@ public final class ReplicatedBackend: Backend {
     public func get(
         _ id: ObjectID, in bucket: BucketName, into writer: inout JSONWriter
     ) throws(ServiceFailure) {
-        try present().backend.get(id, in: bucket, into: &writer)
+        let node = try present()
+        try node.looking(at: bucket) { () throws(ServiceFailure) in
+            try node.backend.get(id, in: bucket, into: &writer)
+        }
     }
 
     /// Holds the present state of a bucket so that it can be read piece by piece.
     public func export(_ bucket: BucketName) throws(ServiceFailure) -> any BucketExport {
-        try present().backend.export(bucket)
+        let node = try present()
+        return try node.looking(at: bucket) { () throws(ServiceFailure) in
+            try node.backend.export(bucket)
+        }
     }
 
     // MARK: Writes

@@ -16,14 +16,30 @@ public enum MetricCatalogue {
             "geobucket_cluster_head_change",
             "The number of the last change that the shared store was seen to have."
         ),
+        ("geobucket_cluster_held_buckets", "Buckets that this node answers for."),
         (
             "geobucket_cluster_lag_seconds",
             "For how long this node may have lacked something that the shared store has."
         ),
         (
+            "geobucket_cluster_loading_buckets",
+            "Buckets that this node is to hold and has not loaded yet."
+        ),
+        ("geobucket_cluster_loads", "How often this node has loaded a bucket."),
+        ("geobucket_cluster_nodes", "Nodes that share the buckets and are alive."),
+        (
+            "geobucket_cluster_passed_on_requests",
+            "Requests that this node has passed on to nodes that hold their buckets."
+        ),
+        (
             "geobucket_cluster_rebuilds",
             "How often this node has thrown away its state because the shared store had lost it."
         ),
+        (
+            "geobucket_cluster_refused_buckets",
+            "Buckets that this node ought to hold and that do not fit."
+        ),
+        ("geobucket_cluster_releases", "How often this node has let go of a bucket."),
         (
             "geobucket_cluster_round_trip_seconds",
             "The time of the last question to the shared store and its answer."

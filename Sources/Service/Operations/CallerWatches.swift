@@ -91,10 +91,9 @@ public final class CallerWatches: Sendable {
     private func wake() { state.withLock { $0.wake }?() }
 
     private func session(with watch: String) throws(ServiceFailure) -> WatchSession {
-        guard let session else {
+        guard let session, !session.isEmpty else {
             throw ServiceFailure(
-                .invalidInputData, "there is no watch \(quoted(watch)) on this connection",
-                at: "watch")
+                .invalidInputData, "the connection has no watch \(quoted(watch))", at: "watch")
         }
         return session
     }
@@ -121,16 +120,15 @@ public final class CallerWatches: Sendable {
         return change
     }
 
-    func sync(
-        _ watch: String,
-        _ ready: @escaping @Sendable (Result<ChangeNumber, ServiceFailure>) -> Void
-    ) throws(ServiceFailure) {
-        try session(with: watch).sync(watch, ready)
+    /// How to wait until everything is among what `next` returns.
+    func sync(_ watch: String) throws(ServiceFailure) -> Preparation.Wait {
+        let session = try session(with: watch)
+        return { ready in session.sync(watch, ready) }
     }
 
     func stop(_ watch: String) throws(ServiceFailure) { try session(with: watch).stop(watch) }
 
-    // MARK: Permission
+    // MARK: Review
 
     /// Ends the watches that the caller may no longer have. Compares, unless the login has changed.
     ///
@@ -148,5 +146,12 @@ public final class CallerWatches: Sendable {
         }
         let failure = ServiceFailure(.notAllowed, "a bucket of the watch is not within your reach")
         session.end(failure, unless: grant.reaches)
+    }
+
+    /// Ends the watches of buckets that this node is not to hold any more.
+    func review(_ placement: any BucketPlacement) {
+        let failure = ServiceFailure(
+            .temporarilyUnavailable, "the bucket moves to other nodes; watch it there")
+        session?.end(failure, unless: placement.isToHold)
     }
 }

@@ -21,6 +21,7 @@ public final class Counters: Sendable {
     private let open = Mutex<(count: Int, byAddress: [String: Int])>((0, [:]))
     private let accepted = Atomic<Int>(0)
     private let refused = Atomic<Int>(0)
+    private let passed = Atomic<Int>(0)
 
     private let metrics: RequestMetrics
     private let acceptedMetric = Counter(label: "geobucket_connections_accepted_total")
@@ -45,6 +46,12 @@ public final class Counters: Sendable {
 
     /// Counts a slow read.
     public func countSlow() { metrics.recordSlow() }
+
+    /// Counts a request that is passed on to another node, which counts it by its method.
+    public func countPassedOn() { passed.add(1, ordering: .relaxed) }
+
+    /// The number of requests that were passed on to other nodes.
+    var passedOn: Int { passed.load(ordering: .relaxed) }
 
     var openConnections: Int { open.withLock { $0.count } }
 

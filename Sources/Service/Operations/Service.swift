@@ -21,6 +21,8 @@ public final class Service: Sendable {
     let backend: any Backend
     /// The watches of all callers.
     public let watches: WatchHub
+    /// Which nodes hold which buckets; nil if this one has all of them.
+    public let placement: (any BucketPlacement)?
     let admission: AdmissionControl
     private let isChecking = Atomic(false)
     private let started = ContinuousClock.now
@@ -37,6 +39,7 @@ public final class Service: Sendable {
     ) {
         self.health = health
         self.backend = backend
+        placement = backend.placement
         self.limits = limits
         watches = WatchHub(backend: backend, limits: limits, logger: logger)
         admission = AdmissionControl(access: access, limits: limits, clock: clock)
@@ -52,12 +55,13 @@ public final class Service: Sendable {
         change == nil && (backend.readsAtOnce || !read.seesObjects)
     }
 
-    /// Whether a read may begin now. If not, `ready` is called once, on any thread, when it may, or
-    /// with the reason why it may not.
+    /// Whether some reads may begin now. If not, `ready` is called once, on any thread, when they
+    /// may, or with the reason why they may not.
     public func mayRead(
-        atLeast change: UInt64?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+        _ count: Int, atLeast change: UInt64?,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
     ) -> Bool {
-        backend.mayRead(atLeast: change, ready)
+        backend.mayRead(count, atLeast: change, ready)
     }
 
     // MARK: Admission
@@ -73,10 +77,12 @@ public final class Service: Sendable {
     }
 
     /// Ends the watches of a caller that its login no longer permits: it was revoked, has expired,
-    /// was replaced by another, or reaches less. Cheap as long as nothing of that has happened.
+    /// was replaced by another, or reaches less. Cheap as long as nothing of that has happened. It
+    /// also ends watches of buckets that this node is about to let go.
     public func reviewWatches(of caller: Caller) {
-        guard requiresLogin, !caller.watches.isEmpty else { return }
-        caller.watches.review(admission.renewedGrant(of: caller))
+        guard !caller.watches.isEmpty else { return }
+        if requiresLogin { caller.watches.review(admission.renewedGrant(of: caller)) }
+        if let placement { caller.watches.review(placement) }
     }
 
     // MARK: Writes
@@ -109,7 +115,7 @@ public final class Service: Sendable {
     public func setGauges() {
         gauges.set(
             backend.statistics(), watches.statistics(), openConnections: counters.openConnections,
-            uptimeSeconds: uptimeSeconds)
+            passedOn: counters.passedOn, uptimeSeconds: uptimeSeconds)
     }
 
     /// Runs `body`, unless another check of the store is in progress.

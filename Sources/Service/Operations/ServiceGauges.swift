@@ -23,7 +23,7 @@ struct ServiceGauges: Sendable {
 
     func set(
         _ statistics: BackendStatistics, _ watches: WatchStatistics, openConnections: Int,
-        uptimeSeconds: Int64
+        passedOn: Int, uptimeSeconds: Int64
     ) {
         connections.set(openConnections)
         buckets.set(statistics.buckets)
@@ -35,7 +35,7 @@ struct ServiceGauges: Sendable {
         uptime.set(uptimeSeconds)
         resident.set(residentBytes())
         self.watches.set(watches)
-        if let statistics = statistics.cluster { cluster.set(statistics) }
+        if let statistics = statistics.cluster { cluster.set(statistics, passedOn: passedOn) }
         for (meter, part) in zip(memory, statistics.memory.parts) { meter.set(part.bytes) }
     }
 }
@@ -68,8 +68,10 @@ private struct ClusterGauges: Sendable {
     private let batches = Meter(label: "geobucket_cluster_batches")
     private let rebuilds = Meter(label: "geobucket_cluster_rebuilds")
     private let skew = Meter(label: "geobucket_cluster_skew_seconds")
+    private let share = ShareGauges()
 
-    func set(_ statistics: ClusterStatistics) {
+    func set(_ statistics: ClusterStatistics, passedOn: Int) {
+        if let statistics = statistics.share { share.set(statistics, passedOn: passedOn) }
         applied.set(Int64(statistics.applied))
         head.set(Int64(statistics.head))
         lag.set(Double(statistics.lagMilliseconds) / 1e3)
@@ -77,5 +79,26 @@ private struct ClusterGauges: Sendable {
         batches.set(statistics.batches)
         rebuilds.set(statistics.rebuilds)
         skew.set(Double(statistics.skewMilliseconds) / 1e3)
+    }
+}
+
+/// The gauges of a node that holds a part of the buckets.
+private struct ShareGauges: Sendable {
+    private let nodes = Meter(label: "geobucket_cluster_nodes")
+    private let held = Meter(label: "geobucket_cluster_held_buckets")
+    private let loading = Meter(label: "geobucket_cluster_loading_buckets")
+    private let refused = Meter(label: "geobucket_cluster_refused_buckets")
+    private let loads = Meter(label: "geobucket_cluster_loads")
+    private let releases = Meter(label: "geobucket_cluster_releases")
+    private let passedOn = Meter(label: "geobucket_cluster_passed_on_requests")
+
+    func set(_ statistics: ShareStatistics, passedOn: Int) {
+        nodes.set(statistics.nodes)
+        held.set(statistics.held)
+        loading.set(statistics.loading)
+        refused.set(statistics.refused)
+        loads.set(statistics.loads)
+        releases.set(statistics.releases)
+        self.passedOn.set(passedOn)
     }
 }

@@ -93,8 +93,11 @@ extension Connection {
 /// The result of another thread's job.
 enum FinishedAnswer: Sendable {
     case write(FinishedWrite)
-    /// A read that waited may begin, or may not for a reason; its answer is still to come.
-    case mayRead(Request, ServiceFailure?, begin: Int64)
+    /// A read that waited may begin, or may not for a reason; its answer is still to come. `bytes`:
+    /// how many had been received when the backend was asked.
+    case mayRead(Request, ServiceFailure?, begin: Int64, bytes: Int)
+    /// A request that was to be passed on, whose bucket has come to this node meanwhile.
+    case arrived(Request, begin: Int64)
     /// A read's answer without the punctuation of its line.
     case read(id: String?, answer: [UInt8])
     /// What a read has waited for has come. Its answer follows all notifications that wait now.

@@ -88,6 +88,9 @@ struct Connection {
     private var hasNotified = false
     /// An answer that follows every notification that waits.
     private var told: FinishedAnswer?
+    /// How many of the received bytes had arrived when the backend was last asked whether a read
+    /// may begin, and agreed.
+    private var admittedBytes = 0
 
     /// - Parameters:
     ///   - isSecured: whether no TLS handshake has to precede the first line.
@@ -111,6 +114,13 @@ struct Connection {
 
     /// Whether some output may not have been sent.
     var mayHaveUnsent: Bool { unsentBytes != nil }
+
+    /// Bytes received in total.
+    var receivedBytes: Int { conversation.receivedBytes }
+
+    /// Whether the read under way had arrived before the backend agreed to an earlier one. What was
+    /// answered before it was sent is then visible.
+    var mayReadAtOnce: Bool { conversation.takenBytes <= admittedBytes }
 
     private var isClosing: Bool {
         switch phase {
@@ -167,7 +177,10 @@ struct Connection {
             told = answer
             mayNotify = true
         case .notified: notify()
-        case .write, .mayRead, .read: answers.append(answer)
+        case .mayRead(_, let failure, _, let bytes):
+            if failure == nil { admittedBytes = max(admittedBytes, bytes) }
+            answers.append(answer)
+        case .write, .arrived, .read: answers.append(answer)
         }
     }
 
@@ -317,7 +330,8 @@ struct Connection {
     /// Reads what the client has to say, if it may say more.
     private mutating func listen() -> Action? {
         switch phase {
-        case .silent, .open: isWritable && conversation.takesLines ? read() : nil
+        case .silent, .open:
+            isWritable && (conversation.takesLines || conversation.takesBytes) ? read() : nil
         default: nil
         }
     }

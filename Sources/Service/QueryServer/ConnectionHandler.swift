@@ -11,7 +11,7 @@ import WireProtocol
 ///
 /// `@unchecked Sendable`: every member is used on the channel's event loop only. Other threads get
 /// a reference merely to pass it back to that loop.
-final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
+final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
@@ -25,6 +25,10 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     private var isAtWork = false
     /// The read that waits for a worker thread or runs on one.
     private var waiting: WaitingRead?
+    /// The way of the request that is passed on.
+    private var errand: Errand?
+    /// What serves the connection instead, because it is one of another node.
+    private var successor: NodeServerHandler?
     private var isWatchingExport = false
     var isUnsent = false
 
@@ -67,6 +71,8 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     func channelInactive(context: ChannelHandlerContext) {
         connection.receive(.ended)
         waiting?.end()
+        errand?.cancel()
+        scheduler.links?.forget(caller)
         caller.export.close()
         caller.watches.close()
         context.fireChannelInactive()
@@ -107,7 +113,15 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     /// Stops reading, answers the requests read so far, and closes.
-    func drain() { handle(.drained) }
+    func drain() {
+        if let successor { successor.drain() } else { handle(.drained) }
+    }
+
+    /// Leaves the connection, on which nothing has been read yet, to another handler.
+    func yield(to successor: NodeServerHandler) {
+        self.successor = successor
+        connection.receive(.ended)
+    }
 
     // MARK: Actions
 
@@ -156,14 +170,22 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
 
     /// Begins a read, as soon as it may.
     private func run(_ request: Request, since begin: Int64, _ eventLoop: any EventLoop) {
-        guard let (read, atLeast) = request.read,
-            !dispatcher.service.mayReadAtOnce(read, atLeast: atLeast)
-        else { return self.begin(request, since: begin, eventLoop) }
-        let answers = scheduler.finishedAnswers
-        let mayRead = dispatcher.service.mayRead(atLeast: atLeast) { [self] failure in
-            answers.put(.mayRead(request, failure, begin: begin), for: self)
+        if let links = scheduler.links {
+            if let passage = request.passage {
+                return passOn(request, passage, over: links, since: begin, eventLoop)
+            }
+            if let gathering = request.gathering {
+                return gather(request, gathering, over: links, since: begin, eventLoop)
+            }
         }
-        if mayRead { self.begin(request, since: begin, eventLoop) }
+        guard let (read, atLeast) = request.read,
+            !dispatcher.service.mayReadAtOnce(read, atLeast: atLeast),
+            atLeast != nil || !connection.mayReadAtOnce
+        else { return self.begin(request, since: begin, eventLoop) }
+        scheduler.gate.hold(
+            ReadGate.Arrival(
+                user: self, request: request, begin: begin, bytes: connection.receivedBytes),
+            atLeast: atLeast)
     }
 
     private func begin(_ request: Request, since begin: Int64, _ eventLoop: any EventLoop) {
@@ -195,6 +217,82 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         }
     }
 
+    /// Passes a request on to a node that holds its bucket.
+    private func passOn(
+        _ request: Request, _ passage: Passage, over links: NodeLinks, since begin: Int64,
+        _ eventLoop: any EventLoop
+    ) {
+        let errand = Errand(passage, by: caller, over: links, since: begin) { [self] end in
+            self.errand = nil
+            switch end {
+            case .here: carryOut(passage, since: begin, eventLoop)
+            case .answered(let answer, let node):
+                dispatcher.service.counters.countPassedOn()
+                if passage.beginsExport { caller.exportNode = node }
+                handle(.answered(.read(id: request.id, answer: answer)))
+            case .failed(let failure):
+                let refused = request.refused(RPCFailure(failure))
+                finish(ReadyRead(request: refused, begin: begin))
+            }
+        }
+        self.errand = errand
+        errand.start()
+    }
+
+    private func finish(_ ready: ReadyRead) {
+        var writer = JSONWriter()
+        dispatcher.answer(ready, from: caller, into: &writer)
+        handle(.answered(.read(id: ready.request.id, answer: writer.bytes)))
+    }
+
+    /// Carries out a request whose bucket has come to this node meanwhile.
+    private func carryOut(_ passage: Passage, since begin: Int64, _ eventLoop: any EventLoop) {
+        let text = LongText(passage.text[...], isElement: true, isAdmitted: true)
+        workers.parsing.submit(for: caller.share) { [self] in
+            let found = dispatcher.examine(text, from: caller)
+            eventLoop.execute { [self] in
+                guard case .request(let request) = found else { return }
+                handle(.answered(.arrived(request, begin: begin)))
+            }
+        }
+    }
+
+    /// The time after which a list is gathered again, of which a part is missing.
+    private static let gatheringPause = TimeAmount.milliseconds(100)
+
+    /// Asks all nodes, and makes one answer of theirs.
+    private func gather(
+        _ request: Request, _ gathering: Gathering, over links: NodeLinks, since begin: Int64,
+        _ eventLoop: any EventLoop
+    ) {
+        links.ask(gathering.request, by: caller) { [self] answers in
+            guard context != nil else { return }
+            let end = begin + Int64(limits.queryMilliseconds) * 1_000_000
+            workers.reads.submit(for: caller.share) { [self] in
+                let isWhole = gathering.isWhole(answers, for: caller, links.placement)
+                guard isWhole || monotonicNanoseconds() > end else {
+                    return eventLoop.execute { [self] in
+                        gatherAgain(request, gathering, over: links, since: begin, eventLoop)
+                    }
+                }
+                var writer = JSONWriter()
+                dispatcher.answer(
+                    request, gathering, of: answers, isWhole: isWhole, since: begin, into: &writer)
+                let answer = writer.bytes
+                eventLoop.execute { self.handle(.answered(.read(id: request.id, answer: answer))) }
+            }
+        }
+    }
+
+    private func gatherAgain(
+        _ request: Request, _ gathering: Gathering, over links: NodeLinks, since begin: Int64,
+        _ eventLoop: any EventLoop
+    ) {
+        eventLoop.assumeIsolated().scheduleTask(in: Self.gatheringPause) { [self] in
+            gather(request, gathering, over: links, since: begin, eventLoop)
+        }
+    }
+
     private func submit(_ request: Request, since begin: Int64) {
         guard let (write, key) = request.write else { return }
         scheduler.begin(write)
@@ -213,9 +311,15 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
             connection.answer(finished.request.id, into: &scheduler.output) { writer in
                 dispatcher.answer(finished, into: &writer)
             }
-        case .mayRead(let request, let failure, let begin):
+        case .mayRead(let request, let failure, let begin, _):
             let admitted = failure.map { request.refused(RPCFailure($0)) } ?? request
             self.begin(admitted, since: begin, eventLoop)
+        case .arrived(let request, let begin):
+            if request.isWrite {
+                submit(request, since: begin)
+            } else {
+                run(request, since: begin, eventLoop)
+            }
         case .read(let id, let answer):
             connection.answer(id, into: &scheduler.output) { $0.raw(answer) }
             // At once, not when the session wakes: a batch may stand behind the request.
@@ -296,7 +400,7 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
         self.waiting = waiting
         workers.reads.submit(for: caller.share) { [self] in
             let read =
-                refused(request, waiting) ?? waiting.take()
+                dispatcher.refused(request, waiting) ?? waiting.take()
                 ?? dispatcher.prepare(request, from: caller, since: begin)
             var writer = JSONWriter()
             dispatcher.answer(read, from: caller, until: waiting.stop, into: &writer)
@@ -304,14 +408,6 @@ final class ConnectionHandler: ChannelInboundHandler, @unchecked Sendable {
             let (id, answer) = (request.id, writer.bytes)
             eventLoop.execute { self.finishRead(id, answer, eventLoop) }
         }
-    }
-
-    /// A read that has waited for a thread for too long, or whose client is gone; nil for others.
-    private func refused(_ request: Request, _ waiting: WaitingRead) -> ReadyRead? {
-        let waited = (monotonicNanoseconds() - waiting.begin) / 1_000_000
-        guard waited > limits.queueMilliseconds || waiting.stop.isStopped else { return nil }
-        return ReadyRead(
-            request: request.refused(.overloaded(milliseconds: Int(waited))), begin: waiting.begin)
     }
 
     private func finishRead(_ id: String?, _ answer: [UInt8], _ eventLoop: any EventLoop) {
@@ -387,14 +483,5 @@ extension RPCFailure {
     /// The refusal of a request that has notifications before its answer, where none can stand.
     fileprivate static var batchTooLong: RPCFailure {
         .invalidRequest("the answers before it in its batch are too long; send it alone")
-    }
-
-    /// The refusal of a costly read that waited this long for a thread and would have waited
-    /// longer.
-    fileprivate static func overloaded(milliseconds: Int) -> RPCFailure {
-        RPCFailure(
-            ServiceFailure(
-                .tooManyRequests, "the service is overloaded; nothing was done",
-                retryAfterMilliseconds: milliseconds))
     }
 }

@@ -80,6 +80,10 @@ struct Conversation {
     private(set) var linesTaken = 0
     /// Whether the answers to a batch stay together, as far as `outputBytes` permits.
     var keepsBatches = false
+    /// Bytes received in total.
+    private(set) var receivedBytes = 0
+    /// How many of the received bytes end with the line of the last request.
+    private(set) var takenBytes = 0
 
     init(limits: Limits) {
         self.limits = limits
@@ -97,6 +101,10 @@ struct Conversation {
         return elements.isEmpty && underWay != .read && lines.count < limits.pipelinedRequests
             && unansweredBytes < limits.pipelinedBytes
     }
+
+    /// Whether bytes may be received although no line is accepted: there are none yet, and a read is
+    /// under way. Not to receive would cost two calls of the system for each read that waits.
+    var takesBytes: Bool { underWay == .read && framer.pendingBytes == 0 }
 
     /// Whether the next request to start is a write, which needs room in the queue.
     var hasWaitingWrite: Bool {
@@ -122,7 +130,10 @@ struct Conversation {
     // MARK: Requests
 
     /// Takes bytes that came from the client.
-    mutating func append(_ bytes: UnsafeRawBufferPointer) { framer.append(bytes) }
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        receivedBytes += bytes.count
+        framer.append(bytes)
+    }
 
     /// The next action, which must be carried out; nil until something is answered, parsed or
     /// received.
@@ -153,6 +164,7 @@ struct Conversation {
                 isShort ? .looking(.element(element)) : .long(LongText(element, isElement: true))
         } else if takesLines, let event = framer.next() {
             linesTaken += 1
+            takenBytes = receivedBytes - framer.pendingBytes
             guard case .line(let range) = event else {
                 lines.append(Line(bytes: 0))
                 head = .looking(.tooLong)

@@ -11,10 +11,10 @@ extension Dispatcher {
     ) -> ParsedText {
         guard let bytes else {
             let failure = RPCFailure.lineTooLong(limit: service.limits.lineBytes)
-            return look(at: UnreadRequest(failed: failure), from: caller)
+            return .request(Request(refusing: UnreadRequest(failed: failure), failure))
         }
         switch parser.parse(bytes) {
-        case .single(let request): return look(at: request, from: caller)
+        case .single(let request): return look(at: request, bytes, from: caller)
         case .batch(let ranges): return Self.batch(ranges, of: bytes)
         }
     }
@@ -23,15 +23,17 @@ extension Dispatcher {
     func look(
         atElement bytes: UnsafeBufferPointer<UInt8>, _ parser: RequestParser, from caller: Caller
     ) -> ParsedText {
-        look(at: parser.parse(element: bytes), isElement: true, from: caller)
+        look(at: parser.parse(element: bytes), bytes, isElement: true, from: caller)
     }
 
     private func look(
-        at unread: UnreadRequest, isElement: Bool = false, from caller: Caller
+        at unread: UnreadRequest, _ text: UnsafeBufferPointer<UInt8>, isElement: Bool = false,
+        from caller: Caller
     ) -> ParsedText {
         if let failure = refusal(of: unread, isElement: isElement, from: caller) {
             return .request(Request(refusing: unread, failure))
         }
+        if let elsewhere = elsewhere(unread, text, from: caller) { return .request(elsewhere) }
         if case .success(let name) = unread.method, Method[name].isLarge(unread) { return .much }
         return .request(Request(reading: unread, service.limits))
     }
@@ -50,11 +52,38 @@ extension Dispatcher {
                 {
                     return .request(Request(refusing: unread, failure))
                 }
+                if let elsewhere = elsewhere(unread, bytes, from: caller) {
+                    return .request(elsewhere)
+                }
                 return withExtendedLifetime(parser) {
                     .request(Request(reading: unread, service.limits))
                 }
             }
         }
+    }
+
+    /// An admitted request for a bucket that this node does not hold; nil for all others.
+    private func elsewhere(
+        _ unread: UnreadRequest, _ text: UnsafeBufferPointer<UInt8>, from caller: Caller
+    ) -> Request? {
+        guard let placement = service.placement, case .success(let name) = unread.method,
+            Method[name].needsBucket, let bucket = unread.bucket
+        else { return nil }
+        // An export goes on where it has begun, whoever holds the bucket by now.
+        if name == .export, unread.continues {
+            guard let node = caller.exportNode else { return nil }
+            let passage = Passage(
+                bucket: bucket, text: Array(text), mayBeRepeated: false, node: node)
+            return Request(passing: unread, on: passage)
+        }
+        if name == .export { caller.exportNode = nil }
+        guard !placement.isHeld(bucket) else { return nil }
+        let mayBeRepeated = name.mayBeRepeated || name == .export || unread.hasRequestKey
+        return Request(
+            passing: unread,
+            on: Passage(
+                bucket: bucket, text: Array(text), mayBeRepeated: mayBeRepeated,
+                beginsExport: name == .export))
     }
 
     /// Splits a batch into its requests, which share one copy of the line.

@@ -96,6 +96,31 @@ struct Dispatcher: Sendable {
         }
     }
 
+    /// Appends the answer that the answers of all nodes make.
+    func answer(
+        _ request: Request, _ gathering: Gathering,
+        of answers: [(node: ClusterNode, answer: [UInt8]?)], isWhole: Bool, since begin: Int64,
+        into writer: inout JSONWriter
+    ) {
+        do throws(RPCFailure) {
+            guard isWhole else {
+                throw RPCFailure(
+                    ServiceFailure(
+                        .temporarilyUnavailable, "not every bucket is on a node that answers"))
+            }
+            let id = request.id ?? ""
+            let around = AnswerWriter.envelopeBytes + id.utf8.count + #"{"buckets":[]}"#.utf8.count
+            try AnswerWriter.result(id: id, to: &writer) { writer throws(RPCFailure) in
+                try gathering.write(
+                    answers, maximumBytes: service.limits.replyBytes - around, to: &writer)
+            }
+            count(request, since: begin)
+        } catch {
+            AnswerWriter.failure(error, id: request.id, to: &writer)
+            count(request, error, since: begin)
+        }
+    }
+
     /// Appends the answer to a finished write.
     func answer(_ finished: FinishedWrite, into writer: inout JSONWriter) {
         let request = finished.request

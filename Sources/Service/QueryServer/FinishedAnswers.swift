@@ -15,9 +15,11 @@ struct FinishedWrite: Sendable {
 /// Passes what the backend's threads have finished to an event loop: all that is waiting goes in one
 /// task.
 final class FinishedAnswers: Sendable {
+    typealias Item = (user: any ScheduledConnection, finished: FinishedAnswer)
+
     private let eventLoop: any EventLoop
     private let executor: LoopExecutor
-    private let waiting = Mutex<[(user: any ScheduledConnection, finished: FinishedAnswer)]>([])
+    private let waiting = Mutex<[Item]>([])
 
     init(eventLoop: any EventLoop, executor: LoopExecutor) {
         self.eventLoop = eventLoop
@@ -25,8 +27,12 @@ final class FinishedAnswers: Sendable {
     }
 
     func put(_ finished: FinishedAnswer, for user: any ScheduledConnection) {
+        put([(user, finished)])
+    }
+
+    func put(_ all: [Item]) {
         let isFirst = waiting.withLock { waiting in
-            defer { waiting.append((user, finished)) }
+            defer { waiting += all }
             return waiting.isEmpty
         }
         if isFirst { executor.execute(on: eventLoop) { self.deliver() } }

@@ -21,6 +21,7 @@ public struct LineServer: ServiceLifecycle.Service {
     private let port: Int
     private let drainTime: Duration
     private let tls: TLSIdentity?
+    private let nodes: NodeSecret?
     private let logger: Logger
     private let ready: @Sendable (_ host: String, _ port: Int) -> Void
 
@@ -28,10 +29,11 @@ public struct LineServer: ServiceLifecycle.Service {
     ///   - port: 0 takes a free one.
     ///   - drainTime: how long a graceful stop waits for pending answers.
     ///   - tls: nil for connections without TLS.
+    ///   - nodes: the secret of the nodes that share the buckets; nil if this one has all of them.
     ///   - ready: called with the listening address once connections are accepted.
     public init(
         service: Operations.Service, host: String, port: Int, drainTime: Duration,
-        tls: TLSIdentity? = nil, logger: Logger,
+        tls: TLSIdentity? = nil, nodes: NodeSecret? = nil, logger: Logger,
         ready: @escaping @Sendable (_ host: String, _ port: Int) -> Void
     ) {
         self.service = service
@@ -39,6 +41,7 @@ public struct LineServer: ServiceLifecycle.Service {
         self.port = port
         self.drainTime = drainTime
         self.tls = tls
+        self.nodes = nodes
         self.logger = logger
         self.ready = ready
     }
@@ -77,6 +80,7 @@ public struct LineServer: ServiceLifecycle.Service {
         ready(address?.ipAddress ?? host, address?.port ?? port)
         try? await gracefulShutdown()
         service.health.state = .draining
+        await withdraw()
         try? await listener.close()
         logger.info("stopping", metadata: ["connections": "\(connections.count)"])
         // Connections tell the end of their watches while they drain.
@@ -94,6 +98,16 @@ public struct LineServer: ServiceLifecycle.Service {
             }
         }
     }
+
+    /// Lets other nodes pass requests on to others, before this one stops.
+    private func withdraw() async {
+        guard nodes != nil, let placement = service.placement else { return }
+        await Task.detached { placement.withdraw() }.value
+        try? await Task.sleep(for: Self.withdrawal)
+    }
+
+    /// The time after which every other node knows that this one stops: they look once a second.
+    private static let withdrawal = Duration.milliseconds(1_500)
 
     private func bind(
         _ group: MultiThreadedEventLoopGroup, _ workers: Workers,
@@ -137,19 +151,24 @@ public struct LineServer: ServiceLifecycle.Service {
     private func schedulers(
         _ group: MultiThreadedEventLoopGroup, _ executor: LoopExecutor, _ room: WriteRoom
     ) -> [ObjectIdentifier: NIOLoopBoundBox<LoopScheduler>] {
-        let limits = service.limits
-        let connectionMemory = ConnectionMemory(limit: limits.bufferedBytes)
+        let connectionMemory = ConnectionMemory(limit: service.limits.bufferedBytes)
         var schedulers: [ObjectIdentifier: NIOLoopBoundBox<LoopScheduler>] = [:]
         for loop in group.makeIterator() {
             let scheduler = NIOLoopBoundBox.makeBoxSendingValue(
                 LoopScheduler(
-                    limits: limits, eventLoop: loop, executor: executor, room: room,
-                    connectionMemory: connectionMemory),
+                    service: service, eventLoop: loop, executor: executor, room: room,
+                    connectionMemory: connectionMemory, links: links(on: loop)),
                 eventLoop: loop)
             loop.execute { scheduler.value.beginRounds() }
             schedulers[ObjectIdentifier(loop)] = scheduler
         }
         return schedulers
+    }
+
+    /// The connections of an event loop to other nodes.
+    private func links(on loop: any EventLoop) -> NodeLinks? {
+        guard let placement = service.placement, let nodes else { return nil }
+        return NodeLinks(placement, nodes, tls, service.limits, on: loop)
     }
 
     /// Adds the handlers of a new connection, on its event loop.
@@ -174,6 +193,18 @@ public struct LineServer: ServiceLifecycle.Service {
             caller: Caller(address: address),
             isSecured: tls == nil)
         connections.add(handler, channel)
+        if let nodes {
+            try pipeline.addHandler(
+                NodeGreeting(nodes) { input in
+                    let successor = NodeServerHandler(
+                        dispatcher: dispatcher, workers: workers, scheduler: scheduler,
+                        input: input)
+                    handler.yield(to: successor)
+                    let pipeline = channel.pipeline.syncOperations
+                    try? pipeline.addHandler(successor)
+                    pipeline.removeHandler(handler, promise: nil)
+                })
+        }
         try pipeline.addHandler(handler)
     }
 }

@@ -29,13 +29,16 @@ protocol ScheduledConnection: AnyObject, Sendable {
 }
 
 /// What the connections of one event loop share: the parser, the output buffer, the answers to
-/// their writes, the queue of turns, and the periodic check. What all loops share is passed to
-/// `init`.
+/// their writes, the reads that wait for the backend, the queue of turns, and the periodic check.
+/// What all loops share is passed to `init`.
 ///
 /// Used on its event loop only.
 final class LoopScheduler {
     let parser: RequestParser
     let finishedAnswers: FinishedAnswers
+    /// The connections to other nodes; nil if this node has every bucket.
+    let links: NodeLinks?
+    let gate: ReadGate
     /// Empty unless a connection is working.
     var output = JSONWriter()
     private let room: WriteRoom
@@ -45,7 +48,7 @@ final class LoopScheduler {
     private let limits: Limits
     private let connectionMemory: ConnectionMemory
     private let eventLoop: any EventLoop
-    private let executor: LoopExecutor
+    let executor: LoopExecutor
     private var users: [ObjectIdentifier: any ScheduledConnection] = [:]
     private var turns: Deque<Turn> = []
     private var unsent: [any ScheduledConnection] = []
@@ -54,15 +57,17 @@ final class LoopScheduler {
     private var isServingTurns = false
 
     init(
-        limits: Limits, eventLoop: any EventLoop, executor: LoopExecutor, room: WriteRoom,
-        connectionMemory: ConnectionMemory
+        service: Service, eventLoop: any EventLoop, executor: LoopExecutor, room: WriteRoom,
+        connectionMemory: ConnectionMemory, links: NodeLinks? = nil
     ) {
+        limits = service.limits
+        self.links = links
         self.executor = executor
         self.room = room
         self.connectionMemory = connectionMemory
         parser = RequestParser(limits: limits)
         finishedAnswers = FinishedAnswers(eventLoop: eventLoop, executor: executor)
-        self.limits = limits
+        gate = ReadGate(service, eventLoop, finishedAnswers)
         self.eventLoop = eventLoop
     }
 
@@ -156,6 +161,7 @@ final class LoopScheduler {
     private func checkConnections() {
         let now = monotonicNanoseconds()
         for user in users.values { user.look(now: now) }
+        links?.look(now: now)
         while true {
             var total = 0
             var most: (any ScheduledConnection)?

@@ -14,6 +14,8 @@ final class Request: Sendable {
     let call: Result<Call, RPCFailure>
     /// Whether planning takes too long for an event loop.
     let isLarge: Bool
+    /// Nil for a request that this node carries out.
+    let passage: Passage?
 
     var isWrite: Bool { if case .success(.write) = call { true } else { false } }
 
@@ -28,9 +30,13 @@ final class Request: Sendable {
         return (write, key)
     }
 
+    /// How the answers of all nodes make the answer; nil if this node's own is the answer.
+    var gathering: Gathering? { read?.read.gathering }
+
     /// Reads the params of an admitted request.
     init(reading unread: UnreadRequest, _ limits: Limits) {
         id = unread.id
+        passage = nil
         switch unread.method {
         case .failure(let failure): (method, call, isLarge) = (nil, .failure(failure), false)
         case .success(let name):
@@ -47,7 +53,14 @@ final class Request: Sendable {
     /// A request that fails before its params are read.
     init(refusing unread: UnreadRequest, _ failure: RPCFailure) {
         (id, method) = (unread.id, try? unread.method.get())
-        (call, isLarge) = (.failure(failure), false)
+        (call, isLarge, passage) = (.failure(failure), false, nil)
+    }
+
+    /// An admitted request that another node has to carry out; its params are read there.
+    init(passing unread: UnreadRequest, on passage: Passage) {
+        (id, method) = (unread.id, try? unread.method.get())
+        (call, isLarge) = (.failure(RPCFailure(.notHeld(passage.bucket))), false)
+        self.passage = passage
     }
 
     /// The same request, failed before it starts.
@@ -62,5 +75,6 @@ final class Request: Sendable {
         self.method = method
         self.call = call
         self.isLarge = isLarge
+        passage = nil
     }
 }

@@ -10,6 +10,8 @@ import NIOCore
         static let isAvailable = true
 
         private let context: NIOSSLContext
+        /// For connections to other nodes.
+        private let nodeContext: NIOSSLContext
 
         init(_ files: TLSIdentity.Files) throws {
             let chain = try files.make("the certificate", files.certificate) {
@@ -28,8 +30,19 @@ import NIOCore
                 configuration.trustRoots = .certificates(roots)
                 configuration.certificateVerification = .noHostnameVerification
             }
+            var client = TLSConfiguration.makeClientConfiguration()
+            client.minimumTLSVersion = .tlsv12
+            client.certificateChain = chain.map { .certificate($0) }
+            client.privateKey = .privateKey(key)
+            if let authority = files.nodeCA {
+                let roots = try files.make("the nodes' authorities", authority) {
+                    try NIOSSLCertificate.fromPEMBytes($0)
+                }
+                client.trustRoots = .certificates(roots)
+            }
             do {
                 context = try NIOSSLContext(configuration: configuration)
+                nodeContext = try NIOSSLContext(configuration: client)
             } catch {
                 throw TLSIdentity.Fault(
                     description: "certificate and key do not belong together")
@@ -38,6 +51,13 @@ import NIOCore
 
         /// A handler for one new connection.
         func handler() -> any ChannelHandler { NIOSSLServerHandler(context: context) }
+
+        /// A handler for one new connection to another node.
+        ///
+        /// - Parameter name: what the node's certificate has to name; nil for its address.
+        func nodeHandler(_ name: String?) throws -> any ChannelHandler {
+            try NIOSSLClientHandler(context: nodeContext, serverHostname: name)
+        }
 
         /// Whether the only fault is that TLS ended without a closing message.
         static func isUncleanEnd(_ error: any Error) -> Bool {
@@ -54,6 +74,8 @@ import NIOCore
         }
 
         func handler() -> any ChannelHandler { switch self {} }
+
+        func nodeHandler(_ name: String?) throws -> any ChannelHandler { switch self {} }
 
         static func isUncleanEnd(_ error: any Error) -> Bool { false }
     }

@@ -17,17 +17,20 @@ public final class TLSIdentity: Sendable {
         public var key: String
         /// The roots of the client certificates; nil when clients need no certificate.
         public var clientCA: String?
+        /// The roots of the certificates of other nodes; nil for the system's.
+        public var nodeCA: String?
         /// The size limit of each file, in bytes.
         public var maximumBytes: Int
 
         /// Stores its arguments; no file is read yet.
         public init(
-            certificate: String, key: String, clientCA: String? = nil,
+            certificate: String, key: String, clientCA: String? = nil, nodeCA: String? = nil,
             maximumBytes: Int = Limits().fileBytes
         ) {
             self.certificate = certificate
             self.key = key
             self.clientCA = clientCA
+            self.nodeCA = nodeCA
             self.maximumBytes = maximumBytes
         }
 
@@ -72,4 +75,12 @@ public final class TLSIdentity: Sendable {
 
     /// A handler for one new connection.
     func handler() -> any ChannelHandler { current.withLock { $0 }.handler() }
+
+    /// A handler for one new connection to another node.
+    ///
+    /// - Parameter host: where it leads; an address is looked for among those of the certificate.
+    func nodeHandler(_ host: String) throws -> any ChannelHandler {
+        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+        return try current.withLock { $0 }.nodeHandler(isAddress ? nil : host)
+    }
 }

@@ -1,5 +1,8 @@
 import Backend
+import Objects
+import Runtime
 import Synchronization
+import WireProtocol
 
 /// A read that waits for a worker thread, or runs on one.
 ///
@@ -30,5 +33,28 @@ final class WaitingRead: Sendable {
     func end() {
         stop.stop()
         _ = take()
+    }
+}
+
+extension Dispatcher {
+    /// A read that has waited for a thread for too long, or whose client is gone; nil for others.
+    func refused(_ request: Request, _ waiting: WaitingRead) -> ReadyRead? {
+        let waited = (monotonicNanoseconds() - waiting.begin) / 1_000_000
+        guard waited > service.limits.queueMilliseconds || waiting.stop.isStopped else {
+            return nil
+        }
+        return ReadyRead(
+            request: request.refused(.overloaded(milliseconds: Int(waited))), begin: waiting.begin)
+    }
+}
+
+extension RPCFailure {
+    /// The refusal of a costly read that waited this long for a thread and would have waited
+    /// longer.
+    fileprivate static func overloaded(milliseconds: Int) -> RPCFailure {
+        RPCFailure(
+            ServiceFailure(
+                .tooManyRequests, "the service is overloaded; nothing was done",
+                retryAfterMilliseconds: milliseconds))
     }
 }

@@ -47,6 +47,12 @@ public struct UnreadRequest {
         return try? BucketName(text)
     }
 
+    /// Whether the params ask for the next piece of something.
+    public var continues: Bool { params?["continue"]?.bool == true }
+
+    /// Whether the params have a request key.
+    public var hasRequestKey: Bool { params?["requestKey"] != nil }
+
     /// The scope in the params; the application's scope without one, nil for an invalid one.
     public var scope: BucketScope? {
         guard let value = params?["scope"] else { return .application }

@@ -73,13 +73,20 @@ struct AccessFlags: ParsableArguments {
     }
 
     /// Nil for connections without TLS.
-    func tls(_ settings: Settings, _ limits: Limits) throws -> TLSIdentity? {
+    ///
+    /// - Parameter nodeAuthority: the file with the roots of other nodes' certificates.
+    func tls(
+        _ settings: Settings, _ limits: Limits, nodeAuthority: String? = nil
+    ) throws -> TLSIdentity? {
         let certificate = settings.string("tlsCertificate", flag: tlsCertificate)
         let key = settings.string("tlsKey", flag: tlsKey)
         let authority = settings.string("tlsClientCa", flag: tlsClientCa)
         guard let certificate, let key else {
             guard certificate == nil, key == nil, authority == nil else {
                 throw ValidationError("TLS needs both --tls-certificate and --tls-key")
+            }
+            guard nodeAuthority == nil else {
+                throw ValidationError("--cluster-ca needs --tls-certificate")
             }
             return nil
         }
@@ -90,6 +97,7 @@ struct AccessFlags: ParsableArguments {
             return try TLSIdentity(
                 .init(
                     certificate: certificate, key: key, clientCA: authority,
+                    nodeCA: nodeAuthority,
                     maximumBytes: limits.fileBytes))
         } catch {
             throw CommandFailure("TLS cannot be set up from these files: \(error)")

@@ -79,7 +79,11 @@ struct Serve: AsyncParsableCommand {
         let access = try await accessFlags.access(settings, limits, logger: logger)
         try accessFlags.check(address, hasLogins: access != nil, settings)
         let reloading = Reloading(
-            access: access, tls: try accessFlags.tls(settings, limits), logger: logger)
+            access: access,
+            tls: try accessFlags.tls(
+                settings, limits, nodeAuthority: clusterFlags.authority(settings)),
+            logger: logger)
+        let neighbourhood = try clusterFlags.neighbourhood(settings)
         OpenFiles.raiseLimit(for: limits, logger)
         try AddressSpace.check(
             threads: limits.connectionThreads + limits.readThreads + Self.otherThreads)
@@ -91,7 +95,9 @@ struct Serve: AsyncParsableCommand {
                 try store.open(limits, logger)
             }
             do {
-                try await serve(backend, address, limits, .seconds(drain), reloading, gateway?.1)
+                try await serve(
+                    backend, address, limits, .seconds(drain), reloading, neighbourhood,
+                    gateway?.1)
             } catch {
                 try? await blocking { try backend.close() }
                 throw error
@@ -167,8 +173,8 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func serve(
-        _ backend: any Backend, _ address: Address, _ limits: Limits, _ drain: Duration,
-        _ reloading: Reloading, _ gateway: Gateway?
+        _ backend: any ClosableBackend, _ address: Address, _ limits: Limits, _ drain: Duration,
+        _ reloading: Reloading, _ neighbourhood: Neighbourhood?, _ gateway: Gateway?
     ) async throws {
         let service = Operations.Service(
             backend: backend, limits: limits, access: reloading.access?.control,
@@ -177,10 +183,13 @@ struct Serve: AsyncParsableCommand {
         let logger = reloading.logger
         let server = LineServer(
             service: service, host: address.host, port: address.port, drainTime: drain,
-            tls: reloading.tls, logger: logger
+            tls: reloading.tls, nodes: neighbourhood?.secret, logger: logger
         ) { host, port in
             let bound = Address(host: host, port: port)
             Self.warn(bound, reloading)
+            if let (client, peer) = neighbourhood?.addresses(listeningOn: bound) {
+                backend.announce(client: client, peer: peer)
+            }
             try? Console.write("geobucket ready on \(bound)\n")
         }
         let group = ServiceGroup(

@@ -51,8 +51,13 @@ enum ServedStore {
 /// A backend that ends with its process.
 protocol ClosableBackend: Backend {
     func close() throws(StoreFailure)
+
+    /// Tells clients and other nodes where this one is, if it holds a part of the buckets.
+    func announce(client: String, peer: String)
 }
 
-extension EmbeddedBackend: ClosableBackend {}
+extension EmbeddedBackend: ClosableBackend {
+    func announce(client: String, peer: String) {}
+}
 
 extension ReplicatedBackend: ClosableBackend {}

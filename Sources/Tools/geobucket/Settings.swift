@@ -15,7 +15,7 @@ struct Settings {
     private static let texts: Set<String> = [
         "listen", "http", "store", "logLevel", "logFormat", "durability", "tokens",
         "jwtKeys", "jwtAudience", "tlsCertificate", "tlsKey", "tlsClientCa", "cache", "reads",
-        "postgresSchema",
+        "postgresSchema", "clusterToken", "advertise", "advertiseToNodes", "clusterCa",
     ]
 
     private static let switches: Set<String> = [
@@ -23,7 +23,7 @@ struct Settings {
     ]
 
     private static let numbers: Set<String> = Set(
-        ["drainSeconds"] + LimitSetting.all.map(\.name))
+        ["drainSeconds", "copies"] + LimitSetting.all.map(\.name))
 
     init(file path: String?) async throws {
         environment = ConfigReader(provider: EnvironmentVariablesProvider())

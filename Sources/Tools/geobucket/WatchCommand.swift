@@ -131,11 +131,13 @@ struct WatchCommand: AsyncParsableCommand {
         query.fields = fieldNames
         guard let limit else { return query }
         query.limit = limit
-        query.order = try selection.order(orderBy).map {
-            switch $0.source {
-            case .field(let path): .init(path.text, descending: $0.descending)
-            case .distance(let name): .init("_calculated.\(name)", descending: $0.descending)
-            }
+        query.order = try selection.order(orderBy).map { key in
+            let name =
+                switch key.source {
+                case .field(let path): path.text
+                case .distance(let name): "_calculated.\(name)"
+                }
+            return BucketQuery.SortKey(name, descending: key.descending)
         }
         if query.order.isEmpty, center != nil {
             query.sort(byAsc: "_calculated.\(ClauseOptions.distanceName)")

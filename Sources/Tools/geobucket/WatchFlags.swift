@@ -58,7 +58,7 @@ struct WatchFlags: ParsableArguments {
     }
 
     /// The object of --center-object; a bucket of a scope has three parts.
-    func center(in client: ServiceClient) throws -> MovingCenter? {
+    func center(in client: ServiceClient) throws -> GeoBucketClient.MovingCenter? {
         guard let centerObject else { return nil }
         let parts = centerObject.split(separator: "/", omittingEmptySubsequences: false)
             .map(String.init)
@@ -72,7 +72,7 @@ struct WatchFlags: ParsableArguments {
             _ = try BucketName(name)
             _ = try ObjectID(id, at: "id")
         }
-        return MovingCenter(
+        return GeoBucketClient.MovingCenter(
             of: id, in: client.bucket(name), field: rest.count == 2 ? rest.last! : "location")
     }
 

@@ -102,7 +102,7 @@ struct WatchPrinter: Sendable {
 /// What `geobucket watch` can print.
 protocol PrintedObject: Sendable {
     /// `enter`, `change` or `leave`.
-    static func name(of kind: WatchEvent<Self>.Kind) -> String
+    static func name(of kind: WatchEvent<Self>.EventKind) -> String
     /// Appends members that say which object left.
     static func writeID(_ id: String, to writer: inout JSONWriter)
     /// Appends members with the object.
@@ -111,7 +111,7 @@ protocol PrintedObject: Sendable {
 }
 
 extension WatchedText: PrintedObject {
-    static func name(of kind: WatchEvent<Self>.Kind) -> String {
+    static func name(of kind: WatchEvent<Self>.EventKind) -> String {
         switch kind {
         case .entered: "enter"
         case .changed: "change"
@@ -135,7 +135,7 @@ extension WatchedText: PrintedObject {
 }
 
 extension Pair: PrintedObject {
-    static func name(of kind: WatchEvent<Self>.Kind) -> String {
+    static func name(of kind: WatchEvent<Self>.EventKind) -> String {
         if case .left = kind { "part" } else { "meet" }
     }
 

@@ -31,13 +31,15 @@ import Testing
     ) throws {
         let around = (0..<4).map { _ in positions.position(&random) }
         let generator = LineGenerator(positions: around.map { ($0.latitude, $0.longitude) })
-        for _ in 0..<4 {
+        for number in 0..<4 {
+            let positionsOfLine =
+                number == 0 ? generator.longLine(&random) : generator.line(&random)
             let line = try GeoLine(
-                generator.line(&random).map {
+                positionsOfLine.map {
                     Coordinate(latitude: $0.latitude, longitude: $0.longitude)
                 })
             let corridor = Self.corridor(line, positions, &random)
-            let context = "\(context), \(corridor.widthMeters) m of \(line.positions)"
+            let context = "\(context), \(corridor.widthMeters) m of \(line.positions.prefix(60))"
             let shape = GeoShape.corridor(corridor)
             compare(index, scan, shape, context)
             for measure in [corridor.distance, corridor.along] {
@@ -87,8 +89,9 @@ import Testing
         of tier: Tier, _ corridor: GeoCorridor, _ context: String
     ) -> Int {
         let (tree, region) = (tier.tree, CorridorRegion(corridor))
-        let lanes = region.nodes(tree.group(0, level: 0)).first(tree.leafCount)
-        let shares = region.shares(tree.group(0, level: 0))
+        let root = TreePlace(level: 0, lane: nil)
+        let lanes = region.nodes(tree.group(0, level: 0), root).first(tree.leafCount)
+        let shares = region.shares(tree.group(0, level: 0), root)
         for number in 0..<tree.leafCount {
             let isTouched = lanes.touched >> UInt16(number) & 1 == 1
             let isInside = lanes.inside >> UInt16(number) & 1 == 1

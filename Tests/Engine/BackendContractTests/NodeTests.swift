@@ -1,5 +1,8 @@
 import Backend
+import Dispatch
 import Foundation
+import Glibc
+import JSONText
 import Objects
 import ReplicatedBackend
 import TestSupport
@@ -48,6 +51,23 @@ import Testing
                         "object.get", #"{"bucket":"shops","id":"x\#(number % 7)"}"#)
                     #expect(found["n"]?.number?.exactInt == number)
                 }
+            }
+        }
+    }
+
+    @Test func `a read that names an old change sees what was answered all the same`() async throws
+    {
+        try await Self.withNodes { a, _, pair, _ in
+            for n in 1...50 {
+                _ = try await a.value("object.put", Self.put("x1", n))
+                let done = DispatchSemaphore(value: 0)
+                let mayRead = pair.reading.mayRead(1, atLeast: 1) { _ in done.signal() }
+                #expect(!mayRead, "PostgreSQL is asked")
+                done.wait()
+                var writer = JSONWriter()
+                let (id, bucket) = (ObjectID(trusted: "x1"), BucketName(trusted: "shops"))
+                try pair.reading.get(id, in: bucket, into: &writer)
+                #expect(String(decoding: writer.bytes, as: UTF8.self).contains("\"n\":\(n)"))
             }
         }
     }
@@ -235,6 +255,50 @@ import Testing
             let problems = try pair.writing.check(until: nil).problems
             #expect(
                 problems == ["bucket shops: PostgreSQL has 1 objects, this node has 2"])
+        }
+    }
+
+    @Test(arguments: [
+        ("postgresql:///geo", [[]]),
+        ("postgresql://db1/geo", [["host=db1"]]),
+        ("postgresql://db1:1,db2:2/geo", [["host=db1", "port=1"], ["host=db2", "port=2"]]),
+        ("postgresql://db1,db2/geo?port=7", [["host=db1", "port=7"], ["host=db2", "port=7"]]),
+        (
+            "postgresql:///geo?host=a,b&hostaddr=1.1.1.1,2.2.2.2",
+            [["host=a", "hostaddr=1.1.1.1"], ["host=b", "hostaddr=2.2.2.2"]]
+        ),
+    ])
+    func `the servers of an address are tried one by one`(url: String, servers: [[String]]) throws {
+        let address = try PostgresAddress(url: url, schema: "geobucket")
+        let found = address.servers
+        #expect(found.map { $0.map { "\($0.keyword)=\($0.value)" } } == servers)
+    }
+
+    @Test func `a server that accepts a connection and ends it does not keep a node from the next`()
+        throws
+    {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &name) { name in
+            name.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+                #expect(bind(listener, name, length) == 0 && listen(listener, 8) == 0)
+                #expect(getsockname(listener, name, &length) == 0)
+            }
+        }
+        Thread.detachNewThread {
+            while case let accepted = accept(listener, nil, nil), accepted >= 0 { close(accepted) }
+        }
+        defer { shutdown(listener, Int32(SHUT_RDWR)) }
+        let port = UInt16(bigEndian: name.sin_port)
+        let there = PostgresServer.shared!.url.replacing("host=", with: "host=127.0.0.1,")
+        let url = "\(there)&port=\(port),5432"
+        _ = try PostgresConnection(PostgresAddress(url: url, schema: "geobucket"))
+        let last = "\(there.replacing(#/,[^&]*/#, with: ",127.0.0.1"))&port=\(port),\(port)"
+        #expect(throws: PostgresFailure.self) {
+            try PostgresConnection(PostgresAddress(url: last, schema: "geobucket"))
         }
     }
 

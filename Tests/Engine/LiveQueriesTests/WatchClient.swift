@@ -2,6 +2,7 @@ import Backend
 import JSONText
 import LiveQueries
 import Objects
+import QueryLanguage
 import Synchronization
 import TestSupport
 
@@ -192,6 +193,8 @@ final class WatchClient {
             return try WatchQuery(from: &members, limits: limits)
         }
         let change = try session.move(watch, to: query, until: nil)
+        // What it has said so far is of another query.
+        states[watch]?.resume = nil
         session.open(watch)
         return change
     }

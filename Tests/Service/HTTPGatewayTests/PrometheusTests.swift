@@ -73,7 +73,8 @@ import Testing
             // What has no unit is a count of things.
             let counts = [
                 "buckets", "objects", "points", "columns", "connections", "commit_writes",
-                "queue_depth", "batches", "rebuilds", "change",
+                "queue_depth", "batches", "rebuilds", "change", "nodes", "loads", "releases",
+                "requests",
             ]
             #expect(units.contains(where: name.hasSuffix) || counts.contains(where: name.hasSuffix))
         }

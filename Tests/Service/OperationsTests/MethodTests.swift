@@ -72,14 +72,15 @@ import WireProtocol
             let service = Service(backend: backend, limits: Limits())
             var costly: Set<MethodName> = []
             for name in MethodName.allCases where !Method[name].isWrite {
-                // It needs a watch, and is costly as its start is.
-                if name == .moveWatch { continue }
+                // These need a watch; a move is costly as a start is.
+                if name == .moveWatch || name == .syncWatch { continue }
                 let params =
                     switch name {
                     case .login: #"{"token":"t"}"#
                     case .get: #"{"bucket":"b1","id":"o1"}"#
-                    case .count, .query, .explain, .export, .startWatch: #"{"bucket":"b1"}"#
-                    case .syncWatch, .stopWatch: #"{"watch":"w1"}"#
+                    case .count, .query, .explain, .export, .route, .startWatch:
+                        #"{"bucket":"b1"}"#
+                    case .stopWatch: #"{"watch":"w1"}"#
                     default: "{}"
                     }
                 try Requests.read("\(name.text)", params) { request in

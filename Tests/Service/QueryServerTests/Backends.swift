@@ -124,7 +124,8 @@ extension IdleBackend {
     var isReady: Bool { true }
 
     func mayRead(
-        atLeast change: ChangeNumber?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+        _ count: Int, atLeast change: ChangeNumber?,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
     ) -> Bool { true }
 
     func prepare(_ request: ReadRequest) -> any PreparedRead { NothingToRead() }

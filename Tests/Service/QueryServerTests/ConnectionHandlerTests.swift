@@ -41,7 +41,7 @@ import Testing
         let loop = EmbeddedEventLoop()
         let service = Operations.Service(backend: EndlessBackend(), limits: limits)
         let scheduler = LoopScheduler(
-            limits: limits, eventLoop: loop, executor: LoopExecutor(),
+            service: service, eventLoop: loop, executor: LoopExecutor(),
             room: WriteRoom(bytes: limits.queuedWriteBytes),
             connectionMemory: ConnectionMemory(limit: limits.bufferedBytes))
         let handler = ConnectionHandler(

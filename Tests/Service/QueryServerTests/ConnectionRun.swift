@@ -179,7 +179,8 @@ struct ConnectionRun {
         case .answer(.read(let id, let answer)):
             connection.answer(id, into: &output) { $0.raw(answer) }
         case .answer(.write(let finished)): answer(finished.request, &output)
-        case .answer(.mayRead(let request, _, _)): run(request, &output)
+        case .answer(.mayRead(let request, _, _, _)), .answer(.arrived(let request, _)):
+            run(request, &output)
         case .answer(.told(let read)):
             check(untold == 0, "an answer comes before what belongs before it")
             answer(read.request, &output)

@@ -93,12 +93,13 @@ import Testing
         var run = ConnectionRun()
         run.receive("R1\n")
         run.setWritable(false)
+        run.receive("r2\n")  // asked for before
         run.finishRead()
         #expect(run.sent == "R1\n" && !run.isReading, "what was begun is answered")
         run.notify()
         #expect(run.sent == "R1\n")
         run.setWritable(true)
-        #expect(run.sent == "R1\nN1\n" && run.isReading)
+        #expect(run.sent == "R1\nN1\nr2\n" && run.isReading)
     }
 
     @Test func `Answers are handed out when they are more than half of outputBytes`() {

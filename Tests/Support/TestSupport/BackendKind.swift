@@ -1,5 +1,6 @@
 import Backend
 import EmbeddedBackend
+import Foundation
 import InMemoryEngine
 import Logging
 import Objects
@@ -62,6 +63,11 @@ public struct BackendKind: Sendable, CustomStringConvertible {
             defer { try? pair.close() }
             return try pair.check(until: nil)
         })
+
+    /// What a service of the tests serves from unless a test says otherwise: `nodes` if
+    /// `GEOBUCKET_TEST_BACKEND` says so, so that the rules of the protocol can be tested on a cluster.
+    public static let usual =
+        ProcessInfo.processInfo.environment["GEOBUCKET_TEST_BACKEND"] == "nodes" ? nodes : embedded
 
     /// Every kind that can run here: all of them fulfil the contract.
     public static let all = PostgresServer.shared == nil ? [embedded] : [embedded, nodes]

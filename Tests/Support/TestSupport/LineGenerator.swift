@@ -21,6 +21,31 @@ public struct LineGenerator {
         return line
     }
 
+    /// A line of some hundred to some thousand positions: smooth, ragged, or the same places again
+    /// and again.
+    public func longLine(_ random: inout SplitMix64) -> [Position] {
+        let count = random.pick([17, 257, 300, 1_000, 4_097])
+        let step = random.pick([1e-7, 0.001, 0.05, 2])
+        let isSmooth = random.oneIn(2)
+        var line = [random.pick(positions)]
+        var heading = random.number(-4...4)
+        while line.count < count {
+            heading = isSmooth ? heading + random.number(-0.2...0.2) : random.number(-4...4)
+            var next = self.next(line, step, &random)
+            if !random.oneIn(200) {
+                let last = line.last!
+                let longitude = last.longitude + step * sin(heading)
+                next = (
+                    min(90, max(-90, last.latitude + step * cos(heading))),
+                    longitude > 180
+                        ? longitude - 360 : (longitude < -180 ? longitude + 360 : longitude)
+                )
+            }
+            if !Self.areAntipodes(line.last!, next) { line.append(next) }
+        }
+        return line
+    }
+
     private func next(
         _ line: [Position], _ step: Double, _ random: inout SplitMix64
     ) -> Position {

@@ -64,7 +64,7 @@ public final class NodePair: TestedBackend {
     /// Returns when the reading node has what the writing node has answered.
     private func wait() {
         let done = DispatchSemaphore(value: 0)
-        if !reading.mayRead(atLeast: nil, { _ in done.signal() }) { done.wait() }
+        if !reading.mayRead(1, atLeast: nil, { _ in done.signal() }) { done.wait() }
     }
 
     public var storeName: String { reading.storeName }
@@ -73,8 +73,9 @@ public final class NodePair: TestedBackend {
     public var isReady: Bool { reading.isReady }
 
     public func mayRead(
-        atLeast change: ChangeNumber?, _ ready: @escaping @Sendable (ServiceFailure?) -> Void
-    ) -> Bool { reading.mayRead(atLeast: change, ready) }
+        _ count: Int, atLeast change: ChangeNumber?,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool { reading.mayRead(count, atLeast: change, ready) }
 
     public func prepare(
         _ request: consuming ReadRequest

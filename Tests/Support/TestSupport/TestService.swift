@@ -32,7 +32,7 @@ public struct TestService: Sendable {
     ///   - log: takes what is logged.
     ///   - now: the service's clock, milliseconds since 1970.
     public static func with<Result: Sendable>(
-        on kind: BackendKind = .embedded, path: String? = nil, limits: Limits = Limits(),
+        on kind: BackendKind = .usual, path: String? = nil, limits: Limits = Limits(),
         access: AccessControl? = nil,
         tls: (server: TLSIdentity, client: ClientTLS)? = nil, rateClock: TestClock? = nil,
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), log: LogLines = LogLines(),
@@ -72,7 +72,7 @@ public struct TestService: Sendable {
 
     /// As `with(on:path:limits:now:_:)`, by a clock that the test sets.
     public static func with<Result: Sendable>(
-        on kind: BackendKind = .embedded, path: String? = nil, limits: Limits = Limits(),
+        on kind: BackendKind = .usual, path: String? = nil, limits: Limits = Limits(),
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), log: LogLines = LogLines(),
         clock: FakeClock, _ body: @escaping @Sendable (TestService) async throws -> Result
     ) async throws -> Result {

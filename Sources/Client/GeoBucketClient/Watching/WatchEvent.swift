@@ -6,7 +6,7 @@
 ///     }
 public struct WatchEvent<Object: Sendable>: Sendable {
     /// What happened.
-    public enum Kind: Sendable, Hashable {
+    public enum EventKind: Sendable, Hashable {
         /// It matches now and did not before.
         case entered
         /// It matched before and still does; its fields, its distances or its place in a ranking
@@ -17,7 +17,7 @@ public struct WatchEvent<Object: Sendable>: Sendable {
     }
 
     /// What happened.
-    public let kind: Kind
+    public let kind: EventKind
     /// The object's id; of a pair, both ids.
     public let id: String
     /// The object as it is now, or as it was when it left. Nil only for one that left unseen, after a

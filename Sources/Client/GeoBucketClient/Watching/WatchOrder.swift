@@ -64,13 +64,13 @@ enum WatchOrder: Sendable, Equatable {
         }
     }
 
-    private enum Kind: Int, Comparable {
+    private enum ValueKind: Int, Comparable {
         case null, bool, number, string, point, other
 
         static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
 
-    private static func kind(_ value: JSONValue) -> Kind {
+    private static func kind(_ value: JSONValue) -> ValueKind {
         switch value {
         case .null: .null
         case .bool: .bool

@@ -58,13 +58,13 @@ public struct WatchedSet<Object: Sendable>: RandomAccessCollection, Sendable {
     mutating func put(_ item: Watched<Object>.Item, at index: Int?) -> WatchEvent<Object> {
         let old = byID[item.id]
         let entry = entry(item, number: old?.number ?? nextNumber())
-        let previous = old.map { remove($0) }
-        let place = isRanking ? Swift.min(index ?? previous ?? count, count) : position(for: entry)
+        let former = old.map { remove($0) }
+        let place = isRanking ? Swift.min(index ?? former ?? count, count) : position(for: entry)
         entries.insert(entry, at: place)
         byID[item.id] = entry
         return WatchEvent(
             kind: old == nil ? .entered : .changed, id: item.id, object: item.object,
-            index: isRanking ? place : nil, previousIndex: isRanking ? previous : nil)
+            index: isRanking ? place : nil, previousIndex: isRanking ? former : nil)
     }
 
     /// Takes that an object matches no longer; nil if it was not held.
@@ -114,25 +114,26 @@ public struct WatchedSet<Object: Sendable>: RandomAccessCollection, Sendable {
             events.append(Self.event(.left(reasons[entry.id] ?? .unseen), entry, nil, place))
         }
         for (place, entry) in entries.enumerated() {
-            let previous = list.firstIndex { $0.id == entry.id }
-            let before = previous.map { list.remove(at: $0) }
+            let former = list.firstIndex { $0.id == entry.id }
+            let before = former.map { list.remove(at: $0) }
             list.insert(entry, at: place)
-            guard let previous, let before else {
+            guard let former, let before else {
                 events.append(Self.event(.entered, entry, place))
                 continue
             }
-            if previous != place || before !== entry {
-                events.append(Self.event(.changed, entry, place, previous))
+            if former != place || before !== entry {
+                events.append(Self.event(.changed, entry, place, former))
             }
         }
         return events
     }
 
     private static func event(
-        _ kind: WatchEvent<Object>.Kind, _ entry: Entry, _ index: Int? = nil, _ previous: Int? = nil
+        _ kind: WatchEvent<Object>.EventKind, _ entry: Entry, _ index: Int? = nil,
+        _ former: Int? = nil
     ) -> WatchEvent<Object> {
         WatchEvent(
-            kind: kind, id: entry.id, object: entry.object, index: index, previousIndex: previous)
+            kind: kind, id: entry.id, object: entry.object, index: index, previousIndex: former)
     }
 
     // MARK: Order

@@ -30,8 +30,9 @@ final class AdmissionControl: Sendable {
     }
 
     func admit(_ operation: Operation, from caller: Caller) throws(ServiceFailure) {
-        let grant = renewedGrant(of: caller)
-        try checkRate(grant, caller)
+        // The node that passes a request on has counted it, and has checked the login.
+        let grant = caller.isPassedOn ? caller.grant : renewedGrant(of: caller)
+        if !caller.isPassedOn { try checkRate(grant, caller) }
         if operation == .open { return }
         if access != nil {
             try Self.present(grant).check(operation)

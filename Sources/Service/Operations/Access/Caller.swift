@@ -8,10 +8,33 @@ public final class Caller: Sendable {
     public let export = ExportSession()
     /// What the connection watches.
     public let watches = CallerWatches()
+    /// Whether another node has admitted the caller's requests, and passes them on.
+    public let isPassedOn: Bool
+    private let passedOnGrant: Grant?
     private let state = Mutex<AccessControl.Login?>(nil)
+    private let remoteExport = Mutex<String?>(nil)
 
     /// A caller who has not logged in.
-    public init(address: String) { self.address = address }
+    public init(address: String) {
+        self.address = address
+        isPassedOn = false
+        passedOnGrant = nil
+    }
+
+    /// A caller of another node.
+    ///
+    /// - Parameter grant: what the login there permits; nil without one.
+    init(passedOnWith grant: Grant?, address: String) {
+        self.address = address
+        isPassedOn = true
+        passedOnGrant = grant
+    }
+
+    /// The id of the node that the caller's export is under way on; nil if that is this one.
+    public var exportNode: String? {
+        get { remoteExport.withLock { $0 } }
+        set { remoteExport.withLock { $0 = newValue } }
+    }
 
     var login: AccessControl.Login? {
         get { state.withLock { $0 } }
@@ -19,7 +42,7 @@ public final class Caller: Sendable {
     }
 
     /// What the login permits; nil without one.
-    var grant: Grant? { login?.grant }
+    public var grant: Grant? { isPassedOn ? passedOnGrant : login?.grant }
 
     /// Whether the connection has logged in; this does not check whether the login is still valid.
     public var isLoggedIn: Bool { login != nil }

@@ -24,6 +24,8 @@ struct ListBuckets: Read {
         self.last = last
     }
 
+    var gathering: Gathering? { .buckets(in: scope, after: last) }
+
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
         let grant = caller.grant
         let request = ReadRequest.buckets(

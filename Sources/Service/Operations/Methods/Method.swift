@@ -59,6 +59,14 @@ public struct Method: Sendable {
         if case .write = parser { true } else { false }
     }
 
+    /// Whether a request is passed on to a node that holds the bucket which the params name.
+    public var needsBucket: Bool {
+        switch permission {
+        case .toRead, .toWrite: name != .route && name != .startWatch
+        default: false
+        }
+    }
+
     /// The operation of a request, as far as its method and bucket tell.
     public func operation(of request: UnreadRequest) -> Operation {
         permission.operation(of: request)

@@ -8,7 +8,8 @@ extension Method {
         switch name {
         case .info: self.init(name, needs: .nothingWithoutParams) { _ in ServerInfo() }
         case .ping: self.init(name, needs: .nothingWithoutParams) { _ in Ping() }
-        case .statistics: self.init(name, needs: .toAdminister) { _ in Statistics() }
+        case .statistics: self.init(name, needs: .toAdminister, read: Statistics.init)
+        case .route: self.init(name, needs: .toRead, read: RouteBucket.init)
         case .login: self.init(name, needs: .nothing, read: LogIn.init)
         case .listBuckets: self.init(name, needs: .toList, read: ListBuckets.init)
         case .count: self.init(name, needs: .toRead, asksByClause: true, read: CountObjects.init)
@@ -33,7 +34,7 @@ extension Method {
             self.init(name, needs: .ownWatch, asksByClause: true, read: MoveWatch.init)
         case .syncWatch: self.init(name, needs: .ownWatch, read: SyncWatch.init)
         case .stopWatch: self.init(name, needs: .ownWatch, read: StopWatch.init)
-        case .check: self.init(name, needs: .toAdminister) { _ in CheckStore() }
+        case .check: self.init(name, needs: .toAdminister, read: CheckStore.init)
         case .backup: self.init(name, needs: .toAdminister, read: BackUpStore.init)
         }
     }

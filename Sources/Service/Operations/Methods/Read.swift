@@ -7,6 +7,10 @@ public protocol Read: Sendable {
     /// Whether the result depends on stored objects.
     var seesObjects: Bool { get }
 
+    /// How the answers of all nodes make the answer; nil if this node's own is the answer. It
+    /// applies only where no node has every bucket.
+    var gathering: Gathering? { get }
+
     /// Checks and plans the read; cheap unless documented otherwise.
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation
 
@@ -17,6 +21,9 @@ public protocol Read: Sendable {
 extension Read {
     /// True.
     public var seesObjects: Bool { true }
+
+    /// Nil.
+    public var gathering: Gathering? { nil }
 
     /// Plans nothing and takes next to no time.
     public func prepare(for caller: Caller, on service: Service) -> Preparation { .cheap }

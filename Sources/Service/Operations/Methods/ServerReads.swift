@@ -13,6 +13,10 @@ struct ServerInfo: Read {
         writer.integer(Service.protocolVersion)
         writer.key("store")
         writer.string(context.backend.storeName)
+        if let placement = context.service.placement {
+            writer.key("nodes")
+            writer.addresses(of: placement.nodes)
+        }
         writer.raw(",\"limits\":{")
         let limits = context.service.limits
         writer.list(LimitSetting.all.filter(\.isPublished)) { limit, writer in
@@ -36,6 +40,13 @@ struct Ping: Read {
 /// Reports the service's counters and sizes.
 struct Statistics: Read {
     let seesObjects = false
+    private let isOfCluster: Bool
+
+    init(_ params: inout Params) throws(ServiceFailure) {
+        isOfCluster = try params.bool("cluster")
+    }
+
+    var gathering: Gathering? { isOfCluster ? .each(.statistics) : nil }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) {
         let backend = context.backend.statistics()
@@ -65,7 +76,13 @@ struct Statistics: Read {
         writer.key("commits")
         writer.integer(backend.commits)
         write("watches", context.service.watches.statistics().parts, to: &writer)
-        if let cluster = backend.cluster { write("cluster", cluster.parts, to: &writer) }
+        if let cluster = backend.cluster {
+            var parts = cluster.parts
+            if cluster.share != nil {
+                parts.append(("passedOnRequests", context.service.counters.passedOn))
+            }
+            write("cluster", parts, to: &writer)
+        }
         writer.byte(UInt8(ascii: "}"))
     }
 

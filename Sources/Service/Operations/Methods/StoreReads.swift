@@ -4,6 +4,14 @@ import Objects
 
 /// Checks all derived data against the stored data.
 struct CheckStore: Read {
+    private let isOfCluster: Bool
+
+    init(_ params: inout Params) throws(ServiceFailure) {
+        isOfCluster = try params.bool("cluster")
+    }
+
+    var gathering: Gathering? { isOfCluster ? .each(.check) : nil }
+
     func prepare(for caller: Caller, on service: Service) -> Preparation { .costly }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {

@@ -14,6 +14,7 @@ struct StartWatch: Read {
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
         try service.admission.permit(reading: request.buckets, caller)
+        try service.checkHeld(request.buckets)
         return .costly
     }
 
@@ -44,6 +45,7 @@ struct MoveWatch: Read {
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
         let buckets = try caller.watches.buckets(of: watch, movedTo: query)
         try service.admission.permit(reading: buckets, caller)
+        try service.checkHeld(buckets)
         return .costly
     }
 
@@ -63,13 +65,7 @@ struct SyncWatch: Read {
     init(_ params: inout Params) throws(ServiceFailure) { watch = try params.string("watch") }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
-        .waiting { [watch] ready in
-            do throws(ServiceFailure) {
-                try caller.watches.sync(watch, ready)
-            } catch {
-                ready(.failure(error))
-            }
-        }
+        .waiting(try caller.watches.sync(watch))
     }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
@@ -93,5 +89,26 @@ struct StopWatch: Read {
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
         try context.caller.watches.stop(watch)
         writer.raw("{}")
+    }
+}
+
+extension Service {
+    /// Refuses a watch of a bucket that this node does not hold: notifications are not passed on.
+    fileprivate func checkHeld(_ buckets: [BucketName]) throws(ServiceFailure) {
+        guard let placement, let bucket = buckets.first(where: { !placement.isHeld($0) }) else {
+            return
+        }
+        if placement.isToHold(bucket) {
+            throw ServiceFailure(
+                .temporarilyUnavailable,
+                "this node is loading the bucket \(quoted(bucket.text)); try again",
+                retryAfterMilliseconds: 100)
+        }
+        let addresses = placement.nodes(for: bucket).prefix(placement.copies).map(\.clientAddress)
+        throw ServiceFailure(
+            .notAllowed,
+            "this node does not hold the bucket \(quoted(bucket.text)); watch it at "
+                + addresses.joined(separator: " or "),
+            at: "bucket")
     }
 }

@@ -1,0 +1,286 @@
+import Backend
+import EmbeddedBackend
+import Logging
+import ObjectStore
+import Objects
+import PostgresStore
+import Runtime
+import Synchronization
+
+/// Loads the buckets that a node is to hold, and lets go of the others, in one life of the node.
+///
+/// A bucket is copied at a state of its own while the node goes on. Then, between two writes, one
+/// look at PostgreSQL leads both to the same state. From then on the bucket is followed, and answers.
+///
+/// `@unchecked Sendable`: only the thread accesses what is neither constant nor atomic.
+final class BucketLoader: @unchecked Sendable {
+    private let address: PostgresAddress
+    private let limits: Limits
+    private let membership: Membership
+    private let held: HeldBuckets
+    private let applied: AppliedState
+    private let backend: EmbeddedBackend
+    private let steps: FollowingSteps
+    private let logger: Logger
+    private let diverged: @Sendable (Divergence) -> Void
+    private let thread = WorkThread("buckets", .background)
+    private let isStopped = Atomic(false)
+    private var tables: ClusterTables?
+    private var revised: Int?
+    private var nextTrim = ContinuousClock.now
+    private var isFailing = false
+
+    /// The time between two looks at what has to be done.
+    private static let interval = Duration.milliseconds(100)
+    /// The objects that the writer's thread adds at once.
+    private static let objectsAtOnce = 500
+    /// The buckets that are copied at once.
+    private static let bucketsAtOnce = 32
+    /// The time after which a bucket that did not fit is tried again.
+    private static let refusal = Duration.seconds(60)
+    /// The time between two looks for held names that no bucket has.
+    private static let trimInterval = Duration.seconds(60)
+
+    init(
+        _ address: PostgresAddress, _ limits: Limits, _ membership: Membership, _ held: HeldBuckets,
+        _ applied: AppliedState, of backend: EmbeddedBackend, _ steps: FollowingSteps,
+        logger: Logger, diverged: @escaping @Sendable (Divergence) -> Void
+    ) {
+        self.address = address
+        self.limits = limits
+        self.membership = membership
+        self.held = held
+        self.applied = applied
+        self.backend = backend
+        self.steps = steps
+        self.logger = logger
+        self.diverged = diverged
+    }
+
+    func start() { thread.async { self.tick() } }
+
+    /// Loads what is wanted without delay.
+    func wake() { thread.async { self.attempt { try self.loadWanted() } } }
+
+    /// Returns when nothing is loaded or removed any more.
+    func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        thread.drain()
+    }
+
+    private func tick() {
+        guard !isStopped.load(ordering: .relaxed) else { return }
+        attempt {
+            try revise()
+            try loadWanted()
+            try letGo()
+        }
+        thread.async(after: Self.interval) { [weak self] in self?.tick() }
+    }
+
+    private func attempt(_ body: () throws -> Void) {
+        guard !isStopped.load(ordering: .relaxed) else { return }
+        do {
+            try body()
+            note(nil)
+        } catch {
+            tables = nil
+            note("\(error)")
+        }
+    }
+
+    /// Looks at all buckets when nodes have come or gone.
+    private func revise() throws {
+        let version = membership.version
+        guard version != revised else { return }
+        let view = membership.view
+        let names = try connected().bucketNames()
+        held.revise { view.isOwn($0, copies: membership.copies) }
+        for name in names where view.isOwn(name, copies: membership.copies) {
+            _ = held.want(name)
+        }
+        revised = version
+    }
+
+    /// Tells other nodes how much is left to do.
+    private func noteLoading() {
+        membership.loading.store(held.loading, ordering: .relaxed)
+    }
+
+    // MARK: In
+
+    private func loadWanted() throws {
+        while !isStopped.load(ordering: .relaxed) {
+            noteLoading()
+            // Whether the next one fits is known when this one is there.
+            let names = held.takeWanted(atMost: limits.heldBytes > 0 ? 1 : Self.bucketsAtOnce)
+            guard !names.isEmpty else { return }
+            do {
+                let fitting = try names.filter(fits)
+                if !fitting.isEmpty { try load(fitting) }
+            } catch {
+                // After a stop the next start removes what there is.
+                guard !isStopped.load(ordering: .relaxed) else { return }
+                for name in names { try? backend.remove(name) }
+                held.failed(names)
+                throw error
+            }
+        }
+    }
+
+    private func load(_ names: [BucketName]) throws {
+        let tables = try connected()
+        // What an attempt that failed has left.
+        for name in names { try backend.remove(name) }
+        try backend.remember(NodeCache.list(names), as: NodeCache.incomplete)
+        let copied = try tables.copy(only: names, atOnce: Self.objectsAtOnce) { part in
+            guard !isStopped.load(ordering: .relaxed) else { throw Stopped() }
+            if case .changes(let piece) = part { try backend.add(piece) }
+        }
+        try tables.release()
+        try steps.alone { try join(names, copied, tables) }
+        try backend.remember(NodeCache.list([]), as: NodeCache.incomplete)
+    }
+
+    private struct Stopped: Error {}
+
+    /// Leads the node and the copied buckets to one state.
+    private func join(
+        _ names: [BucketName], _ copied: ClusterTables.Tail, _ tables: ClusterTables
+    ) throws {
+        let joining = Set(names)
+        let begin = ContinuousClock.now
+        var head: ChangeNumber = 0
+        try backend.join(
+            { [held, applied] in
+                let copy = copied.shared.state
+                let (now, past) = try tables.head(after: copy.change, copied.batch)
+                if let divergence = Divergence(of: copy, from: now, past) {
+                    throw StoreFailure.diverged("\(divergence)")
+                }
+                let state = applied.reached
+                let filter = held.filter(after: state.change) { bucket, change in
+                    joining.contains(bucket) ? change > copy.change : nil
+                }
+                let tail = try tables.tail(
+                    after: min(state.change, copy.change), state.stateMark?.batch, filter)
+                if let divergence = tail.divergence(from: state) {
+                    diverged(divergence)
+                    throw StoreFailure.diverged("\(divergence)")
+                }
+                head = tail.head.change
+                return tail.shared.split { joining.contains($0) }
+            }, then: { held.joined(names) })
+        applied.see(head, at: begin)
+    }
+
+    /// Whether a bucket fits into the memory that it may take; it is refused if not.
+    private func fits(_ bucket: BucketName) throws -> Bool {
+        guard limits.heldBytes > 0 else { return true }
+        let (objects, idBytes, pointBytes) = try connected().size(of: bucket)
+        let bytes = Int(
+            objects * Self.objectBytes + idBytes + pointBytes / Self.storedPointBytes
+                * Self.pointBytes)
+        let present = backend.heldBytes
+        if present + bytes <= limits.heldBytes { return true }
+        let reason =
+            "the bucket \"\(bucket.text)\" with its \(objects) objects would take some \(bytes) "
+            + "bytes; this node has \(present) in use of the \(limits.heldBytes) that it may "
+            + "(heldBytes)"
+        logger.error("a bucket is not loaded", metadata: ["reason": "\(reason)"])
+        held.refuse(bucket, reason, until: .now + Self.refusal)
+        return false
+    }
+
+    /// The memory of an object beside its id and points, and of a point; see "Memory" in
+    /// `docs/architecture.md`.
+    private static let objectBytes: Int64 = 28
+    private static let pointBytes: Int64 = 59
+    private static let storedPointBytes: Int64 = 20
+
+    // MARK: Out
+
+    private func letGo() throws {
+        trim()
+        let grace = Duration.milliseconds(2 * limits.nodeTimeoutMilliseconds)
+        for bucket in held.leaving(for: grace) where membership.isSettled(bucket) {
+            guard !isStopped.load(ordering: .relaxed) else { return }
+            try backend.remember(NodeCache.list([bucket]), as: NodeCache.incomplete)
+            try steps.alone {
+                var isReleased = false
+                try backend.remove(bucket) { isReleased = held.release(bucket) }
+                assert(isReleased, "only this thread lets buckets stay")
+            }
+            try backend.remember(NodeCache.list([]), as: NodeCache.incomplete)
+        }
+    }
+
+    /// Forgets names that were asked for and that no bucket has. They would be loaded again.
+    private func trim() {
+        guard ContinuousClock.now >= nextTrim else { return }
+        nextTrim = .now + Self.trimInterval
+        held.leave { !backend.has($0) }
+    }
+
+    private func connected() throws(PostgresFailure) -> ClusterTables {
+        if let tables { return tables }
+        let fresh = try ClusterTables(
+            address, answerTime: .milliseconds(limits.failoverMilliseconds))
+        tables = fresh
+        return fresh
+    }
+
+    /// Logs when loading begins to fail or succeeds again.
+    private func note(_ failure: String?) {
+        guard isFailing != (failure != nil) else { return }
+        isFailing = failure != nil
+        if let failure {
+            logger.warning("buckets are not loaded for now", metadata: ["reason": "\(failure)"])
+        } else {
+            logger.notice("buckets are loaded again")
+        }
+    }
+}
+
+/// What the follower does, and what changes which buckets it has to follow, do not overlap.
+final class FollowingSteps: Sendable {
+    private let lock = Mutex(())
+
+    func alone(_ body: () throws -> Void) throws { try lock.withLock { _ in try body() } }
+}
+
+extension HeldBuckets {
+    /// What a node wants of the changes of others.
+    ///
+    /// - Parameters:
+    ///   - change: the last change that the node has.
+    ///   - exception: decides for some buckets; nil for the others.
+    ///   - passed: called with buckets in which something has changed that is not wanted.
+    func filter(
+        after change: ChangeNumber,
+        except exception: @escaping (BucketName, ChangeNumber) -> Bool? = { _, _ in nil },
+        passed: @escaping (BucketName) -> Void = { _ in }
+    ) -> ChangeFilter {
+        ChangeFilter(
+            isWanted: { [self] in exception($0, $1) ?? ($1 > change && holds($0)) },
+            passed: passed)
+    }
+}
+
+extension SharedChanges {
+    /// Splits off the changes of some buckets.
+    func split(
+        _ isTheirs: (BucketName) -> Bool
+    ) -> (own: SharedChanges, theirs: StoreChanges) {
+        var (own, theirs) = (changes, StoreChanges(after: changes.change))
+        theirs.tombstones = changes.tombstones.filter { isTheirs($0.bucket) }
+        theirs.deletedBuckets = changes.deletedBuckets.filter { isTheirs($0.name) }
+        theirs.buckets = changes.buckets.filter { isTheirs($0.name) }
+        theirs.objects = changes.objects.filter { isTheirs($0.bucket) }
+        own.tombstones.removeAll { isTheirs($0.bucket) }
+        own.deletedBuckets.removeAll { isTheirs($0.name) }
+        own.buckets.removeAll { isTheirs($0.name) }
+        own.objects.removeAll { isTheirs($0.bucket) }
+        return (SharedChanges(to: state, by: own), theirs)
+    }
+}

@@ -1,0 +1,50 @@
+import JSONText
+import Objects
+
+/// A caller on the way from the node that admits its requests to the node that carries them out.
+extension Caller {
+    /// What the other node has to know: the address, and what the login permits.
+    ///
+    ///     {"address":"10.0.0.1","principal":"alice","role":"write","groups":["drivers"]}
+    public func writePassedOn(to writer: inout JSONWriter) {
+        writer.raw("{\"address\":")
+        writer.string(address)
+        if let grant {
+            writer.key("principal")
+            writer.string(grant.principal)
+            writer.key("role")
+            writer.string(grant.role.rawValue)
+            writer.raw(",\"groups\":[")
+            writer.list(grant.groups.sorted()) { $1.string($0) }
+            writer.byte(UInt8(ascii: "]"))
+            if let reach = grant.holdsFor {
+                writer.raw(",\"buckets\":[")
+                writer.list(reach.sorted()) { $1.string($0) }
+                writer.byte(UInt8(ascii: "]"))
+            }
+        }
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    /// The caller that another node has described; nil if it cannot be read.
+    public convenience init?(passedOn text: [UInt8]) {
+        let parser = JSONParser()
+        guard let view = try? parser.parse(text), let address = view["address"]?.string else {
+            return nil
+        }
+        defer { withExtendedLifetime(parser) {} }
+        guard let principal = view["principal"]?.string else {
+            self.init(passedOnWith: nil, address: address)
+            return
+        }
+        func strings(_ value: JSONView?) -> Set<String>? {
+            value.map { Set($0.elements.compactMap(\.string)) }
+        }
+        guard let role = view["role"]?.string.flatMap(Grant.Role.init),
+            let grant = try? Grant(
+                principal: principal, role: role, groups: strings(view["groups"]) ?? [],
+                holdsFor: strings(view["buckets"]))
+        else { return nil }
+        self.init(passedOnWith: grant, address: address)
+    }
+}

@@ -1,0 +1,72 @@
+import Objects
+import Testing
+
+@testable import ReplicatedBackend
+
+@Suite struct HeldBucketsTests {
+    private let shops = BucketName(trusted: "shops")
+    private let parks = BucketName(trusted: "parks")
+    private let start = ContinuousClock.now
+
+    @Test func `a bucket is held when it has been wanted, loaded and joined`() {
+        let held = HeldBuckets([])
+        #expect(held.want(shops) && !held.want(shops) && held.loading == 1)
+        #expect(!held.holds(shops))
+        #expect(held.takeWanted(atMost: 8) == [shops] && held.takeWanted(atMost: 8).isEmpty)
+        #expect(!held.want(shops) && held.loading == 1)
+        held.joined([shops])
+        #expect(held.holds(shops) && held.loading == 0 && held.statistics.loads == 1)
+    }
+
+    @Test func `what a request waits for is loaded first`() {
+        let held = HeldBuckets([])
+        _ = held.want(parks)
+        _ = held.want(shops)
+        _ = held.want(shops, isUrgent: true)
+        #expect(held.takeWanted(atMost: 1) == [shops])
+        #expect(held.takeWanted(atMost: 9) == [parks])
+    }
+
+    @Test func `a bucket that is leaving is held until it is released`() {
+        let held = HeldBuckets([shops])
+        held.revise(start) { _ in false }
+        #expect(held.holds(shops))
+        #expect(held.leaving(for: .seconds(10), start + .seconds(9)).isEmpty)
+        #expect(held.leaving(for: .seconds(10), start + .seconds(10)) == [shops])
+        #expect(held.release(shops) && !held.holds(shops) && !held.release(shops))
+        #expect(held.statistics.releases == 1)
+    }
+
+    @Test func `a bucket that is to be held again stays`() {
+        let held = HeldBuckets([shops])
+        let ticket = held.ticket(of: shops)
+        held.revise(start) { _ in false }
+        held.revise(start) { _ in true }
+        #expect(!held.release(shops) && held.ticket(of: shops) == ticket)
+    }
+
+    @Test func `a bucket that went and came back is another stay`() {
+        let held = HeldBuckets([shops])
+        let ticket = held.ticket(of: shops)
+        held.revise(start) { _ in false }
+        #expect(held.release(shops) && held.want(shops))
+        held.joined(held.takeWanted(atMost: 1))
+        #expect(held.holds(shops) && held.ticket(of: shops) != ticket)
+    }
+
+    @Test func `a loading that failed is tried again`() {
+        let held = HeldBuckets([])
+        _ = held.want(shops)
+        held.failed(held.takeWanted(atMost: 1))
+        #expect(held.takeWanted(atMost: 1) == [shops])
+    }
+
+    @Test func `a bucket that did not fit is wanted again only after a while`() {
+        let held = HeldBuckets([])
+        _ = held.want(shops)
+        _ = held.takeWanted(atMost: 1)
+        held.refuse(shops, "it is too large", until: start + .seconds(60))
+        #expect(held.refusal(of: shops) == "it is too large" && held.statistics.refused == 1)
+        #expect(!held.want(shops, start + .seconds(59)) && held.want(shops, start + .seconds(60)))
+    }
+}

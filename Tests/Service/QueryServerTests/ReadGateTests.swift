@@ -1,0 +1,145 @@
+import Backend
+import Dispatch
+import JSONText
+import NIOEmbedded
+import Objects
+import Operations
+import Synchronization
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import QueryServer
+
+/// Reads that may not begin at once: which of them ask the backend, and when they are answered.
+@Suite(.timeLimit(.minutes(20))) struct ReadGateTests {
+    private static func get(_ id: Int) -> String {
+        #"{"jsonrpc":"2.0","id":\#(id),"method":"object.get","params":{"bucket":"b","id":"x"}}"#
+            + "\n"
+    }
+
+    private static func answer(_ id: Int) -> String {
+        #"{"jsonrpc":"2.0","id":\#(id),"result":{}}"#
+    }
+
+    @Test func `Pipelined reads that arrived before the backend was asked begin with the first`()
+        async throws
+    {
+        let backend = GatedBackend()
+        try await Servers.serve(backend) { port in
+            try RawConnection.with(port: port) { raw in
+                try raw.send(Self.get(1) + Self.get(2) + Self.get(3))
+                backend.takeQuestion().ready(nil)
+                #expect(try raw.lines(3) == (1...3).map(Self.answer))
+            }
+            #expect(backend.questionCount == 1)
+        }
+    }
+
+    @Test func `A read that arrived after the backend was asked asks again`() async throws {
+        let backend = GatedBackend()
+        try await Servers.serve(backend) { port in
+            try RawConnection.with(port: port) { raw in
+                try raw.send(Self.get(1))
+                let first = backend.takeQuestion()
+                try raw.send(Self.get(2))
+                first.ready(nil)
+                #expect(try raw.line() == Self.answer(1))
+                backend.takeQuestion().ready(nil)
+                #expect(try raw.line() == Self.answer(2))
+            }
+            #expect(backend.questionCount == 2)
+        }
+    }
+
+    @Test func `What the backend refuses one read is not refused the next`() async throws {
+        let backend = GatedBackend()
+        try await Servers.serve(backend) { port in
+            try RawConnection.with(port: port) { raw in
+                try raw.send(Self.get(1) + Self.get(2))
+                backend.takeQuestion().ready(ServiceFailure(.temporarilyUnavailable, "away"))
+                #expect(try raw.line()?.contains("TEMPORARY_UNAVAILABLE_ERROR") == true)
+                backend.takeQuestion().ready(nil)
+                #expect(try raw.line() == Self.answer(2))
+            }
+        }
+    }
+
+    @Test func `The reads of one turn of a loop are one question, those that name a change not`()
+        throws
+    {
+        let loop = EmbeddedEventLoop()
+        let backend = GatedBackend()
+        let service = Operations.Service(backend: backend, limits: Limits())
+        let gate = ReadGate(
+            service, loop, FinishedAnswers(eventLoop: loop, executor: LoopExecutor()))
+        let users = (0..<4).map { _ in WaitingUser() }
+        for (number, user) in users.enumerated() {
+            let request = Request(
+                id: "\(number)", method: nil, call: .failure(.lineTooLong(limit: 0)))
+            gate.hold(
+                ReadGate.Arrival(user: user, request: request, begin: 0, bytes: 0),
+                atLeast: number == 3 ? 7 : nil)
+        }
+        loop.run()
+        let questions = [backend.takeQuestion(), backend.takeQuestion()]
+        #expect(questions.map(\.count) == [1, 3])
+        #expect(questions.map(\.change) == [7, nil])
+        #expect(users.allSatisfy { $0.taken.isEmpty })
+        questions[1].ready(nil)
+        loop.run()
+        #expect(users.map(\.taken) == [["0"], ["1"], ["2"], []])
+    }
+}
+
+/// A backend that is asked before each read, and answers when the test does.
+private final class GatedBackend: IdleBackend {
+    struct Question: Sendable {
+        let count: Int
+        let change: ChangeNumber?
+        let ready: @Sendable (ServiceFailure?) -> Void
+    }
+
+    let readsAtOnce = false
+    private let questions = Mutex<[Question]>([])
+    private let asked = Atomic(0)
+    private let arrived = DispatchSemaphore(value: 0)
+
+    var questionCount: Int { asked.load(ordering: .relaxed) }
+
+    func mayRead(
+        _ count: Int, atLeast change: ChangeNumber?,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool {
+        asked.add(1, ordering: .relaxed)
+        questions.withLock { $0.append(Question(count: count, change: change, ready: ready)) }
+        arrived.signal()
+        return false
+    }
+
+    /// The next question, as soon as there is one.
+    func takeQuestion() -> Question {
+        arrived.wait()
+        return questions.withLock { $0.removeFirst() }
+    }
+}
+
+/// A connection that notes which of its reads may begin.
+///
+/// `@unchecked Sendable`: the test uses it on one thread.
+private final class WaitingUser: ScheduledConnection, @unchecked Sendable {
+    private(set) var taken: [String] = []
+    let bufferedBytes = 0
+    var isUnsent = false
+
+    func take(_ finished: FinishedAnswer) {
+        if case .mayRead(let request, nil, _, _) = finished { taken.append(request.id ?? "") }
+    }
+
+    func takeTurn() {}
+    func takeRoom() {}
+    func sendOutput() {}
+    func goOn() {}
+    func look(now: Int64) {}
+    func evict() {}
+}

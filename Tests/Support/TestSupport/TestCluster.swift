@@ -1,0 +1,138 @@
+import Backend
+import Foundation
+import GeoBucketClient
+import JSONText
+import Logging
+import Objects
+import Operations
+import QueryServer
+import ReplicatedBackend
+import Synchronization
+
+/// Nodes that share the buckets, each with a service on a free port, in this process.
+///
+///     try await TestCluster.with(nodes: 3, copies: 1) { cluster in
+///         try await cluster.call(2, "bucket.count", #"{"bucket":"shops"}"#)
+///     }
+public final class TestCluster: Sendable {
+    /// A node and what ends it.
+    private struct Member: Sendable {
+        let backend: ReplicatedBackend
+        let port: Int
+        let running: Task<Void, any Error>
+    }
+
+    private let members = Mutex<[Int: Member]>([:])
+    private let path: String
+    private let copies: Int
+    private let limits: Limits
+
+    private init(path: String, copies: Int, limits: Limits) {
+        self.path = path
+        self.copies = copies
+        self.limits = limits
+    }
+
+    /// Limits with which a node is soon taken for dead.
+    public static var impatient: Limits {
+        var limits = Limits()
+        limits.nodeTimeoutMilliseconds = 2_000
+        return limits
+    }
+
+    /// Starts nodes, waits until all know each other, runs `body`, and ends them.
+    public static func with(
+        nodes: Int, copies: Int, limits: Limits = impatient,
+        _ body: @escaping @Sendable (TestCluster) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let cluster = TestCluster(path: folder + "/nodes", copies: copies, limits: limits)
+            do {
+                for number in 0..<nodes { try await cluster.start(number) }
+                try await cluster.wait { $0.count == nodes && $0.allSatisfy { $0.nodes == nodes } }
+                try await body(cluster)
+            } catch {
+                await cluster.endAll()
+                throw error
+            }
+            await cluster.endAll()
+        }
+    }
+
+    /// Starts a node, on its cache if it has one.
+    public func start(_ number: Int, token: String = TestCluster.token) async throws {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        var configuration = ReplicatedBackend.Configuration(
+            address: try NodePair.address(of: path), cache: "\(path).\(number)")
+        configuration.copies = copies
+        configuration.tuning = .untimed
+        let backend = try ReplicatedBackend(configuration, limits: limits, logger: logger)
+        let (ports, continuation) = AsyncStream<Int>.makeStream()
+        let server = LineServer(
+            service: Operations.Service(backend: backend, limits: limits), host: "127.0.0.1",
+            port: 0, drainTime: .seconds(1), nodes: NodeSecret(token), logger: logger
+        ) { _, port in continuation.yield(port) }
+        let running = Task { try await server.run() }
+        var iterator = ports.makeAsyncIterator()
+        let port = await iterator.next()!
+        backend.announce(client: "127.0.0.1:\(port)", peer: "127.0.0.1:\(port)")
+        members.withLock {
+            $0[number] = Member(backend: backend, port: port, running: running)
+        }
+    }
+
+    /// By which the nodes know each other.
+    public static let token = "the token of these tests"
+
+    /// Ends a node.
+    public func end(_ number: Int) async {
+        guard let member = members.withLock({ $0.removeValue(forKey: number) }) else { return }
+        member.running.cancel()
+        _ = try? await member.running.value
+        try? member.backend.close()
+    }
+
+    private func endAll() async {
+        for number in members.withLock({ Array($0.keys) }) { await end(number) }
+    }
+
+    /// The backend of a node.
+    public func backend(_ number: Int) -> ReplicatedBackend {
+        members.withLock { $0[number]!.backend }
+    }
+
+    /// The path of a node's cache.
+    public func cachePath(_ number: Int) -> String { "\(path).\(number)" }
+
+    /// The port of a node.
+    public func port(_ number: Int) -> Int { members.withLock { $0[number]!.port } }
+
+    /// One call at a node, on a connection of its own.
+    @discardableResult
+    public func call(
+        _ number: Int, _ method: String, _ params: String = "{}"
+    ) async throws -> JSONValue {
+        try await LineConnection.with(host: "127.0.0.1", port: port(number)) { connection in
+            try JSONValue(parsing: try await connection.call(method, Array(params.utf8)))
+        }
+    }
+
+    /// Returns as soon as the nodes' shares satisfy a condition.
+    public func wait(
+        until condition: @Sendable ([ShareStatistics]) -> Bool
+    ) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            let backends = members.withLock { $0.values.map(\.backend) }
+            let shares = backends.compactMap { $0.statistics().cluster?.share }
+            if shares.count == backends.count, condition(shares) { return }
+            guard ContinuousClock.now < end else { throw NotReached(shares: shares) }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// What the nodes held when a test gave up waiting.
+    public struct NotReached: Error {
+        let shares: [ShareStatistics]
+    }
+}

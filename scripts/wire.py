@@ -1,0 +1,47 @@
+"""A connection to a service, for scripts that have to know whether a request was done."""
+import json, socket
+
+# Errors that leave open whether a write was done.
+UNKNOWN = {"TEMPORARY_UNAVAILABLE_ERROR"}
+
+
+class Unanswered(Exception):
+    """The request may have been done, or may not."""
+
+
+class Refused(Exception):
+    """The request was not done; the argument is the code of its error."""
+
+
+class Connection:
+    def __init__(self, port, seconds=30, host="127.0.0.1"):
+        try:
+            self.socket = socket.create_connection((host, port), timeout=seconds)
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except OSError as error:
+            raise Unanswered(str(error))
+        self.lines = self.socket.makefile("rb", 1 << 20)
+
+    def line(self, method, params):
+        """The answer as it came."""
+        try:
+            self.socket.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n")
+            line = self.lines.readline()
+        except OSError as error:
+            raise Unanswered(str(error))
+        if not line.endswith(b"\n"):
+            raise Unanswered("the connection was closed")
+        return line
+
+    def call(self, method, params={}):
+        answer = json.loads(self.line(method, params))
+        if "error" not in answer:
+            return answer["result"]
+        code = answer["error"]["data"]["errorCode"]
+        if code in UNKNOWN:
+            raise Unanswered(answer["error"]["message"])
+        raise Refused(code, answer["error"]["message"])
+
+    def close(self):
+        self.lines.close()
+        self.socket.close()
