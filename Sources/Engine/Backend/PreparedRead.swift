@@ -30,7 +30,7 @@ extension ReadRequest {
     public var bucket: BucketName? {
         switch self {
         case .page(_, let bucket, _), .count(_, let bucket, _), .aggregation(_, let bucket, _),
-            .explanation(_, let bucket, _):
+            .explanation(_, let bucket, _), .clusters(_, let bucket, _), .fields(let bucket):
             bucket
         case .buckets: nil
         }
