@@ -33,6 +33,8 @@ public struct Limits: Sendable, Equatable {
     public var groupValues = 1_000
     /// Bytes of the distinct values of the fields that one query groups by.
     public var groupBytes = 128 * 1_048_576
+    /// Cells of one `bucket.clusters`.
+    public var clusterCells = 4_096
     /// Bytes of one `_dataType`.
     public var dataTypeBytes = 200
     /// Field paths at which one bucket holds GeoPoints.

@@ -35,7 +35,7 @@ struct GeoClauseParser {
     ) throws(ServiceFailure) -> GeoClause {
         defer { count += 1 }
         switch type {
-        case .geobox: return GeoClause(field, .box(try box(&members)))
+        case .geobox: return GeoClause(field, .box(try Self.box(&members)))
         case .geopolygon: return GeoClause(field, .polygon(try polygon(&members)))
         case .geodistance:
             let circle = try circle(&members)
@@ -64,7 +64,7 @@ struct GeoClauseParser {
         return ReportedDistance(name, of: field, by: measure)
     }
 
-    private func point(
+    private static func point(
         _ members: inout MemberReader, _ name: StaticString
     ) throws(ServiceFailure) -> Coordinate {
         let view = try members.required(name, "a GeoPoint")
@@ -80,12 +80,13 @@ struct GeoClauseParser {
         return try ServiceFailure.inside("polygon", try polygons.parse(view))
     }
 
-    private func box(_ members: inout MemberReader) throws(ServiceFailure) -> GeoBox {
+    /// Reads the member `box`.
+    static func box(_ members: inout MemberReader) throws(ServiceFailure) -> GeoBox {
         let view = try members.required("box", "the corners \"ne\" and \"sw\"")
         return try ServiceFailure.inside("box", try box(view))
     }
 
-    private func box(_ view: JSONView) throws(ServiceFailure) -> GeoBox {
+    private static func box(_ view: JSONView) throws(ServiceFailure) -> GeoBox {
         var box = try MemberReader(view)
         let northEast = try point(&box, "ne")
         let southWest = try point(&box, "sw")
@@ -120,7 +121,7 @@ struct GeoClauseParser {
     ) throws(ServiceFailure) -> Coordinate {
         guard centers != nil, let view = members.optional("center"),
             view.kind == .object, view["_type"]?.utf8?.elementsEqualBytes("object") == true
-        else { return try point(&members, "center") }
+        else { return try Self.point(&members, "center") }
         centers!.append(try ServiceFailure.inside("center", try MovingCenter(view, of: count)))
         return Coordinate(latitude: 0, longitude: 0)
     }

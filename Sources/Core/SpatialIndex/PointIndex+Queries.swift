@@ -339,7 +339,7 @@ extension PointIndex {
     }
 
     @inline(__always)
-    fileprivate func isLive(_ leaf: Leaf, _ lane: Int, of record: TierRecord) -> Bool {
+    func isLive(_ leaf: Leaf, _ lane: Int, of record: TierRecord) -> Bool {
         record.dead == 0 || stamps[Int(leaf.slot(lane))] == leaf.stamp(lane)
     }
 

@@ -1,5 +1,6 @@
 import Geodesy
 import PersistentStructures
+import Synchronization
 
 /// An immutable packed Hilbert R-tree over some of an index's entries.
 ///
@@ -36,6 +37,18 @@ final class Tier: @unchecked Sendable {
     deinit { tree.deallocate() }
 
     var count: Int { tree.count }
+
+    /// Where its entries lie on the world's grid; made when it is first asked for.
+    var grid: TierGrid {
+        madeGrid.withLock { grid in
+            if let grid { return grid }
+            let made = TierGrid(tree)
+            grid = made
+            return made
+        }
+    }
+
+    private let madeGrid = Mutex<TierGrid?>(nil)
 }
 
 /// Fills the memory of a new tree.

@@ -5,7 +5,7 @@ import PlainJSON
 /// Only the service knows what a method needs, takes and does: that is its `Method`, in Operations.
 public enum MethodName: Int, Sendable, CaseIterable {
     case info, ping, statistics, route, login
-    case listBuckets, count, query, explain, export, deleteBucket, deleteWhere
+    case listBuckets, count, query, explain, clusters, fields, export, deleteBucket, deleteWhere
     case create, put, patch, get, delete, putMany
     case startWatch, moveWatch, syncWatch, stopWatch
     case check, backup
@@ -28,6 +28,8 @@ public enum MethodName: Int, Sendable, CaseIterable {
         case .count: ("bucket.count", true)
         case .query: ("bucket.query", true)
         case .explain: ("bucket.explain", true)
+        case .clusters: ("bucket.clusters", true)
+        case .fields: ("bucket.fields", true)
         case .export: ("bucket.export", false)
         case .deleteBucket: ("bucket.delete", false)
         case .deleteWhere: ("bucket.deleteWhere", false)

@@ -15,6 +15,10 @@ public enum ReadRequest: Sendable {
     case aggregation(Query, in: BucketName, by: String? = nil)
     /// A JSON object that describes how a query would run and, with `analyze`, how it did run.
     case explanation(Query, in: BucketName, analyze: Bool)
+    /// A JSON object with the matches by cells of the world's grid.
+    case clusters(ClusterQuery, in: BucketName, by: String? = nil)
+    /// A JSON object with the paths of the fields of a bucket's objects, and their types.
+    case fields(in: BucketName)
     /// The buckets of a scope that satisfy a condition, by name, with commas between them. Only
     /// those after a given name are included, if one is given.
     case buckets(
@@ -26,7 +30,7 @@ extension ReadRequest {
     public var bucket: BucketName? {
         switch self {
         case .page(_, let bucket, _), .count(_, let bucket, _), .aggregation(_, let bucket, _),
-            .explanation(_, let bucket, _):
+            .explanation(_, let bucket, _), .clusters(_, let bucket, _), .fields(let bucket):
             bucket
         case .buckets: nil
         }

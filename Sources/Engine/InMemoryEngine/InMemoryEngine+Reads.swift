@@ -1,6 +1,7 @@
 import Backend
 import Objects
 import QueryLanguage
+import SpatialIndex
 
 extension InMemoryEngine {
     /// Checks and plans a read, on the present state.
@@ -15,6 +16,9 @@ extension InMemoryEngine {
             PreparedAggregation(query, in: bucket, by: principal, on: self)
         case .explanation(let query, let bucket, let analyze):
             try PreparedExplanation(query, in: bucket, analyze: analyze, on: self)
+        case .clusters(let query, let bucket, let principal):
+            PreparedClusters(query, in: bucket, by: principal, on: self)
+        case .fields(let bucket): PreparedFields(of: bucket, on: self)
         case .buckets(let scope, let last, let isListed):
             PreparedListing(scope, after: last, where: isListed, on: self)
         }
@@ -65,6 +69,7 @@ extension InMemoryEngine {
         statistics.points = snapshot.totals.points
         statistics.columns = snapshot.totals.columns
         statistics.memory = snapshot.totals.memory
+        statistics.memory.points += PointIndex.gridBytes
         statistics.memory.documentCache = cache.bytes
         statistics.memory.supersededDocuments = snapshot.superseded.totalBytes
         statistics.change = snapshot.change

@@ -118,6 +118,11 @@ struct DirectClient: ContractClient {
             writer.raw("{\"count\":")
             writer.integer(try backend.count(try query(params).clause, in: bucket))
             writer.byte(UInt8(ascii: "}"))
+        case "bucket.clusters":
+            var reader = MemberReader(params: params)
+            let query = try QueryParser(limits: limits).clusterQuery(from: &reader)
+            _ = try backend.prepare(.clusters(query, in: bucket)).run(into: &writer)
+        case "bucket.fields": _ = try backend.prepare(.fields(in: bucket)).run(into: &writer)
         case "bucket.explain":
             let query = try query(params)
             let read = try backend.prepare(.explanation(query, in: bucket, analyze: true))

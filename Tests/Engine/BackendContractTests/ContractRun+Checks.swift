@@ -12,6 +12,7 @@ extension ContractRun {
             try await check(queries: 12, on: client)
         }
         try await checkObjects(on: client)
+        try await checkFields(on: client)
     }
 
     /// Every object by its id.

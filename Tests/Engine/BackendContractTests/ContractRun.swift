@@ -168,6 +168,7 @@ struct ContractRun {
             #expect(fault == nil, "seed \(seed), \(query.bucketQuery)\(query.fieldsMember)")
             try await checkCount(query, expected.count, on: client)
             try await checkAggregations(query, expected, on: client)
+            try await checkClusters(query, expected, on: client)
             let plan = try await client.value(
                 "bucket.explain", RemoteClient.params(bucketName, query, "3"))
             accessPaths[plan["accessPath"]?.string ?? "none", default: 0] += 1

@@ -117,17 +117,7 @@ public enum OracleClause {
     private static func hasField(_ value: JSONValue?, _ type: String?) -> Bool {
         guard let value else { return false }
         guard let type else { return true }
-        let actual: String
-        switch value {
-        case .null: actual = "NULL"
-        case .bool: actual = "BOOLEAN"
-        case .number, .digits:
-            actual = ExactNumber(value.number!).isWhole ? "INTEGER" : "DECIMAL"
-        case .string: actual = "STRING"
-        case .array: actual = "ARRAY"
-        case .object: actual = OraclePosition(value) == nil ? "OBJECT" : "GEOPOINT"
-        }
-        return actual == type
+        return value.fieldType == type
     }
 
     /// Every clause of a tree that has a distance reported.
@@ -137,6 +127,20 @@ public enum OracleClause {
         case "not": reportingClauses(clause["clause"]!)
         default:
             clause["putDistanceInto"] == nil && clause["putAlongInto"] == nil ? [] : [clause]
+        }
+    }
+}
+
+extension JSONValue {
+    /// The type by which `hasField` knows the value.
+    public var fieldType: String {
+        switch self {
+        case .null: "NULL"
+        case .bool: "BOOLEAN"
+        case .number, .digits: ExactNumber(number!).isWhole ? "INTEGER" : "DECIMAL"
+        case .string: "STRING"
+        case .array: "ARRAY"
+        case .object: OraclePosition(self) == nil ? "OBJECT" : "GEOPOINT"
         }
     }
 }

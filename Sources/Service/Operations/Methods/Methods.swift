@@ -15,6 +15,9 @@ extension Method {
         case .count: self.init(name, needs: .toRead, asksByClause: true, read: CountObjects.init)
         case .query: self.init(name, needs: .toRead, asksByClause: true, read: QueryObjects.init)
         case .explain: self.init(name, needs: .toRead, asksByClause: true, read: ExplainQuery.init)
+        case .clusters:
+            self.init(name, needs: .toRead, asksByClause: true, read: ClusterObjects.init)
+        case .fields: self.init(name, needs: .toRead, read: ListFields.init)
         case .export: self.init(name, needs: .toRead, read: ExportBucket.init)
         case .deleteBucket: self.init(name, write: Write.deleteBucket)
         case .deleteWhere: self.init(name, asksByClause: true, write: Write.deleteWhere)

@@ -112,6 +112,10 @@ struct Params {
         try QueryParser(limits: limits).query(from: &members)
     }
 
+    mutating func clusterQuery() throws(ServiceFailure) -> ClusterQuery {
+        try QueryParser(limits: limits).clusterQuery(from: &members)
+    }
+
     mutating func clause() throws(ServiceFailure) -> Clause {
         try QueryParser(limits: limits).clause(from: &members)
     }

@@ -42,6 +42,11 @@ public struct ReadContext {
         return try read.run(maximumBytes: maximumBytes, until: stop, into: &writer)
     }
 
+    /// Runs the plan and appends its result, which is at most as long as a reply may be.
+    func findWithinReply(into writer: inout JSONWriter) throws(ServiceFailure) {
+        try find(maximumBytes: service.limits.replyBytes - envelopeBytes, into: &writer)
+    }
+
     /// Appends a page, as many objects as a reply can contain, and the key of the next page.
     ///
     /// - Parameter start: where the result begins.

@@ -1,0 +1,39 @@
+import Backend
+import JSONText
+import Objects
+import QueryLanguage
+
+/// Counts the objects that match a clause by cells of the world's grid.
+struct ClusterObjects: Read {
+    private let bucket: BucketName
+    private let query: ClusterQuery
+
+    init(_ params: inout Params) throws(ServiceFailure) {
+        bucket = try params.bucket()
+        query = try params.clusterQuery()
+    }
+
+    func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
+        .planned(
+            try service.backend.prepare(.clusters(query, in: bucket, by: caller.grant?.principal)))
+    }
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
+        try context.findWithinReply(into: &writer)
+    }
+}
+
+/// Lists the fields of a bucket's objects with their types.
+struct ListFields: Read {
+    private let bucket: BucketName
+
+    init(_ params: inout Params) throws(ServiceFailure) { bucket = try params.bucket() }
+
+    func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
+        .planned(try service.backend.prepare(.fields(in: bucket)))
+    }
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
+        try context.findWithinReply(into: &writer)
+    }
+}

@@ -1,0 +1,74 @@
+import JSONText
+import TestSupport
+import Testing
+
+extension ContractRun {
+    /// Clusters of a query's matches on random levels, in the world or in a box, against the oracle.
+    mutating func checkClusters(
+        _ query: GeneratedQuery, _ expected: [OracleResult], on client: some ContractClient
+    ) async throws {
+        let field = random.pick(["loc", "spots", "home.loc", "mix", "alt"])
+        let (zoom, bits) = (random.below(23), random.below(9))
+        var members = [
+            #""bucket":"\#(bucketName)","field":"\#(field)","zoom":\#(zoom),"bits":\#(bits)"#
+        ]
+        let takesAll = random.oneIn(4)
+        let objects = takesAll ? bucket.objects : expected.map(\.object)
+        if !takesAll { members.append(#""bucketQuery":{"clause":\#(query.clauseText)}"#) }
+        var box: JSONValue?
+        if random.oneIn(2) {
+            box = ClauseGenerator(objects: self.objects, bucket: bucket).box(&random)["box"]
+            members.append(#""box":\#(box!.text)"#)
+        }
+        members.append(#""fields":["n"]"#)
+        let params = "{\(members.joined(separator: ","))}"
+        let context: Comment = "seed \(seed), \(params)"
+        let cells = OracleClusters(field: field, zoom: zoom, bits: bits, box: box)
+            .cells(of: objects)
+        let answer = try await client.value("bucket.clusters", params)
+        #expect(answer["total"]?.int == cells.reduce(0) { $0 + $1.objects.count }, context)
+        let clusters = answer["clusters"]?.array ?? []
+        #expect(clusters.map { $0["cell"]?.string } == cells.map(\.name), context)
+        guard clusters.count == cells.count else { return }
+        for (cluster, cell) in zip(clusters, cells) {
+            #expect(cluster["count"]?.int == cell.objects.count, context)
+            if cell.objects.count == 1 {
+                #expect(cluster["object"]?["_id"]?.string == cell.objects[0].id, context)
+                let n = cell.objects[0].whole.field("n")
+                #expect(cluster["object"]?["n"]?.text == n?.text, context)
+            } else {
+                let (latitude, longitude) = cell.center
+                let center = cluster["center"]
+                #expect(abs((center?["lat"]?.double ?? 999) - latitude) < 1e-6, context)
+                #expect(abs((center?["lon"]?.double ?? 999) - longitude) < 1e-6, context)
+            }
+        }
+    }
+
+    /// The fields of all objects and their types.
+    func checkFields(on client: some ContractClient) async throws {
+        var expected: [String: [String: Int]] = [:]
+        func add(_ value: JSONValue, _ path: String) {
+            let type = value.fieldType
+            expected[path, default: [:]][type, default: 0] += 1
+            guard type == "OBJECT", case .object(let members) = value else { return }
+            // Of duplicates the last counts.
+            let last = Dictionary(members.map { ($0.name, $0.value) }) { $1 }
+            for (name, value) in last { add(value, "\(path).\(name)") }
+        }
+        for object in bucket.objects {
+            guard case .object(let members) = object.document else { continue }
+            for member in members { add(member.value, member.name) }
+        }
+        let answer = try await client.value("bucket.fields", #"{"bucket":"\#(bucketName)"}"#)
+        #expect(answer["objects"]?.int == bucket.objects.count, "seed \(seed)")
+        #expect(answer["sampled"]?.int == bucket.objects.count, "seed \(seed)")
+        var found: [String: [String: Int]] = [:]
+        for field in answer["fields"]?.array ?? [] {
+            guard case .object(let types)? = field["types"] else { continue }
+            found[field["field"]!.string!] = Dictionary(
+                uniqueKeysWithValues: types.map { ($0.name, $0.value.int!) })
+        }
+        #expect(found == expected, "seed \(seed)")
+    }
+}
