@@ -22,46 +22,49 @@ import WireProtocol
         #"{"jsonrpc":"2.0","id":\#(id),"result":{}}"#
     }
 
+    /// Connects to a service; `body` may block its thread.
+    private static func serve(
+        _ backend: GatedBackend, _ body: @escaping @Sendable (RawConnection) throws -> Void
+    ) async throws {
+        try await Servers.serve(backend) { port in
+            try await onBlockingThreads { try RawConnection.with(port: port, body) }
+        }
+    }
+
     @Test func `Pipelined reads that arrived before the backend was asked begin with the first`()
         async throws
     {
         let backend = GatedBackend()
-        try await Servers.serve(backend) { port in
-            try RawConnection.with(port: port) { raw in
-                try raw.send(Self.get(1) + Self.get(2) + Self.get(3))
-                backend.takeQuestion().ready(nil)
-                #expect(try raw.lines(3) == (1...3).map(Self.answer))
-            }
+        try await Self.serve(backend) { raw in
+            try raw.send(Self.get(1) + Self.get(2) + Self.get(3))
+            backend.takeQuestion().ready(nil)
+            #expect(try raw.lines(3) == (1...3).map(Self.answer))
             #expect(backend.questionCount == 1)
         }
     }
 
     @Test func `A read that arrived after the backend was asked asks again`() async throws {
         let backend = GatedBackend()
-        try await Servers.serve(backend) { port in
-            try RawConnection.with(port: port) { raw in
-                try raw.send(Self.get(1))
-                let first = backend.takeQuestion()
-                try raw.send(Self.get(2))
-                first.ready(nil)
-                #expect(try raw.line() == Self.answer(1))
-                backend.takeQuestion().ready(nil)
-                #expect(try raw.line() == Self.answer(2))
-            }
+        try await Self.serve(backend) { raw in
+            try raw.send(Self.get(1))
+            let first = backend.takeQuestion()
+            try raw.send(Self.get(2))
+            first.ready(nil)
+            #expect(try raw.line() == Self.answer(1))
+            backend.takeQuestion().ready(nil)
+            #expect(try raw.line() == Self.answer(2))
             #expect(backend.questionCount == 2)
         }
     }
 
     @Test func `What the backend refuses one read is not refused the next`() async throws {
         let backend = GatedBackend()
-        try await Servers.serve(backend) { port in
-            try RawConnection.with(port: port) { raw in
-                try raw.send(Self.get(1) + Self.get(2))
-                backend.takeQuestion().ready(ServiceFailure(.temporarilyUnavailable, "away"))
-                #expect(try raw.line()?.contains("TEMPORARY_UNAVAILABLE_ERROR") == true)
-                backend.takeQuestion().ready(nil)
-                #expect(try raw.line() == Self.answer(2))
-            }
+        try await Self.serve(backend) { raw in
+            try raw.send(Self.get(1) + Self.get(2))
+            backend.takeQuestion().ready(ServiceFailure(.temporarilyUnavailable, "away"))
+            #expect(try raw.line()?.contains("TEMPORARY_UNAVAILABLE_ERROR") == true)
+            backend.takeQuestion().ready(nil)
+            #expect(try raw.line() == Self.answer(2))
         }
     }
 
