@@ -13,9 +13,9 @@ import Testing
     {
         try await TestService.with { service in
             try await service.store([
-                ("a", #""p":\#(point(59.9, 10.7))"#), ("b", #""p":\#(point(59.9, 10.7))"#),
-                ("c", #""p":\#(point(-33.9, 151.2)),"n":1"#), ("d", #""p":\#(point(90, 180))"#),
-                ("e", #""n":2"#),
+                ("a1", #""p":\#(point(59.9, 10.7))"#), ("b1", #""p":\#(point(59.9, 10.7))"#),
+                ("c1", #""p":\#(point(-33.9, 151.2)),"n":1"#), ("d1", #""p":\#(point(90, 180))"#),
+                ("e1", #""n":2"#),
             ])
             for zoom in [0, 1, 9, 22] {
                 let answer = try await service.call(
@@ -26,10 +26,10 @@ import Testing
                 "bucket.clusters", Self.clusters(#""zoom":2,"bits":0,"fields":["n"]"#))
             #expect(
                 text.contains(
-                    #""total":4,"clusters":[{"cell":"2/0/0","count":1,"object":{"_id":"d"}},"#
+                    #""total":4,"clusters":[{"cell":"2/0/0","count":1,"object":{"_id":"d1"}},"#
                         + #"{"cell":"2/2/1","count":2,"center":{"_type":"point","lat":59."#),
                 "\(text)")
-            #expect(text.contains(#"{"cell":"2/3/2","count":1,"object":{"_id":"c","n":1}}]}"#))
+            #expect(text.contains(#"{"cell":"2/3/2","count":1,"object":{"_id":"c1","n":1}}]}"#))
             let box = #""box":{"sw":\#(point(50, 0)),"ne":\#(point(70, 20))}"#
             let inside = try await service.call(
                 "bucket.clusters", Self.clusters(#""zoom":4,"bits":0,\#(box)"#))
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `A refusal says which member is at fault`() async throws {
         try await TestService.with { service in
-            try await service.store([("a", #""p":\#(point(1, 2))"#)])
+            try await service.store([("a1", #""p":\#(point(1, 2))"#)])
             for (members, path) in [
                 ("", "zoom"), (#""zoom":-1"#, "zoom"), (#""zoom":23"#, "zoom"),
                 (#""zoom":"1""#, "zoom"), (#""zoom":1.5"#, "zoom"),
@@ -81,7 +81,7 @@ import Testing
     @Test func `Fields are listed with their types, those in objects too`() async throws {
         try await TestService.with { service in
             try await service.store([
-                ("a", #""p":\#(point(1, 2)),"n":1,"in":{"s":"x"}"#), ("b", #""n":1.5,"l":[1]"#),
+                ("a1", #""p":\#(point(1, 2)),"n":1,"in":{"s":"x"}"#), ("b1", #""n":1.5,"l":[1]"#),
             ])
             let answer = try await service.call("bucket.fields", #"{"bucket":"b1"}"#)
             #expect(answer["objects"]?.int == 2)

@@ -22,8 +22,8 @@ import Testing
             let half = UInt32(1) << UInt32(level - 1)
             #expect(Self.grid(0, 0).cell(level: level) == GridCell(column: half, row: half))
             #expect(Self.grid(0, (-1e-9).nextUp).cell(level: level).column == half - 1)
-            #expect(Self.grid(1e-6, 0).cell(level: level).row == half - 1)
-            #expect(Self.grid(-1e-6, 0).cell(level: level).row == half)
+            #expect(Self.grid(2e-7, 0).cell(level: level).row == half - 1)
+            #expect(Self.grid(-2e-7, 0).cell(level: level).row == half)
         }
     }
 

@@ -70,7 +70,7 @@ import Testing
                 expected[cell, default: []].insert(WorldPlace(slot: slot, place: place))
             }
         }
-        var tally = GridTally(window, atMost: .max)
+        var tally = GridTally(window, atMost: 4_096)
         #expect(index.count(into: &tally, where: isCounted))
         let found = tally.sorted()
         #expect(found.map(\.cell) == expected.keys.sorted(), "\(context)")
@@ -111,7 +111,7 @@ import Testing
         let points = (0..<100_000).map {
             (slot: Slot($0), coordinate: Coordinate(latitude: 1, longitude: Double($0) / 1_000))
         }
-        var tally = GridTally(GridWindow(level: 20), atMost: .max)
+        var tally = GridTally(GridWindow(level: 20), atMost: 4_096)
         #expect(!PointIndex(bulk: points).count(into: &tally, until: { true }))
     }
 }

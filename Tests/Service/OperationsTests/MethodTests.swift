@@ -78,8 +78,9 @@ import WireProtocol
                     switch name {
                     case .login: #"{"token":"t"}"#
                     case .get: #"{"bucket":"b1","id":"o1"}"#
-                    case .count, .query, .explain, .export, .route, .startWatch:
+                    case .count, .query, .explain, .fields, .export, .route, .startWatch:
                         #"{"bucket":"b1"}"#
+                    case .clusters: #"{"bucket":"b1","zoom":1}"#
                     case .stopWatch: #"{"watch":"w1"}"#
                     default: "{}"
                     }
