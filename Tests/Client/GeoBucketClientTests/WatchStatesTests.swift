@@ -379,11 +379,11 @@ import Testing
                 }
             }
             if random.oneIn(10) {
-                // After a gap: what has left, then the whole list.
-                events = ["c18", "c19"].map { M.leave($0) }
+                // After a gap: whatever is not there, then the whole list.
                 let kept = model.filter { _ in random.oneIn(2) }
-                events += model.filter { object in !kept.contains { $0.id == object.id } }
-                    .map { M.leave($0.id) }
+                events = (0..<20).map { "c\($0)" }
+                    .filter { id in !kept.contains { $0.id == id } }
+                    .map { M.leave($0) }
                 model = kept.shuffled(using: &random)
                 events += model.enumerated().map {
                     M.put(M.object($0.element.id, $0.element.n), index: $0.offset)
