@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures a cluster beside the embedded service, in one run, and writes the report.
 
-    Benchmarks/cluster.py [--quick] [--rounds 9] [--seconds 4] [--objects 1000000] [--output docs/measured/cluster.md]
+    Benchmarks/cluster.py [--quick] [--rounds 9] [--seconds 4] [--objects 1000000] [--output Benchmarks/results/cluster.md]
                           [--geobucket .build/release/geobucket]
 
 Rounds go over all services, one after the other, so that what else happens on the machine concerns all of them alike;
@@ -169,7 +169,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--objects", type=int, default=1_000_000)
     parser.add_argument("--note", default="", help="a sentence for the report about the machine")
-    parser.add_argument("--output", default=str(pathlib.Path(__file__).parent.parent / "docs/measured/cluster.md"))
+    parser.add_argument("--output", default=str(pathlib.Path(__file__).parent / "results/cluster.md"))
     service.add_option(parser)
     options = parser.parse_args()
     if options.quick:
@@ -179,7 +179,9 @@ def main():
         with Run(options, pathlib.Path(folder)) as run:
             load = os.getloadavg()[0]
             run.all()
-    pathlib.Path(options.output).write_text(report(run.figures, options, machine(), load))
+    output = pathlib.Path(options.output)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(report(run.figures, options, machine(), load))
     print(f"benchmarks: wrote {options.output}", file=sys.stderr)
 
 
