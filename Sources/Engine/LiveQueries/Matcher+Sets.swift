@@ -25,14 +25,14 @@ extension Matcher {
         if remembers, belonged != belongs {
             if belongs { group.members.insert(creation) } else { group.members.remove(creation) }
         }
+        var shown: [UInt8]?
+        if belonged, !group.rendering.showsEveryChange, let old {
+            shown = try group.rendering.render(old)
+        }
         let outcome: Outcome
         if belongs, let new {
             let text = try group.rendering.render(new)
-            if belonged, !group.rendering.showsEveryChange, let old,
-                try group.rendering.render(old) == text
-            {
-                return
-            }
+            if text == shown { return }
             outcome = .present(text: text)
         } else {
             let reason = Self.reason(group.stayClause ?? group.clause, old, new, deletion, next)
@@ -43,7 +43,8 @@ extension Matcher {
         group.events.append(
             WatchEvent(
                 subject: WatchSubject(first: creation), held: belonged ? .yes : .no,
-                outcome: outcome, change: new?.object.change ?? deletion ?? next.change))
+                outcome: outcome, change: new?.object.change ?? deletion ?? next.change,
+                shown: shown))
     }
 
     /// Why an object has left.

@@ -25,10 +25,10 @@ struct NetEffects {
     mutating func add(_ event: WatchEvent) {
         var event = event
         if let former = events[event.subject] {
-            event.held = former.held
+            (event.held, event.shown) = (former.held, former.shown)
             bytes -= Self.bytes(of: former)
         }
-        if case .no = event.held, case .absent = event.outcome {
+        if event.altersNothing {
             events[event.subject] = nil
             return
         }
@@ -50,6 +50,6 @@ struct NetEffects {
     }
 
     private static func bytes(of event: WatchEvent) -> Int {
-        event.outcome.bytes + eventBytes
+        event.bytes + eventBytes
     }
 }

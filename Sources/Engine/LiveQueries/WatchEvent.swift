@@ -31,7 +31,7 @@ enum Outcome {
     /// The client does not have it. The text names it.
     case absent(LeaveReason, text: [UInt8])
 
-    var bytes: Int {
+    fileprivate var bytes: Int {
         switch self {
         case .present(let text), .absent(_, let text): text.count
         }
@@ -46,4 +46,18 @@ struct WatchEvent {
     var outcome: Outcome
     /// The change that caused it; nil if it was the watch itself that changed.
     var change: ChangeNumber?
+    /// What the client shows of the subject before the event; nil if that does not matter: it has
+    /// nothing of it, or every write alters what it shows.
+    var shown: [UInt8]?
+
+    /// The memory of its texts.
+    var bytes: Int { outcome.bytes + (shown?.count ?? 0) }
+
+    /// Whether the client has after the event what it had before.
+    var altersNothing: Bool {
+        switch outcome {
+        case .present(let text): text == shown
+        case .absent: held == .no
+        }
+    }
 }

@@ -26,6 +26,15 @@ import Testing
         }
     }
 
+    @Test func `an object that is again what the client shows is not told`() {
+        for between in ["b", nil] {
+            var effects = NetEffects()
+            effects.add(event(1, held: .yes, between, change: 5, shown: "a"))
+            effects.add(event(1, held: between == nil ? .no : .yes, "a", change: 6, shown: between))
+            #expect(effects.isEmpty && effects.bytes == 0)
+        }
+    }
+
     @Test func `what a client may have leaves although it was never told`() {
         var effects = NetEffects()
         effects.add(event(1, held: .perhaps, "a", change: 5))
@@ -43,12 +52,13 @@ import Testing
     }
 
     private func event(
-        _ subject: UInt64, held: Held, _ text: String?, change: UInt64?
+        _ subject: UInt64, held: Held, _ text: String?, change: UInt64?, shown: String? = nil
     ) -> WatchEvent {
         WatchEvent(
             subject: WatchSubject(first: subject), held: held,
             outcome: text.map { .present(text: Array($0.utf8)) }
-                ?? .absent(.deleted, text: []), change: change)
+                ?? .absent(.deleted, text: []), change: change,
+            shown: shown.map { Array($0.utf8) })
     }
 
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
