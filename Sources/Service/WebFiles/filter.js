@@ -1,0 +1,77 @@
+// Clauses as the shell's filter expressions: `kind = large_airport and runway_m >= 2500`.
+import { isNumber } from "./exact.js";
+import { isPoint } from "./values.js";
+
+const KEYWORDS = new Set(["and", "or", "not", "in", "exists", "true", "false", "null", "point"]);
+
+const isBare = (text) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) && !KEYWORDS.has(text.toLowerCase());
+
+function field(path) {
+  const isWord = /^[A-Za-z_][A-Za-z0-9_.]*$/.test(path) && !KEYWORDS.has(path.toLowerCase());
+  return isWord ? path : "`" + JSON.stringify(path).slice(1, -1).replaceAll("\\\"", "\"").replaceAll("`", "\\u0060") + "`";
+}
+
+/** A value, `null` where expressions have none for it. */
+function literal(value) {
+  if (value === null || typeof value === "boolean" || isNumber(value)) return String(value);
+  if (typeof value === "string") return isBare(value) ? value : JSON.stringify(value);
+  return isPoint(value) ? `point(${value.lat},${value.lon})` : null;
+}
+
+/** `field OP value`, `null` if a part of it is. */
+function comparison(path, symbol, value) {
+  const right = literal(value);
+  return right === null ? null : `${field(path)} ${symbol} ${right}`;
+}
+
+function range(clause) {
+  const parts = [];
+  if (clause.lowerLimit !== undefined) {
+    parts.push(comparison(clause.field, clause.lowerIncluded === false ? ">" : ">=", clause.lowerLimit));
+  }
+  if (clause.upperLimit !== undefined) {
+    parts.push(comparison(clause.field, clause.upperIncluded === false ? "<" : "<=", clause.upperLimit));
+  }
+  return parts.length === 0 || parts.includes(null) ? null : { text: parts.join(" and "), binds: parts.length > 1 ? "and" : "leaf" };
+}
+
+const list = (values) => {
+  const texts = values.map(literal);
+  return texts.includes(null) ? null : `(${texts.join(", ")})`;
+};
+
+const leaf = (text) => (text === null ? null : { text, binds: "leaf" });
+
+function expression(clause) {
+  switch (clause?.type) {
+    case "eq": return leaf(comparison(clause.field, "=", clause.value));
+    case "prefix": return leaf(comparison(clause.field, "^=", clause.prefix));
+    case "contains": return leaf(comparison(clause.field, "~", clause.value));
+    case "range": return range(clause);
+    case "in": {
+      const values = list(clause.values);
+      return leaf(values === null ? null : `${field(clause.field)} in ${values}`);
+    }
+    case "hasField": return clause.fieldType === undefined ? leaf(`${field(clause.field)} exists`) : null;
+    case "not": return negation(clause.clause);
+    case "and": case "or": return joined(clause);
+    default: return null;
+  }
+}
+
+function negation(clause) {
+  if (clause?.type === "eq") return leaf(comparison(clause.field, "!=", clause.value));
+  const inner = expression(clause);
+  if (inner === null) return null;
+  return leaf(inner.binds === "leaf" ? `not ${inner.text}` : `not (${inner.text})`);
+}
+
+function joined({ type, clauses }) {
+  const parts = clauses.map(expression);
+  if (parts.includes(null)) return null;
+  const texts = parts.map(({ text, binds }) => (binds === "leaf" || binds === type ? text : `(${text})`));
+  return parts.length === 1 ? parts[0] : { text: texts.join(` ${type} `), binds: type };
+}
+
+/** The expression of a clause that means the same, `null` for what expressions cannot say: shapes, types. */
+export const filterExpression = (clause) => expression(clause)?.text ?? null;

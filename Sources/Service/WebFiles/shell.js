@@ -1,0 +1,77 @@
+// A query as commands to paste into a terminal.
+import { filterExpression } from "./filter.js";
+import { DISTANCE } from "./query.js";
+
+const USUAL_SERVER = "127.0.0.1:4362";
+
+/** A word for a POSIX shell. */
+export function quote(word) {
+  return /^[A-Za-z0-9_/:@%+,.-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** The host and the port of HOST:PORT, without the brackets of IPv6. */
+export function hostAndPort(address) {
+  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(address.trim());
+  return match ? { host: match[1] ?? match[2], port: match[3] } : null;
+}
+
+/** One request of the line protocol, sent by `nc`. */
+export function netcatLine(request, server) {
+  const { host, port } = hostAndPort(server) ?? hostAndPort(USUAL_SERVER);
+  return `printf '%s\\n' ${quote(JSON.stringify(request))} | nc -N ${quote(host)} ${port}`;
+}
+
+/** `geobucket query` with flags for what has one, or `geobucket call` where a part of the order has none. */
+export function commandLine({ bucket, bucketQuery, limit, server }) {
+  const order = orderText(bucketQuery);
+  const where = server === USUAL_SERVER ? [] : ["--server", server];
+  if (order === null) {
+    const params = JSON.stringify({ bucket, bucketQuery, bestEffortLimit: limit });
+    return words(["geobucket", "call", "bucket.query", params, ...where]);
+  }
+  const { flags, isOrdered } = clauseFlags(bucketQuery.clause, order);
+  const orderFlags = order === "" || isOrdered ? [] : ["--order-by", order];
+  return words(["geobucket", "query", "--bucket", bucket, ...flags, ...orderFlags, "--limit", String(limit), ...where]);
+}
+
+const words = (list) => list.map(quote).join(" ");
+
+/** What --order-by takes, empty for no order, `null` for a field whose name it cannot say. */
+function orderText({ orderBy, descending = false }) {
+  if (orderBy === undefined) return "";
+  const keys = Array.isArray(orderBy) ? orderBy : [{ field: orderBy, descending }];
+  if (keys.some(({ field }) => /[,:]/.test(field))) return null;
+  return keys.map((key) => key.field + (key.descending ? ":desc" : "")).join(",");
+}
+
+/** The flags of a clause: --near and --box for one circle and one box of a field, --where, and --clause for the rest. */
+function clauseFlags(clause, order) {
+  const parts = clause === undefined ? [] : clause.type === "and" ? [...clause.clauses] : [clause];
+  const circle = order === "" ? undefined : parts.find(isNear);
+  const box = parts.find((part) => part.type === "geobox" && (!circle || part.field === circle.field));
+  const field = (circle ?? box)?.field;
+  const flags = [];
+  if (circle) flags.push("--near", `${circle.center.lat},${circle.center.lon}`, ...within(circle));
+  if (box) flags.push("--box", [box.box.sw.lat, box.box.sw.lon, box.box.ne.lat, box.box.ne.lon].join(","));
+  if (field !== undefined && field !== "location") flags.push("--field", field);
+  const others = parts.filter((part) => part !== circle && part !== box);
+  flags.push(...conditions(others));
+  return { flags, isOrdered: circle !== undefined && order === `_calculated.${DISTANCE}` };
+}
+
+/** A circle that --near means exactly. */
+const isNear = (part) => part.type === "geodistance" && part.putDistanceInto === DISTANCE && (part.model ?? "sphere") === "sphere";
+
+function within({ radius }) {
+  if (radius === undefined) return [];
+  return ["--within", radius >= 1000 && Number.isInteger(radius) && radius % 100 === 0 ? `${radius / 1000}km` : String(radius)];
+}
+
+function conditions(parts) {
+  const expressible = parts.filter((part) => filterExpression(part) !== null);
+  const rest = parts.filter((part) => !expressible.includes(part));
+  const clause = expressible.length > 1 ? { type: "and", clauses: expressible } : expressible[0];
+  const flags = clause === undefined ? [] : ["--where", filterExpression(clause)];
+  for (const part of rest) flags.push("--clause", JSON.stringify(part));
+  return flags;
+}
