@@ -199,8 +199,9 @@ export class Builder {
 
   #shapeInputs(row, index) {
     const kind = row.operator;
-    const drawing = kind === "from" ? "" : element("button", { type: "button", class: "redraw", onclick: (event) => this.draw(kind, index, event.detail === 0) },
-      icon("edit"), isComplete(row) ? "Draw anew" : "Draw");
+    const drawing = kind === "from" ? "" : element("button", { type: "button", class: "redraw", title: "Draw anew on the map", "aria-label": "Draw anew",
+      onclick: (event) => this.draw(kind, index, event.detail === 0) },
+      icon("edit"), isComplete(row) ? null : "Draw");
     const length = (member, label) => this.#parsed(row, index, label, row[member] === undefined ? "" : lengthText(row[member]), parseLength,
       (meters) => ({ [member]: meters }), "5 km");
     const place = (label) => this.#parsed(row, index, label, row.center ? `${row.center.lat}, ${row.center.lon}` : "",
@@ -236,7 +237,7 @@ export class Builder {
     const others = [...fields.map(({ field }) => field), ...Object.keys(PREDEFINED), ...calculatedNames];
     const known = query.order.by === "field" && !others.includes(query.order.field) ? [query.order.field] : [];
     const keys = query.order.by === "keys" ? [["keys", query.order.keys.map((key) => key?.field).join(", ")]] : [];
-    const choicesOfOrder = [...near, ["created", "by time of creation"], ...keys, ...[...others, ...known].map((name) => [`field:${name}`, `by ${name}`])];
+    const choicesOfOrder = [...near, ["created", "time of creation"], ...keys, ...[...others, ...known].map((name) => [`field:${name}`, name])];
     byID("order").replaceChildren(...choicesOfOrder.map(([value, label]) => element("option", { value }, label)));
     byID("order").value = orderValue(query.order, this.model.geoField);
     this.#showDirection(query.order);
@@ -293,7 +294,7 @@ const orderValue = (order, geoField) => {
 
 const nearLabel = (clause) => {
   const name = distanceName(clause);
-  return name === undefined ? "by distance from the middle of the map" : `by ${name}`;
+  return name === undefined ? "distance from map centre" : name;
 };
 
 const convert = (value, inputs) => {

@@ -1,7 +1,8 @@
 // Drawing a new shape: a click for each point, or Enter at the cross in the middle of the map.
 import { byID } from "./dom.js";
-import { outlines, roundPoint, roundPosition, roundRadius } from "./shapes-layer.js";
-import { boxOf, distanceBetween, near, ringOf, wrapLongitude } from "./sphere.js";
+import { shapeFor } from "./marks-layer.js";
+import { canvasShapes, roundPoint, roundPosition, roundRadius } from "./shapes-layer.js";
+import { boxOf, distanceBetween, ringOf, wrapLongitude } from "./sphere.js";
 import { distance } from "./text.js";
 
 const HINTS = {
@@ -15,8 +16,8 @@ const ROUTE_WIDTH_ON_SCREEN = 24;
 
 export class Drawing {
   /** @param finished called with the operator and the members of the shape that was drawn. */
-  constructor(L, map, finished) {
-    Object.assign(this, { L, map, finished, kind: null, points: [], group: L.layerGroup() });
+  constructor(map, marks, finished) {
+    Object.assign(this, { map, marks, finished, kind: null, points: [] });
     map.on("click", ({ latlng }) => this.#click(latlng));
     map.on("mousemove", ({ latlng }) => this.#preview(latlng));
     map.on("move", () => this.isByKeyboard && this.#preview(map.getCenter()));
@@ -32,7 +33,6 @@ export class Drawing {
   begin(kind, isByKeyboard) {
     this.cancel();
     Object.assign(this, { kind, points: [], isByKeyboard });
-    this.group.addTo(this.map);
     this.map.doubleClickZoom.disable();
     document.body.classList.add("is-drawing");
     byID("crosshair").hidden = !isByKeyboard;
@@ -44,7 +44,7 @@ export class Drawing {
   cancel() {
     if (!this.isActive) return;
     this.kind = null;
-    this.group.clearLayers().remove();
+    this.#sketch([]);
     document.body.classList.remove("is-drawing");
     byID("crosshair").hidden = true;
     byID("drawing").hidden = true;
@@ -107,30 +107,26 @@ export class Drawing {
     this.#tell();
   }
 
-  #preview(latlng) {
-    if (!this.isActive) return;
-    const { L } = this;
-    this.group.clearLayers();
-    for (const { lat, lon } of this.points) {
-      L.circleMarker([lat, lon], { radius: 4, className: "shape", interactive: false }).addTo(this.group);
-    }
-    if (this.points.length === 0) return;
-    const points = [...this.points, { lat: latlng.lat, lon: latlng.lng }];
-    if (this.kind === "circle") this.#tell(` ${distance(distanceBetween(points[0], points[1]))}`);
-    const isLine = this.kind === "corridor" || (this.kind === "polygon" && points.length < 3);
-    const options = { className: isLine ? "shape line" : "shape", interactive: false };
-    const rings = isLine ? [points.map(({ lat, lon }) => [lat, lon])] : this.#outline(points);
-    (isLine ? L.polyline(rings, options) : L.polygon(rings, options)).addTo(this.group);
+  #sketch(shapes) {
+    this.marks.sketch = shapes;
+    this.marks.redraw();
   }
 
-  /** The outline under the hand, not yet wrapped at ±180°. */
-  #outline(points) {
-    if (this.kind === "polygon") return [points.map(({ lat, lon }) => [lat, lon])];
-    const row = { operator: this.kind, ...this.#members(points) };
-    return outlines(row).areas[0].map((ring) => {
-      const shift = near(ring[0][1], points[0].lon) - ring[0][1];
-      return ring.map(([lat, lon]) => [lat, lon + shift]);
-    });
+  /** The shape as it would be with a point under the pointer. */
+  #preview(latlng) {
+    if (!this.isActive) return;
+    if (this.points.length === 0) return this.#sketch([]);
+    const points = [...this.points, { lat: latlng.lat, lon: latlng.lng }];
+    if (this.kind === "circle") this.#tell(` ${distance(distanceBetween(points[0], points[1]))}`);
+    this.#sketch(this.#shapes(points));
+  }
+
+  #shapes(points) {
+    const isLine = this.kind === "corridor" || this.kind === "polygon";
+    if (!isLine) return canvasShapes({ operator: this.kind, ...this.#members(points) });
+    const line = points.map(({ lat, lon }) => [lat, lon]);
+    const isArea = this.kind === "polygon" && points.length > 2;
+    return [shapeFor([line], { isLine: !isArea })];
   }
 
   #members(points) {

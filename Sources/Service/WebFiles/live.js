@@ -2,7 +2,7 @@
 // changes stand in a list, with how many there are a second.
 import { byID, element } from "./dom.js";
 import { Rate, rateText } from "./rate.js";
-import { count, counted, moment } from "./text.js";
+import { count, counted } from "./text.js";
 import { Watch } from "./watch.js";
 
 const LOGGED = 60;
@@ -93,7 +93,7 @@ export class Live {
       const why = kind === "leave" && reason ? ` (${reason})` : "";
       return element("li", { class: kind }, element("span", { class: "sign", "aria-hidden": "true" }, SIGNS[kind]),
         element("span", { class: "who" }, name), element("span", { class: "what" }, `${WORDS[kind]}${why}`),
-        element("time", { datetime: new Date(now).toISOString() }, moment(now).split(", ").pop()));
+        element("time", { datetime: new Date(now).toISOString() }, new Date(now).toLocaleTimeString()));
     });
     byID("log").prepend(...items);
     while (byID("log").children.length > LOGGED) byID("log").lastElementChild.remove();

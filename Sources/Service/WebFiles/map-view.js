@@ -9,6 +9,9 @@ import { count } from "./text.js";
 import { palette } from "./theme-switch.js";
 
 const CLOSE = 12;
+/** From so many degrees on, places are all over the world. */
+const WORLD = 220;
+const WHOLE = [28, 8];
 
 export class MapView {
   /** @param act {choose(mark), hover(id), key(key): whether it was taken, moved(isQuiet)} */
@@ -29,7 +32,15 @@ export class MapView {
     this.set = new MarkSet({ isStill: prefersLessMotion });
     this.marks = createMarksLayer(L, { set: this.set, colours: () => this.colours, countries }).addTo(this.map);
     this.#listen();
-    new ResizeObserver(() => this.map.invalidateSize({ animate: false })).observe(this.map.getContainer());
+    new ResizeObserver(() => this.#resize()).observe(this.map.getContainer());
+    this.#resize();
+  }
+
+  /** The world is about as wide as the window at least, so that it is not seen twice. */
+  #resize() {
+    this.map.invalidateSize({ animate: false });
+    const worlds = this.map.getSize().x / 256;
+    this.map.setMinZoom(Math.max(1, Math.round(Math.log2(Math.max(1, worlds)))));
   }
 
   #listen() {
@@ -151,6 +162,7 @@ export class MapView {
   }
 
   fit({ south, west, north, east }, isAnimated = false) {
+    if (east - west > WORLD) return this.map.setView(WHOLE, this.map.getMinZoom(), { animate: false });
     const shift = near((west + east) / 2, this.map.getCenter().lng) - (west + east) / 2;
     const bounds = [[Math.max(-85, south), west + shift], [Math.min(85, north), east + shift]];
     this.map.fitBounds(bounds, { padding: [48, 48], maxZoom: 16, animate: isAnimated && !prefersLessMotion() });

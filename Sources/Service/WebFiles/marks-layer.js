@@ -1,4 +1,4 @@
-// Draws the marks, names of countries and degrees on one canvas over the map, and finds the mark under a pointer.
+// Draws names of countries, degrees, shapes and marks on one canvas over the map, and finds the mark under a pointer.
 import { FADE, PULSE } from "./mark-set.js";
 import { degreesText, multiples, stepAt } from "./graticule.js";
 import { shortCount } from "./text.js";
@@ -13,7 +13,7 @@ export function createMarksLayer(L, { set, colours, countries }) {
   const names = countries.features.map(({ properties: { name, label, room } }) =>
     ({ name, room: room / 360, ...project(label[1], label[0]) }));
   const MarksLayer = L.Layer.extend({
-    chosen: null, hovered: null, focused: null, chosenPlaces: [], hoveredPlaces: [], frames: 0,
+    chosen: null, hovered: null, focused: null, chosenPlaces: [], hoveredPlaces: [], shapes: [], sketch: [], frames: 0,
 
     onAdd(map) {
       this.map = map;
@@ -79,6 +79,7 @@ export function createMarksLayer(L, { set, colours, countries }) {
       context.clearRect(0, 0, view.size.x, view.size.y);
       drawNames(context, names, view, palette);
       drawDegrees(context, view, this.zoom, palette, this.map);
+      for (const shape of [...this.shapes, ...this.sketch]) drawShape(context, shape, view, palette);
       this.shown = visible(set, view, now);
       drawMarks(context, this.shown, now, palette, this);
       if (set.marksOf(this.hovered).length === 0) drawPlaces(context, this.hoveredPlaces, view, palette, false);
@@ -105,6 +106,33 @@ export function createMarksLayer(L, { set, colours, countries }) {
     },
   });
   return new MarksLayer();
+}
+
+/** A shape for the canvas: rings of [lat, lon], whose longitudes go on beyond ±180. */
+export function shapeFor(rings, { isLine = false, isDashed = false } = {}) {
+  const projected = rings.map((ring) => ring.map(([lat, lon]) => project(lat, lon)));
+  const xs = projected.flat().map(({ x }) => x);
+  return { rings: projected, isLine, isDashed, west: Math.min(...xs), east: Math.max(...xs) };
+}
+
+function drawShape(context, { rings, isLine, isDashed, west, east }, { scale, left, top, right }, palette) {
+  for (let copy = Math.ceil(left - east); west + copy <= right; copy += 1) {
+    context.beginPath();
+    for (const ring of rings) {
+      ring.forEach(({ x, y }, index) => {
+        context[index === 0 ? "moveTo" : "lineTo"]((x + copy - left) * scale, (y - top) * scale);
+      });
+      if (!isLine) context.closePath();
+    }
+    context.fillStyle = palette["shape-fill"];
+    if (!isLine && !isDashed) context.fill("evenodd");
+    context.setLineDash(isDashed ? [6, 6] : []);
+    context.lineJoin = "round";
+    context.strokeStyle = palette.shape;
+    context.lineWidth = 2;
+    context.stroke();
+  }
+  context.setLineDash([]);
 }
 
 /** The marks in view with their points, once for each copy of the world. */

@@ -84,8 +84,8 @@ class Page {
       hover: (id) => this.table.hover(id), key: (key) => this.#key(key), moved: (isQuiet) => this.#moved(isQuiet),
     });
     const { map } = this.view;
-    this.shapes = new ShapesLayer(L, map, (index, members, isLast) => this.builder.setRow(index, members, !isLast));
-    this.drawing = new Drawing(L, map, (kind, members) => this.builder.takeShape(kind, members, this.drawnRow));
+    this.shapes = new ShapesLayer(L, map, this.view.marks, (index, members, isLast) => this.builder.setRow(index, members, !isLast));
+    this.drawing = new Drawing(map, this.view.marks, (kind, members) => this.builder.takeShape(kind, members, this.drawnRow));
     this.clusters = new Clusters({ model: this.model, service: this.service, map,
       shown: (answer, about) => this.#showClusters(answer, about), failed: (error) => this.#mapFailed(error) });
     this.model.on(["query"], () => this.shapes.show(this.model.query.rows));

@@ -1,24 +1,26 @@
 // The shapes of the query on the map, with handles to change them by pointer or by arrow keys.
 import { isComplete, isShape } from "./operators.js";
+import { shapeFor } from "./marks-layer.js";
 import { arcs, boxOf, circleOutline, cornersOf, destination, distanceBetween, near, point, ringOf, unwrapped, wrapLongitude } from "./sphere.js";
 import { trimmed } from "./text.js";
 
 const NUDGE = 8;
-const COPIES = [-360, 0, 360];
 
 /**
  * Shows the shapes of rows. `changed(index, members, isLast)` is called while a handle is moved, and with `isLast`
  * when it is let go.
  */
 export class ShapesLayer {
-  constructor(L, map, changed) {
-    Object.assign(this, { L, map, changed, group: L.layerGroup().addTo(map), isDragging: false, shapes: [] });
+  constructor(L, map, marks, changed) {
+    Object.assign(this, { L, map, marks, changed, group: L.layerGroup().addTo(map), isDragging: false, shapes: [] });
     map.on("moveend", () => this.#followWorld());
   }
 
   show(rows) {
     this.rows = rows;
-    if (this.isDragging) return this.#redrawPaths();
+    this.marks.shapes = rows.filter((row) => isShape(row) && isComplete(row)).flatMap(canvasShapes);
+    this.marks.redraw();
+    if (this.isDragging) return this.#moveHandles();
     const focused = this.#focusedHandle();
     this.group.clearLayers();
     this.world = this.#world();
@@ -44,32 +46,16 @@ export class ShapesLayer {
   }
 
   #add(row, index) {
-    const path = this.#path(row);
-    const handles = handlesOf(row).map((handle, number) => this.#handle(handle, index, number));
-    return { index, path, handles };
+    return { index, handles: handlesOf(row).map((handle, number) => this.#handle(handle, index, number)) };
   }
 
-  #path(row) {
-    const { L } = this;
-    const className = row.negated ? "shape negated" : "shape";
-    const { areas, isLine } = outlines(row);
-    const copies = COPIES.flatMap((copy) => areas.map((rings) => rings.map((ring) =>
-      ring.map(([lat, lon]) => [lat, lon + copy + this.world]))));
-    const options = { className, interactive: false, noClip: false, smoothFactor: 0.5 };
-    const path = isLine ? L.polyline(copies.flat(), { ...options, className: `${className} line` }) : L.polygon(copies, options);
-    return path.addTo(this.group);
-  }
-
-  /** The paths alone, while a handle is under the pointer. */
-  #redrawPaths() {
-    for (const shape of this.shapes) {
-      const row = this.rows[shape.index];
+  /** The other handles of a shape follow the one that is dragged. */
+  #moveHandles() {
+    for (const { index, handles } of this.shapes) {
+      const row = this.rows[index];
       if (!row || !isShape(row)) continue;
-      shape.path.remove();
-      shape.path = this.#path(row);
       handlesOf(row).forEach(({ at }, number) => {
-        const marker = shape.handles[number];
-        if (marker && marker !== this.dragged) marker.setLatLng(this.#near(at));
+        if (handles[number] && handles[number] !== this.dragged) handles[number].setLatLng(this.#near(at));
       });
     }
   }
@@ -129,6 +115,11 @@ export function outlines(row) {
     case "corridor": return { areas: [[arcs(row.line.coordinates)]], isLine: true };
     default: return { areas: [], isLine: true };
   }
+}
+
+export function canvasShapes(row) {
+  const { areas, isLine } = outlines(row);
+  return areas.map((rings) => shapeFor(rings, { isLine, isDashed: row.negated }));
 }
 
 function boxRing(box) {

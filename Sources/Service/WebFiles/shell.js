@@ -21,20 +21,23 @@ export function netcatLine(request, server) {
   return `printf '%s\\n' ${quote(JSON.stringify(request))} | nc -N ${quote(host)} ${port}`;
 }
 
-/** `geobucket query` with flags for what has one, or `geobucket call` where a part of the order has none. */
+/**
+ * `geobucket query` with flags for what has one, or `geobucket call` where a part of the order has none. Flags begin
+ * new lines, which a backslash joins.
+ */
 export function commandLine({ bucket, bucketQuery, limit, server }) {
   const order = orderText(bucketQuery);
   const where = server === USUAL_SERVER ? [] : ["--server", server];
   if (order === null) {
     const params = JSON.stringify({ bucket, bucketQuery, bestEffortLimit: limit });
-    return words(["geobucket", "call", "bucket.query", params, ...where]);
+    return lines([["geobucket", "call", "bucket.query", params], where]);
   }
   const { flags, isOrdered } = clauseFlags(bucketQuery.clause, order);
   const orderFlags = order === "" || isOrdered ? [] : ["--order-by", order];
-  return words(["geobucket", "query", "--bucket", bucket, ...flags, ...orderFlags, "--limit", String(limit), ...where]);
+  return lines([["geobucket", "query", "--bucket", bucket], ...flags, orderFlags, ["--limit", String(limit)], where]);
 }
 
-const words = (list) => list.map(quote).join(" ");
+const lines = (parts) => parts.filter((words) => words.length > 0).map((words) => words.map(quote).join(" ")).join(" \\\n  ");
 
 /** What --order-by takes, empty for no order, `null` for a field whose name it cannot say. */
 function orderText({ orderBy, descending = false }) {
@@ -44,18 +47,17 @@ function orderText({ orderBy, descending = false }) {
   return keys.map((key) => key.field + (key.descending ? ":desc" : "")).join(",");
 }
 
-/** The flags of a clause: --near and --box for one circle and one box of a field, --where, and --clause for the rest. */
+/** The flags of a clause, each with its value: --near and --box for one circle and one box of a field, --where, and --clause for the rest. */
 function clauseFlags(clause, order) {
   const parts = clause === undefined ? [] : clause.type === "and" ? [...clause.clauses] : [clause];
   const circle = order === "" ? undefined : parts.find(isNear);
   const box = parts.find((part) => part.type === "geobox" && (!circle || part.field === circle.field));
   const field = (circle ?? box)?.field;
   const flags = [];
-  if (circle) flags.push("--near", `${circle.center.lat},${circle.center.lon}`, ...within(circle));
-  if (box) flags.push("--box", [box.box.sw.lat, box.box.sw.lon, box.box.ne.lat, box.box.ne.lon].join(","));
-  if (field !== undefined && field !== "location") flags.push("--field", field);
-  const others = parts.filter((part) => part !== circle && part !== box);
-  flags.push(...conditions(others));
+  if (circle) flags.push(["--near", `${circle.center.lat},${circle.center.lon}`, ...within(circle)]);
+  if (box) flags.push(["--box", [box.box.sw.lat, box.box.sw.lon, box.box.ne.lat, box.box.ne.lon].join(",")]);
+  if (field !== undefined && field !== "location") flags.push(["--field", field]);
+  flags.push(...conditions(parts.filter((part) => part !== circle && part !== box)));
   return { flags, isOrdered: circle !== undefined && order === `_calculated.${DISTANCE}` };
 }
 
@@ -71,7 +73,6 @@ function conditions(parts) {
   const expressible = parts.filter((part) => filterExpression(part) !== null);
   const rest = parts.filter((part) => !expressible.includes(part));
   const clause = expressible.length > 1 ? { type: "and", clauses: expressible } : expressible[0];
-  const flags = clause === undefined ? [] : ["--where", filterExpression(clause)];
-  for (const part of rest) flags.push("--clause", JSON.stringify(part));
-  return flags;
+  const where = clause === undefined ? [] : [["--where", filterExpression(clause)]];
+  return [...where, ...rest.map((part) => ["--clause", JSON.stringify(part)])];
 }

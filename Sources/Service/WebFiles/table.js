@@ -112,7 +112,13 @@ export class Table {
 
   #showHead() {
     const names = ["_id", ...(this.distances ? [this.distances.name] : []), ...this.#shown()];
-    byID("head").replaceChildren(...names.map((name) => element("th", { scope: "col" }, name)));
+    byID("head").replaceChildren(...names.map((name) =>
+      element("th", { scope: "col", class: this.#isNumeric(name) ? "number" : false }, name)));
+  }
+
+  #isNumeric(name) {
+    const types = this.model.typesOf(name);
+    return name === this.distances?.name || (types.size > 0 && [...types].every((type) => type === "INTEGER" || type === "DECIMAL") && !TIMES.has(name));
   }
 
   #away(object) {

@@ -31,7 +31,7 @@ export function palette() {
     return getComputedStyle(probe).color;
   };
   const names = ["land", "border", "graticule", "place", "mark", "mark-ink", "mark-halo", "dot", "dot-edge", "chosen",
-    "enter", "leave", "label-halo", "ink"];
+    "shape", "shape-fill", "enter", "leave", "label-halo", "ink"];
   const colours = Object.fromEntries(names.map((name) => [name, colour(name)]));
   probe.remove();
   return colours;
