@@ -143,7 +143,7 @@ class Page:
         value = None
         while time.monotonic() < end:
             try:
-                value = self.run(condition)
+                value = self.run(f"Boolean({condition})")
             except Failure as failure:
                 value = failure
             else:

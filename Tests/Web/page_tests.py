@@ -263,7 +263,6 @@ def test_several_places(world):
             page.until("document.querySelector('#details-title')?.textContent === 'Loop line'", "the object is shown")
             same(page.run("document.querySelectorAll('.details .items .place').length"), 2)
             page.key("Escape")
-            page.click(".details .close")
             page.until("document.querySelector('#details').hidden", "the object is closed")
 
 
@@ -286,14 +285,13 @@ def test_query_by_clicking(world):
         page.until("document.querySelectorAll('.row').length === 3", "the circle is a condition")
         page.fill(".row:nth-child(3) input[aria-label=Radius]", "100 km")
         page.fill(".row:nth-child(3) input[aria-label^=Centre]", "35.6812, 139.7671")
-        page.until("document.querySelectorAll('#body tr').length === 4", "the four airports are there")
+        page.until("document.querySelector('#body td')?.textContent === '14.4 km'", "the distances are from the new centre")
         settled(page)
         same(ids(page), ["RJTT", "RJTY", "RJAA", "RJAH"])
         distances = page.run("[...document.querySelectorAll('#body td:nth-child(2)')].map((cell) => cell.textContent)")
         same(distances, ["14.4 km", "38.6 km", "56.6 km", "80.6 km"])
         same(clause(page)["clauses"][0], {"type": "eq", "field": "lighted", "value": True})
         page.fill("#line-port", world.server)
-        page.run("document.querySelector('#line-port').dispatchEvent(new Event('input'))")
         table = world.shell(page.text("#command-shell"))
         same([line.split()[0] for line in table.splitlines()[1:]], ["RJTT", "RJTY", "RJAA", "RJAH"], "the command's answer")
         if shutil.which("nc"):
@@ -311,13 +309,13 @@ def test_commands_of_any_query(world):
         {"type": "geopolygon", "field": "location", "polygon": {"type": "Polygon", "coordinates": [[[-5, 36], [4, 36], [4, 44], [-5, 36]]]}},
         {"type": "geodistance", "field": "location", "center": point(-33.9, 18.4), "radius": 300000, "putDistanceInto": "d", "model": "wgs84"},
     ]
-    for order in ("near", "created", 'field:"runway_m":desc'):
-        for wanted in clauses:
-            with world.opened(view(bucket="airports", at="-33.9,18.4,5", clause=wanted, order=order)) as page:
-                page.fill("#line-port", world.server)
-                page.run("document.querySelector('#line-port').dispatchEvent(new Event('input'))")
-                lines = world.shell(page.text("#command-shell") + " --format ndjson").splitlines()
-                same([json.loads(line)["_id"] for line in lines], ids(page), f"{order} {wanted}")
+    orders = ["near", "created", 'field:"runway_m":desc']
+    for number, wanted in enumerate([*clauses, clauses[-1], clauses[-1]]):
+        order = orders[number % 3]
+        with world.opened(view(bucket="airports", at="-33.9,18.4,5", clause=wanted, order=order)) as page:
+            page.fill("#line-port", world.server)
+            lines = world.shell(page.text("#command-shell") + " --format ndjson").splitlines()
+            same([json.loads(line)["_id"] for line in lines], ids(page), f"{order} {wanted}")
 
 
 def test_json_both_ways(world):

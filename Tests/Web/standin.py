@@ -345,6 +345,24 @@ class Server(http.server.ThreadingHTTPServer):
         self.upstream, self.token, self.poll = upstream, token, poll
         self.assets = pathlib.Path(assets) if assets else None
         self.session = secrets.token_hex(16)
+        self.connections = set()
+
+    def process_request(self, request, address):
+        self.connections.add(request)
+        super().process_request(request, address)
+
+    def shutdown_request(self, request):
+        self.connections.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self):
+        """Ends open connections too, as a service does that is gone."""
+        super().server_close()
+        for connection in list(self.connections):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
 
     def handle_error(self, *_):
         """A browser that has gone away, or a service, is nothing to tell."""

@@ -4,6 +4,9 @@ import { firstLevelName, placesOf } from "./values.js";
 
 const MAXIMUM_ZOOM = 22;
 const DEEPER = 3;
+/** How often an extent is looked at more closely, and how closely. */
+const ROUNDS = 5;
+const DEEPEST = 16;
 
 export class Clusters {
   #run = null;
@@ -56,20 +59,38 @@ export class Clusters {
     const cell = cellOf(mark.lat, mark.lon, zoom);
     const deeper = Math.min(MAXIMUM_ZOOM, zoom + DEEPER);
     const { clusters } = await this.#ask(clause, { zoom: deeper, box: shrunk(cellBox(cell)) });
-    const places = clusters.flatMap(({ center, object }) => (center ? [center] : placesOf(object, this.model.geoField)))
-      .filter(({ lat, lon }) => isIn(cellOf(lat, lon, zoom), cell));
-    return { bounds: places.length > 0 ? boundsOf(places) : null, isOnePlace: deeper === zoom || (zoom >= 19 && places.length === 1), cell };
+    const places = this.#corners(clusters, deeper).filter(({ lat, lon }) => isWithin(cellBox(cell), lat, lon));
+    const isOnePlace = deeper === zoom || (zoom >= 19 && clusters.length === 1);
+    return { bounds: places.length > 0 ? boundsOf(places) : null, isOnePlace, cell };
   }
 
-  /** The extent of all places that match, `null` if there are none. */
+  /** The box around all places that match, `null` if there are none; exact enough for the zoom level that fits it. */
   async extent(clause) {
-    const { clusters, total } = await this.#ask(clause, { zoom: 4, box: null });
-    const places = clusters.flatMap(({ center, object }) => (center ? [center] : placesOf(object, this.model.geoField)));
-    return places.length > 0 ? { bounds: boundsOf(places), total } : null;
+    let [zoom, bounds, box] = [2, null, null];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { clusters } = await this.#ask(clause, { zoom, box });
+      if (clusters.length === 0) break;
+      bounds = boundsOf(this.#corners(clusters, zoom));
+      const { south, west, north, east } = bounds;
+      const fitting = Math.min(DEEPEST, this.map.getBoundsZoom([[south, west], [north, east]]));
+      if (fitting <= zoom) break;
+      zoom = fitting;
+      box = viewBox(bounds, 0.01);
+    }
+    return bounds;
+  }
+
+  /** Places around what clusters hold: of an object its own, of a cluster the corners of its cell. */
+  #corners(clusters, zoom) {
+    return clusters.flatMap(({ center, object }) => {
+      if (object) return placesOf(object, this.model.geoField);
+      const { sw, ne } = cellBox(cellOf(center.lat, center.lon, zoom));
+      return [sw, ne];
+    });
   }
 }
 
-const isIn = (a, b) => a.column === b.column && a.row === b.row;
+const isWithin = ({ sw, ne }, lat, lon) => lat >= sw.lat && lat <= ne.lat && lon >= sw.lon && lon <= ne.lon;
 
 /** A cell is half-open, a box is not: so its neighbours do not count. */
 function shrunk({ sw, ne }) {

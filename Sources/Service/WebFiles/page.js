@@ -29,6 +29,8 @@ import { byKey, nameField, placesOf, valueAt } from "./values.js";
 
 const AROUND = 25000;
 const PAUSE_OF_MIDDLE = 200;
+const WITHOUT_LEAFLET = "The map needs Leaflet. Install Debian’s package libjs-leaflet where the service runs "
+  + "(apt-get install libjs-leaflet), and load this page again.";
 
 class Page {
   constructor() {
@@ -58,7 +60,7 @@ class Page {
     this.#wire();
     const [L, countries] = await Promise.all([loadLeaflet(), loadCountries()]);
     if (L) this.#makeMap(L, countries);
-    else this.#note("The map needs Leaflet. Install Debian's package libjs-leaflet where the service runs (apt-get install libjs-leaflet), and load this page again.");
+    else this.#note("");
     await this.#load();
   }
 
@@ -193,8 +195,8 @@ class Page {
     if (model.at) this.view.go(model.at);
     else if (model.geoField !== null) {
       try {
-        const extent = await this.clusters.extent(clauseOfRows(model.query).clause);
-        if (extent) this.view.fit(extent.bounds);
+        const bounds = await this.clusters.extent(this.#clause);
+        if (bounds) this.view.fit(bounds);
       } catch (error) {
         this.#mapFailed(error);
       }
@@ -286,8 +288,9 @@ class Page {
   // Map
 
   #note(text) {
-    byID("map-note").textContent = text;
-    byID("map-note").hidden = text === "";
+    const note = this.view ? text : WITHOUT_LEAFLET;
+    byID("map-note").textContent = note;
+    byID("map-note").hidden = note === "";
   }
 
   #mapFailed(error) {
