@@ -500,10 +500,35 @@ def test_live(world):
         page.until("document.querySelector('#log .leave .who')?.textContent === 'Aiko'", "who leaves is told")
         same(waits(lambda: not is_drawn(page, 35.69, 139.78)), True, "and fades")
         page.until("document.querySelectorAll('#body tr').length === 1", "and is out of the table")
+        page.run("document.querySelector('#body button').focus()")
+        world.put(bucket, "c2", name="Ben", at=point(35.671, 139.75))
+        page.until("document.querySelectorAll('#log .change').length === 2", "the next move is told")
+        page.until("document.activeElement.textContent === 'c2' && document.querySelector('#body tr.is-changed')", "the row keeps the focus though it is new")
         page.until("/^[\\d.]+ changes a second$/.test(document.querySelector('#live-figures').textContent)", "the rate is told")
         same(address(page)["live"], "1")
         page.click("#live")
         page.until("document.querySelector('#summary').textContent.includes('Answered')", "the results are back")
+
+
+def test_live_after_a_break(world):
+    """A live query whose connection breaks goes on by itself, and the net effect of the gap is seen."""
+    bucket = world.bucket()
+    world.put(bucket, "c1", name="Aiko", at=point(35.68, 139.76))
+    world.put(bucket, "c2", name="Ben", at=point(35.69, 139.77))
+    with contextlib.ExitStack() as stack:
+        first = contextlib.ExitStack()
+        server = first.enter_context(world.web())
+        port = server.server_port
+        page = stack.enter_context(world.page(server, view(bucket=bucket, at="35.68,139.76,13", live="1"), allowed=["ERR_"]))
+        page.until("document.querySelector('#summary').textContent === '2 objects match, live.'", "the state is there")
+        first.close()
+        page.until("document.querySelector('#live-figures').textContent.startsWith('Connection lost')", "the break is told")
+        world.call("object.delete", bucket=bucket, id="c1")
+        world.put(bucket, "c3", name="Chidi", at=point(35.67, 139.75))
+        stack.enter_context(world.web(port=port))
+        page.until("document.querySelector('#log .enter .who')?.textContent === 'Chidi' && document.querySelector('#log .leave .who')?.textContent === 'Aiko'", "the gap is told")
+        page.until("document.querySelector('#live-figures').textContent.includes('a second')", "the connection is back")
+        page.until("[...document.querySelectorAll('#body tr')].map((row) => row.dataset.id).sort().join() === 'c2,c3'", "the table has who is there")
 
 
 def test_refused_live_query(world):
@@ -579,7 +604,7 @@ def test_keyboard(world):
         first = page.run("document.activeElement.textContent")
         same(first, ids(page)[0])
         page.key("ArrowDown")
-        same(page.run("document.activeElement.textContent"), ids(page)[1])
+        same(page.run("document.activeElement.textContent.slice(0, 40)"), ids(page)[1])
         page.key("Enter")
         page.until(f"location.hash.includes('object={ids(page)[1]}')", "the second object is chosen")
         same(page.run("[...document.querySelectorAll('button, input, select, textarea')].filter((e) => e.offsetParent && !e.textContent.trim() && !e.ariaLabel && !e.labels?.length && !e.title).length"), 0, "controls without a name")
@@ -629,7 +654,7 @@ def test_login(world):
     """With tokens the page asks for one, says when it is wrong, and goes on to the view that was asked for."""
     fragment = view(bucket="airports", at="48,8,5")
     with world.web(token="secret") as server, world.page(server, fragment, allowed=["401"]) as page:
-        page.until("location.pathname === '/login' && document.querySelector('#token')", "the login page is there")
+        page.until("location.pathname === '/login' && document.querySelector('button[type=submit]:enabled')", "the login page is there")
         page.fill("#token", "wrong")
         page.key("Enter")
         page.until("document.querySelector('#error').textContent.includes('token is unknown')", "the refusal is told")

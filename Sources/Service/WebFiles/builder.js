@@ -1,5 +1,6 @@
 // The form of the query: a row for each condition, how they are joined, the order.
 import { byID, debounced, element, icon } from "./dom.js";
+import { filterExpression } from "./filter.js";
 import { choices, isComplete, isShape, operatorOf } from "./operators.js";
 import { calculated, clauseOfRows, distanceName, emptyQuery, freeDistanceName } from "./query.js";
 import { point } from "./sphere.js";
@@ -91,7 +92,7 @@ export class Builder {
       onclick: () => this.#remove(index) }, icon("close"));
     const parts = row.raw === undefined
       ? [this.#fieldMenu(row, index), this.#operatorMenu(row, index), remove, this.#inputs(row, index)]
-      : [element("p", { class: "raw-note" }, "Clause in JSON"), remove, element("code", { class: "raw" }, JSON.stringify(row.raw))];
+      : [element("p", { class: "raw-note" }, "Clause of its own"), remove, element("code", { class: "raw" }, filterExpression(row.raw) ?? JSON.stringify(row.raw))];
     return element("li", { class: row.raw === undefined ? "row" : "row is-raw", role: "group", "aria-label": `Condition ${index + 1}` },
       ...parts, element("p", { class: "error row-error", role: "alert", hidden: true }));
   }

@@ -1,5 +1,5 @@
 // The clusters that the map shows: asked for anew when the query changes or the map leaves what they cover.
-import { BITS, boundsOf, cellBox, cellOf, clusterZoom, viewBox } from "./grid.js";
+import { bitsFor, boundsOf, cellBox, cellOf, clusterZoom, viewBox } from "./grid.js";
 import { firstLevelName, placesOf } from "./values.js";
 
 const MAXIMUM_ZOOM = 22;
@@ -11,6 +11,7 @@ const DEEPEST = 16;
 export class Clusters {
   #run = null;
   covered = null;
+  bits = bitsFor({ x: 0, y: 0 });
 
   /** @param shown called with the clusters, their zoom level and `total`; `failed` with an error. */
   constructor({ model, service, map, shown, failed }) {
@@ -22,6 +23,7 @@ export class Clusters {
     const { model } = this;
     const zoom = clusterZoom(this.map.getZoom());
     const view = boundsOfMap(this.map);
+    this.bits = bitsFor(this.map.getSize());
     if (!isNew && this.covered?.zoom === zoom && contains(this.covered.view, view)) return;
     this.#run?.abort();
     this.#run = new AbortController();
@@ -29,7 +31,7 @@ export class Clusters {
       const wanted = viewBox(view);
       const answer = await this.#ask(clause, { zoom, box: wanted }, this.#run.signal);
       this.covered = { zoom, view: grown(view, 0.15) };
-      this.shown(answer, { zoom, bits: BITS, field: model.geoField });
+      this.shown(answer, { zoom, bits: this.bits, field: model.geoField });
     } catch (error) {
       if (error.name !== "AbortError") this.failed(error);
     }
@@ -45,7 +47,7 @@ export class Clusters {
     const names = [model.geoField, model.naming].filter(Boolean).map((path) => firstLevelName({}, path));
     const isDotted = [model.geoField, model.naming].some((path) => path?.includes("."));
     return this.service.call("bucket.clusters", {
-      bucket: model.bucket, field: model.geoField, zoom, bits: BITS,
+      bucket: model.bucket, field: model.geoField, zoom, bits: this.bits,
       ...(clause === undefined ? {} : { bucketQuery: { clause } }),
       ...(box ? { box } : {}),
       // A dotted path may name a first-level field as it stands; then the whole object is asked for.
@@ -56,7 +58,7 @@ export class Clusters {
   /** Where the members of a cluster are: the box around them, and whether they lie at one place. */
   async inside(mark, clause) {
     const zoom = clusterZoom(this.map.getZoom());
-    const cell = cellOf(mark.lat, mark.lon, zoom);
+    const cell = cellOf(mark.lat, mark.lon, zoom, this.bits);
     const deeper = Math.min(MAXIMUM_ZOOM, zoom + DEEPER);
     const { clusters } = await this.#ask(clause, { zoom: deeper, box: shrunk(cellBox(cell)) });
     const places = this.#corners(clusters, deeper).filter(({ lat, lon }) => isWithin(cellBox(cell), lat, lon));
@@ -84,7 +86,7 @@ export class Clusters {
   #corners(clusters, zoom) {
     return clusters.flatMap(({ center, object }) => {
       if (object) return placesOf(object, this.model.geoField);
-      const { sw, ne } = cellBox(cellOf(center.lat, center.lon, zoom));
+      const { sw, ne } = cellBox(cellOf(center.lat, center.lon, zoom, this.bits));
       return [sw, ne];
     });
   }

@@ -8,7 +8,7 @@ import { distance } from "./text.js";
 const HINTS = {
   circle: ["Set the centre of the circle.", "Set a point on its edge."],
   box: ["Set a corner of the box.", "Set the opposite corner."],
-  polygon: ["Set the first corner.", "Set the next corner.", "Set further corners; the first one again, or Done, closes it."],
+  polygon: ["Set the first corner.", "Set the next corner.", "Set further corners; the first one again closes it."],
   corridor: ["Set the beginning of the route.", "Set the next point.", "Set further points; Done ends the route."],
 };
 const NEEDED = { circle: 2, box: 2, polygon: 3, corridor: 2 };

@@ -25,6 +25,8 @@ function comparison(path, symbol, value) {
 }
 
 function range(clause) {
+  const isLimit = (value) => value === undefined || typeof value === "string" || isNumber(value);
+  if (!isLimit(clause.lowerLimit) || !isLimit(clause.upperLimit)) return null;
   const parts = [];
   if (clause.lowerLimit !== undefined) {
     parts.push(comparison(clause.field, clause.lowerIncluded === false ? ">" : ">=", clause.lowerLimit));
@@ -42,8 +44,22 @@ const list = (values) => {
 
 const leaf = (text) => (text === null ? null : { text, binds: "leaf" });
 
+const MEMBERS = { eq: ["field", "value"], prefix: ["field", "prefix"], contains: ["field", "value"], in: ["field", "values"],
+  range: ["field", "lowerLimit", "upperLimit", "lowerIncluded", "upperIncluded"], hasField: ["field"], not: ["clause"], and: ["clauses"], or: ["clauses"] };
+
+/** Whether a clause has what its type takes, and nothing else: what the service would refuse has no expression. */
+function isSayable(clause) {
+  const known = MEMBERS[clause?.type];
+  if (!known || !Object.keys(clause).every((name) => name === "type" || known.includes(name))) return false;
+  if (known[0] === "field" && typeof clause.field !== "string") return false;
+  const isList = (value) => Array.isArray(value) && value.length > 0;
+  return { in: () => isList(clause.values), and: () => isList(clause.clauses), or: () => isList(clause.clauses),
+    prefix: () => typeof clause.prefix === "string" }[clause.type]?.() ?? true;
+}
+
 function expression(clause) {
-  switch (clause?.type) {
+  if (!isSayable(clause)) return null;
+  switch (clause.type) {
     case "eq": return leaf(comparison(clause.field, "=", clause.value));
     case "prefix": return leaf(comparison(clause.field, "^=", clause.prefix));
     case "contains": return leaf(comparison(clause.field, "~", clause.value));
@@ -52,15 +68,14 @@ function expression(clause) {
       const values = list(clause.values);
       return leaf(values === null ? null : `${field(clause.field)} in ${values}`);
     }
-    case "hasField": return clause.fieldType === undefined ? leaf(`${field(clause.field)} exists`) : null;
+    case "hasField": return leaf(`${field(clause.field)} exists`);
     case "not": return negation(clause.clause);
-    case "and": case "or": return joined(clause);
-    default: return null;
+    default: return joined(clause);
   }
 }
 
 function negation(clause) {
-  if (clause?.type === "eq") return leaf(comparison(clause.field, "!=", clause.value));
+  if (clause?.type === "eq" && isSayable(clause)) return leaf(comparison(clause.field, "!=", clause.value));
   const inner = expression(clause);
   if (inner === null) return null;
   return leaf(inner.binds === "leaf" ? `not ${inner.text}` : `not (${inner.text})`);

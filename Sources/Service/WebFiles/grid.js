@@ -6,7 +6,16 @@ const MAXIMUM_LATITUDE = 85.0511287798066;
 const MAXIMUM_ZOOM = 22;
 
 /** A cell has a quarter of a tile's side, 64 points on the screen: room for a circle with a number. */
-export const BITS = 2;
+const BITS = 2;
+const CELL = 64;
+/** The service answers with 4,096 cells at most. */
+const CELLS = 4000;
+
+/** The `bits` for a window of this size: larger cells where there would be too many. */
+export function bitsFor({ x, y }) {
+  const cells = (part) => (x * 1.3) / (CELL * part) * ((y * 1.3) / (CELL * part));
+  return cells(1) <= CELLS ? BITS : BITS - 1;
+}
 
 /** The position on the map, 0…1 from west to east and from north to south. Longitudes beyond ±180 go on. */
 export function project(lat, lon) {

@@ -6,6 +6,9 @@ const form = document.getElementById("form");
 const field = document.getElementById("token");
 const error = document.getElementById("error");
 
+// Before this script runs, the browser itself would send the form.
+form.querySelector("button").disabled = false;
+
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   error.textContent = "";

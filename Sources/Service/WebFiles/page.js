@@ -53,7 +53,7 @@ class Page {
       marks: (objects) => this.#showLiveMarks(objects), effects: (effects) => this.#showLiveEffects(effects),
       table: (objects, most) => this.#showLiveTable(objects, most),
     } });
-    this.followMiddle = debounced(PAUSE_OF_MIDDLE, () => this.#search({ isOnlyTable: true }));
+    this.followMiddle = debounced(PAUSE_OF_MIDDLE, () => this.#isByMiddle && this.#search({ isOnlyTable: true }));
   }
 
   async run() {
@@ -106,6 +106,7 @@ class Page {
     byID("logout").addEventListener("click", () => service.logOut());
     byID("logout").hidden = !isLoggedIn();
     byID("fold").addEventListener("click", () => this.#fold());
+    wireMenu(byID("columns"));
     window.addEventListener("popstate", () => this.#addressChanged());
     for (const tab of document.querySelectorAll(".tabs button")) {
       tab.addEventListener("click", () => this.#showPane(tab.dataset.pane));
@@ -237,6 +238,7 @@ class Page {
       return;
     }
     this.results.start(request, this.#distances());
+    this.followMiddle.cancel();
     if (!isOnlyTable) this.#loadClusters(true);
   }
 
@@ -461,6 +463,17 @@ class Page {
     await this.buckets.load();
     this.#search({});
   }
+}
+
+/** A menu closes when something else is pressed or reached, and with Escape. */
+function wireMenu(menu) {
+  document.addEventListener("pointerdown", ({ target }) => menu.contains(target) || menu.removeAttribute("open"));
+  document.addEventListener("focusin", ({ target }) => menu.contains(target) || menu.removeAttribute("open"));
+  menu.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    menu.removeAttribute("open");
+    menu.querySelector("summary").focus();
+  });
 }
 
 const least = (numbers) => (numbers.length > 0 ? Math.min(...numbers) : undefined);

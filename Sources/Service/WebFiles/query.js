@@ -73,7 +73,8 @@ function document(clause, orderBy, descending) {
 
 function and(clause, further) {
   if (clause === undefined) return further;
-  const isAnd = clause.type === "and" && Array.isArray(clause.clauses);
+  const isAnd = clause?.type === "and" && Array.isArray(clause.clauses) && clause.clauses.length > 0
+    && Object.keys(clause).length === 2;
   return { type: "and", clauses: isAnd ? [...clause.clauses, further] : [clause, further] };
 }
 

@@ -20,22 +20,30 @@ function path({ accessPath, field, summary }) {
   }
 }
 
-function order(explained) {
-  switch (explained.order) {
-    case "as found": return "They come in the order that was asked for, so it stops when the page is full.";
+function order({ order: kind, estimatedDocuments }) {
+  switch (kind) {
+    case "as found": return "Nothing has to be sorted, so it stops when the page is full.";
     case "sorted": return "Then it sorts what matches and keeps the best of a page.";
-    case "sorted by documents": return "Then it sorts what matches by values in the documents, and keeps the best of a page.";
+    case "sorted by documents": return `Then it reads about ${counted(estimatedDocuments, "document")} to sort by, and keeps the best of a page.`;
     default: return null;
   }
 }
 
-function documents({ estimatedCandidates, estimatedDocuments, filters = [], documentFilter, summary = [] }) {
-  const tested = filters.length > 0 ? `Of about ${counted(estimatedCandidates, "candidate")} it tests ${counted(filters.length, "condition")} on points and columns.`
-    : `That is about ${counted(estimatedCandidates, "candidate")}.`;
-  if (!documentFilter) return [tested];
-  const condition = summary.map((text) => /^of those, by reading .*? documents: (.*)$/s.exec(text)?.[1]).find(Boolean);
-  const what = condition ? `: ${condition}` : ".";
-  return [tested, `It reads about ${counted(estimatedDocuments, "document")} to test the rest${what}`];
+/** The clause that a line of the service's summary names behind a colon, without the outer parentheses. */
+function clauseIn(summary, beginning) {
+  const line = summary.find((text) => text.startsWith(beginning));
+  const text = line?.slice(line.indexOf(": ") + 2);
+  return text?.replace(/^\( ([^()]*) \)$/, "$1");
+}
+
+function tests({ estimatedCandidates, estimatedDocuments, filters = [], documentFilter, summary = [] }) {
+  const candidates = counted(estimatedCandidates, "candidate");
+  const columns = clauseIn(summary, "of those, by points and columns") ?? counted(filters.length, "condition");
+  const rest = clauseIn(summary, "of those, by reading") ?? "the rest of the clause";
+  return [
+    filters.length > 0 ? `Of about ${candidates} it keeps those with ${columns}, by points and columns.` : `That is about ${candidates}.`,
+    documentFilter && documentFilter.type !== "all" ? `It reads about ${counted(estimatedDocuments, "document")} to test ${rest}.` : null,
+  ];
 }
 
 function visited(analyze) {
@@ -54,13 +62,14 @@ function rejected({ alternatives = [], estimatedMicroseconds }) {
 }
 
 function help({ wouldHelp = [] }) {
-  if (wouldHelp.length === 0) return [];
-  return [`A column for ${wouldHelp.join(", ")} would help; the service builds it when queries read many documents.`];
+  const fields = wouldHelp.filter((field) => field !== "_id");
+  if (fields.length === 0) return [];
+  return [`A column for ${fields.join(", ")} would help; the service builds it when queries read many documents.`];
 }
 
 /** How a query ran, or would run, one sentence each. */
 export function explanation(explained) {
-  return [path(explained), ...documents(explained), order(explained), ...visited(explained.analyze),
+  return [path(explained), ...tests(explained), order(explained), ...visited(explained.analyze),
     ...rejected(explained), ...help(explained)].filter(Boolean);
 }
 

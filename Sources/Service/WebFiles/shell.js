@@ -1,5 +1,6 @@
 // A query as commands to paste into a terminal.
 import { filterExpression } from "./filter.js";
+import { rowOf } from "./operators.js";
 import { DISTANCE } from "./query.js";
 
 const USUAL_SERVER = "127.0.0.1:4362";
@@ -43,15 +44,16 @@ const lines = (parts) => parts.filter((words) => words.length > 0).map((words) =
 function orderText({ orderBy, descending = false }) {
   if (orderBy === undefined) return "";
   const keys = Array.isArray(orderBy) ? orderBy : [{ field: orderBy, descending }];
-  if (keys.some(({ field }) => /[,:]/.test(field))) return null;
+  if (keys.some((key) => typeof key?.field !== "string" || /[,:]/.test(key.field))) return null;
   return keys.map((key) => key.field + (key.descending ? ":desc" : "")).join(",");
 }
 
 /** The flags of a clause, each with its value: --near and --box for one circle and one box of a field, --where, and --clause for the rest. */
 function clauseFlags(clause, order) {
-  const parts = clause === undefined ? [] : clause.type === "and" ? [...clause.clauses] : [clause];
+  const isAnd = clause?.type === "and" && Array.isArray(clause.clauses) && clause.clauses.length > 0 && Object.keys(clause).length === 2;
+  const parts = clause === undefined ? [] : isAnd ? clause.clauses : [clause];
   const circle = order === "" ? undefined : parts.find(isNear);
-  const box = parts.find((part) => part.type === "geobox" && (!circle || part.field === circle.field));
+  const box = parts.find((part) => isRow(part, "box") && (!circle || part.field === circle.field));
   const field = (circle ?? box)?.field;
   const flags = [];
   if (circle) flags.push(["--near", `${circle.center.lat},${circle.center.lon}`, ...within(circle)]);
@@ -62,7 +64,12 @@ function clauseFlags(clause, order) {
 }
 
 /** A circle that --near means exactly. */
-const isNear = (part) => part.type === "geodistance" && part.putDistanceInto === DISTANCE && (part.model ?? "sphere") === "sphere";
+const isNear = (part) => (isRow(part, "circle") || isRow(part, "from")) && part.putDistanceInto === DISTANCE && (part.model ?? "sphere") === "sphere";
+
+function isRow(clause, operator) {
+  const row = rowOf(clause);
+  return row.operator === operator && !row.negated;
+}
 
 function within({ radius }) {
   if (radius === undefined) return [];

@@ -70,7 +70,7 @@ export class Table {
 
   /** Shows these objects and no others. Rows of objects that have not changed stay as they are. */
   set(objects, { distances }) {
-    if (this.distances !== distances) this.rows.clear();
+    if (this.distances?.name !== distances?.name) this.rows.clear();
     this.distances = distances;
     this.#showHead();
     const old = this.rows;
@@ -81,8 +81,22 @@ export class Table {
       this.rows.set(object._id, row);
       return row.row;
     });
-    byID("body").replaceChildren(...rows);
+    this.#replace(rows);
     this.#settle();
+  }
+
+  /** Puts rows into the table; the one that has the focus keeps it. */
+  #replace(rows) {
+    const body = byID("body");
+    const isSame = rows.length === body.children.length && rows.every((row, index) => row === body.children[index]);
+    if (isSame) return;
+    const focused = body.contains(document.activeElement) ? document.activeElement.closest("tr").dataset.id : null;
+    body.replaceChildren(...rows);
+    if (focused === null) return;
+    const row = this.rows.get(focused)?.row ?? body.firstElementChild;
+    if (!row) return;
+    this.#giveTab(row);
+    row.querySelector("button").focus({ preventScroll: true });
   }
 
   append(objects) {

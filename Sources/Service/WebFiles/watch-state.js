@@ -18,6 +18,11 @@ export class WatchState {
     this.parts = [];
   }
 
+  /** A new connection begins: parts of a snapshot that the old one did not end are of no use. */
+  begin() {
+    this.parts = [];
+  }
+
   apply(name, params) {
     switch (name) {
       case "snapshot": return this.#snapshot(params);

@@ -26,6 +26,7 @@ export class Watch {
     this.#source = source;
     source.addEventListener("open", () => {
       this.#failures = 0;
+      this.state.begin();
       this.connected(true);
     });
     source.addEventListener("error", () => this.#lost(source));

@@ -1,4 +1,4 @@
-import { ancestors, boundsOf, cellBox, cellOf, project, viewBox } from "/map/grid.js";
+import { ancestors, bitsFor, boundsOf, cellBox, cellOf, project, viewBox } from "/map/grid.js";
 import { degreesText, multiples, stepAt } from "/map/graticule.js";
 import { equal, holds, near, random, test } from "./check.js";
 
@@ -60,4 +60,11 @@ test("Lines of the graticule are round degrees, some way apart", () => {
   }
   equal(multiples(0.1, 0.25, 0.61), [0.3, 0.4, 0.5, 0.6]);
   equal([degreesText(0, "N", "S"), degreesText(-180, "E", "W"), degreesText(-0.1, "N", "S"), degreesText(30, "E", "W")], ["0°", "180°", "0.1°S", "30°E"]);
+});
+
+test("A window asks for no more cells than the service answers with", () => {
+  for (const [x, y] of [[390, 844], [1440, 900], [3840, 2160], [7680, 4320]]) {
+    const size = 256 / 2 ** bitsFor({ x, y });
+    holds(((x * 1.3) / size + 2) * ((y * 1.3) / size + 2) < 4096, `${x} × ${y}`);
+  }
 });

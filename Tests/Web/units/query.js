@@ -1,5 +1,8 @@
 import { choices, clauseOf, isComplete, rowOf } from "/map/operators.js";
 import { bucketQuery, calculated, clauseOfRows, distanceName, emptyQuery, freeDistanceName, orderOfDocument, rowOfPath, rowsOfClause } from "/map/query.js";
+import { filterExpression } from "/map/filter.js";
+import { commandLine } from "/map/shell.js";
+import { fragmentOf, emptyView } from "/map/address.js";
 import { clauses } from "./clauses.js";
 import { equal, holds, test } from "./check.js";
 
@@ -103,4 +106,23 @@ test("An error's path leads to its row, incomplete ones not counted", () => {
   equal(rowOfPath("bucketQuery.clause.clauses[7]", query), null);
   equal(rowOfPath("bucketQuery.orderBy", query), null);
   equal(rowOfPath(null, query), null);
+});
+
+test("Any JSON can be typed as a clause: it is kept, and shown, for the service to refuse", () => {
+  const junk = [null, 7, "x", true, [], {}, { type: null }, { type: "and" }, { type: "and", clauses: 5 }, { type: "and", clauses: [null, {}] }, { type: "not" }, { type: "not", clause: null },
+    { type: "or", clauses: [{ type: "and", clauses: [] }, 3] }, { type: "in", field: "a" }, { type: "in", field: 5, values: [{}] }, { type: "range", field: "a", lowerLimit: {} },
+    { type: "range", field: "a" }, { type: "prefix", field: "a", prefix: 5 }, { type: "geobox", field: "a", box: {} }, { type: "geodistance", field: "a", center: null, radius: "x" },
+    { type: "geopolygon", field: "a", polygon: { type: "Polygon", coordinates: [5] } }, { type: "geocorridor", field: "a", line: { type: "LineString", coordinates: [] }, width: 1 },
+    { type: "eq", field: "a", value: 1, more: 2 }, { type: "and", clauses: [{ type: "eq", field: "a", value: 1 }], more: 1 }];
+  for (const clause of junk) {
+    const note = JSON.stringify(clause);
+    const query = { ...rowsOfClause(clause), order: { by: "near", descending: false } };
+    equal(clauseOfRows(query).clause, clause, note);
+    equal(bucketQuery({ ...query, order: { by: "created" } }, { geoField: "at", middle }), { clause }, note);
+    const nearest = bucketQuery(query, { geoField: "at", middle });
+    equal(JSON.stringify(nearest).includes(Array.isArray(clause?.clauses) && clause.clauses.length > 0 ? JSON.stringify(clause.clauses[0]) : note), true, note);
+    holds(commandLine({ bucket: "b2", bucketQuery: nearest, limit: 5, server: "127.0.0.1:4362" }).includes("--clause "), note);
+    equal(filterExpression(clause), null, note);
+    holds(fragmentOf({ ...emptyView(), query }).includes("clause="), note);
+  }
 });

@@ -100,3 +100,11 @@ test("Indexes turn the old ranking into the new one", () => {
     }
   }
 });
+
+test("Parts of a snapshot whose connection broke are forgotten", () => {
+  const watch = new WatchState();
+  watch.apply("snapshot", { objects: [object("a")], more: true });
+  watch.begin();
+  watch.apply("snapshot", { objects: [object("b")], more: false, change: 3 });
+  equal([...watch.objects.keys()], ["b"]);
+});
