@@ -24,8 +24,9 @@ export class Commands {
       try { localStorage.setItem(KEY, input.value.trim()); } catch { /* It lasts as long as the page then. */ }
       this.show();
     });
-    byID("copy-shell").addEventListener("click", (event) => copy(byID("command-shell").textContent, event.currentTarget, byID("command-shell")));
-    byID("copy-line").addEventListener("click", (event) => copy(byID("command-line").textContent, event.currentTarget, byID("command-line")));
+    for (const name of ["shell", "line"]) {
+      byID(`copy-${name}`).addEventListener("click", (event) => copy(byID(`command-${name}`).textContent, event.currentTarget));
+    }
   }
 
   show() {

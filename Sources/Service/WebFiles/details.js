@@ -15,22 +15,27 @@ export class Details {
   }
 
   hide() {
+    this.id = null;
     this.box.hidden = true;
     this.box.replaceChildren();
   }
 
   showMissing(id) {
+    this.id = id;
     this.#fill(id, [element("p", { class: "hint" }, "This object is not there any more.")]);
   }
 
   /** Shows a list of objects to choose from: those that lie at one place. */
   showList(title, objects, choose) {
+    this.id = null;
     const names = objects.map((object) => element("li", {}, element("button", { type: "button", class: "choice", onclick: () => choose(object._id) },
       element("strong", {}, this.#title(object)), element("span", {}, object._id))));
     this.#fill(title, [element("ul", { class: "choices" }, ...names)]);
   }
 
+  /** Shows an object; `away` is its distance, `undefined` without one. */
   show(object, away) {
+    this.id = object._id;
     const { _calculated, ...rest } = object;
     const own = Object.entries(rest).filter(([name]) => !isPredefined(name));
     const predefined = Object.entries(rest).filter(([name]) => isPredefined(name));

@@ -37,14 +37,25 @@ export function debounced(milliseconds, run) {
   return call;
 }
 
-/** Copies a text and says so on the button; where the clipboard is refused, the text is selected instead. */
-export async function copy(text, button, source = null) {
+/** Copies a text and says so on the button. */
+export async function copy(text, button) {
+  flash(button, (await isCopied(text)) ? "Copied" : "Not permitted");
+}
+
+/** Pages without TLS have no clipboard to write to, but may copy what is selected. */
+async function isCopied(text) {
   try {
     await navigator.clipboard.writeText(text);
-    flash(button, "Copied");
+    return true;
   } catch {
-    if (source) getSelection().selectAllChildren(source);
-    flash(button, source ? "Selected: press Ctrl+C" : "Not permitted");
+    const area = element("textarea", { class: "hidden", readonly: true }, text);
+    const focused = document.activeElement;
+    document.body.append(area);
+    area.select();
+    const isDone = document.execCommand("copy");
+    area.remove();
+    focused?.focus();
+    return isDone;
   }
 }
 

@@ -6,7 +6,7 @@ import { project } from "./grid.js";
 
 const SIZE = 256;
 const TOUCH = 8;
-const NAMED_DOTS = 70;
+const NAMED_DOTS = 120;
 
 /** A Leaflet layer of a `MarkSet`. `chosen` and `hovered` are ids of objects, `focused` is a mark. */
 export function createMarksLayer(L, { set, colours, countries }) {

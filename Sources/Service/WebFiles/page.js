@@ -42,7 +42,7 @@ class Page {
     this.editor = new ClauseEditor(model);
     this.buckets = new Buckets({ model, service, open: (name) => this.#open(name) });
     this.table = new Table({ model, chosen: (id) => this.#choose(id, true), hovered: (id) => this.#hover(id) });
-    this.results = new Results({ service, table: this.table, failed: (error) => this.#failed(error) });
+    this.results = new Results({ service, table: this.table, shown: () => this.#resultsShown(), failed: (error) => this.#failed(error) });
     this.details = new Details(model, {
       close: () => this.#choose(null), showPlace: (place) => this.view?.show(place, true), near: (place) => this.#around(place),
       filter: (field, value) => this.builder.addValue(field, value),
@@ -107,6 +107,7 @@ class Page {
     byID("logout").hidden = !isLoggedIn();
     byID("fold").addEventListener("click", () => this.#fold());
     wireMenu(byID("columns"));
+    document.addEventListener("visibilitychange", () => document.hidden || this.service.isGone || this.buckets.load());
     window.addEventListener("popstate", () => this.#addressChanged());
     for (const tab of document.querySelectorAll(".tabs button")) {
       tab.addEventListener("click", () => this.#showPane(tab.dataset.pane));
@@ -226,7 +227,7 @@ class Page {
     return { bucket: model.bucket, bucketQuery: bucketQuery(model.query, { geoField: model.geoField, middle: this.middle }), bestEffortLimit: PAGE };
   }
 
-  #search({ isOnlyTable = false }) {
+  async #search({ isOnlyTable = false }) {
     const { model } = this;
     const request = this.#request();
     if (!request) return;
@@ -237,9 +238,9 @@ class Page {
       if (!isOnlyTable) this.#startLive();
       return;
     }
-    this.results.start(request, this.#distances());
     this.followMiddle.cancel();
     if (!isOnlyTable) this.#loadClusters(true);
+    await this.results.start(request, this.#distances());
   }
 
   #stop() {
@@ -387,6 +388,13 @@ class Page {
     }
   }
 
+  /** The object that is shown has its distance from the new results. */
+  #resultsShown() {
+    const { object } = this.model;
+    const away = this.table.object(object) && this.#distances()?.of(this.table.object(object));
+    if (away !== undefined && !byID("details").hidden && this.details.id === object) this.details.show(this.table.object(object), away);
+  }
+
   #hover(id) {
     const object = id === null ? null : this.live.objects.get(id) ?? this.table.object(id);
     this.view?.hover(id, object ? placesOf(object, this.model.geoField) : []);
@@ -417,13 +425,14 @@ class Page {
     this.live.start({ bucket, bucketQuery: bucketQuery(query, { geoField: null, middle: null }) });
   }
 
-  #liveFailed(error) {
+  /** Without a live query there are the ordinary results, and why. */
+  async #liveFailed(error) {
     this.live.stop();
-    this.#failed(error);
-    byID("summary").textContent = `No live query: ${errorSentence(error)}`;
     this.model.isLive = false;
-    this.#setLiveButton();
     this.#writeAddress();
+    await this.#search({});
+    const summary = byID("summary");
+    summary.textContent = `No live query: ${errorSentence(error)} ${summary.textContent}`.trim();
   }
 
   #showLiveMarks(objects) {
@@ -443,7 +452,9 @@ class Page {
     const { order } = this.model.query;
     const distances = this.#distances();
     const key = { near: distances?.of, field: (object) => valueAt(object, order.field) }[order.by];
-    const sorted = key ? objects.sort(byKey(key, order.descending)) : objects;
+    const keyed = objects.map((object) => ({ object, key: key?.(object) }));
+    if (key) keyed.sort(byKey((entry) => entry.key, order.descending));
+    const sorted = keyed.map(({ object }) => object);
     this.table.set(sorted.slice(0, most), { distances });
     byID("results-end").textContent = sorted.length > most ? `The first ${most} of ${counted(sorted.length, "object")}.` : "";
   }

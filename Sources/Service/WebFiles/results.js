@@ -7,9 +7,12 @@ export const PAGE = 50;
 export class Results {
   #run = null;
 
-  /** @param failed called with an error of the service, and with `null` when a query went well. */
-  constructor({ service, table, failed }) {
-    Object.assign(this, { service, table, failed, key: null, isLoading: false });
+  /**
+   * @param shown called when a first page is in the table.
+   * @param failed called with an error of the service, and with `null` when a query went well.
+   */
+  constructor({ service, table, shown, failed }) {
+    Object.assign(this, { service, table, shown, failed, key: null, isLoading: false });
     byID("more").addEventListener("click", () => this.more());
     const frame = byID("table-frame");
     frame.addEventListener("scroll", () => {
@@ -56,13 +59,14 @@ export class Results {
   }
 
   #show({ results, nextPaginationKey = null }, distances, total, milliseconds) {
-    Object.assign(this, { key: nextPaginationKey, total, shown: results.length });
+    Object.assign(this, { key: nextPaginationKey, total, loaded: results.length });
     byID("results-error").hidden = true;
     byID("table-frame").scrollTop = 0;
     this.table.set(results, { distances });
     byID("summary").textContent = total === 0 ? `No object matches. Answered in ${duration(milliseconds)}.`
       : `${counted(total, "object matches", "objects match")}. Answered in ${duration(milliseconds)}.`;
     this.#showEnd();
+    this.shown();
   }
 
   #fail(error) {
@@ -77,8 +81,8 @@ export class Results {
 
   #showEnd() {
     byID("more").hidden = this.key === null;
-    byID("more").textContent = `More (${count(this.shown)} of ${count(this.total)})`;
-    byID("results-end").textContent = this.key === null && this.shown > 0 ? `That is all: ${counted(this.shown, "object")}.` : "";
+    byID("more").textContent = `More (${count(this.loaded)} of ${count(this.total)})`;
+    byID("results-end").textContent = this.key === null && this.loaded > 0 ? `That is all: ${counted(this.loaded, "object")}.` : "";
   }
 
   /** The next page. The page key holds the place, whatever is written meanwhile. */
@@ -90,7 +94,7 @@ export class Results {
       const answer = await this.service.call("bucket.query", { ...this.request, paginationKey: key });
       if (this.key !== key) return;
       this.key = answer.nextPaginationKey ?? null;
-      this.shown += answer.results.length;
+      this.loaded += answer.results.length;
       this.table.append(answer.results);
       this.#showEnd();
     } catch (error) {

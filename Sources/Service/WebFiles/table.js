@@ -167,13 +167,13 @@ export class Table {
     const row = this.rows.get(id)?.row;
     if (!row) return;
     row.classList.add("is-chosen");
-    row.setAttribute("aria-selected", "true");
+    row.setAttribute("aria-current", "true");
     if (isScrolled) row.scrollIntoView({ block: "nearest" });
   }
 
   #unchoose(row) {
     row.classList.remove("is-chosen");
-    row.removeAttribute("aria-selected");
+    row.removeAttribute("aria-current");
   }
 
   hover(id) {
