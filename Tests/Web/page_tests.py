@@ -575,6 +575,13 @@ def test_back(world):
         page.run("history.back()")
         page.until("!location.hash.includes('clause=') && document.querySelectorAll('.row').length === 0", "the condition is undone")
         page.until("document.querySelector('#summary').textContent.startsWith('6,179')", "all are there again")
+        at = address(page)["at"]
+        page.fill("#bucket-name", "empty-bucket")
+        page.key("Enter")
+        page.until("document.querySelector('#summary').textContent.startsWith('No object')", "the other bucket is there")
+        page.run("history.back()")
+        page.until("document.querySelector('#summary').textContent.startsWith('6,179')", "the first bucket is there again")
+        same(address(page)["at"], at)
 
 
 def test_keyboard(world):

@@ -212,6 +212,7 @@ OWN = {"bucket.clusters": clusters, "bucket.fields": fields}
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass

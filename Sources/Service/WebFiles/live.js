@@ -6,15 +6,17 @@ import { count, counted } from "./text.js";
 import { Watch } from "./watch.js";
 
 const LOGGED = 60;
-const TABLE_ROWS = 200;
 const TABLE_PAUSE = 400;
 const SIGNS = { enter: "+", change: "~", leave: "−" };
 const WORDS = { enter: "enters", change: "changes", leave: "leaves" };
 
 export class Live {
-  /** @param show {marks(state), effects(effects), table(objects)}: where the state goes. */
-  constructor({ model, show, failed }) {
-    Object.assign(this, { model, show, failed, watch: null });
+  /**
+   * @param view the `LiveView` that shows the objects.
+   * @param told called with the effects of a notification; `failed` with the error that ends the live query.
+   */
+  constructor({ model, view, told, failed }) {
+    Object.assign(this, { model, view, told, failed, watch: null });
     setInterval(() => this.watch && this.#showFigures(), 500);
   }
 
@@ -57,10 +59,11 @@ export class Live {
     if (isBeginning) {
       this.shownOnce = this.watch;
       this.rate.add(0, performance.now());
-      this.show.marks(state.objects.values());
+      this.view.showAll(state.objects.values());
     } else if (effects.length > 0) {
       this.rate.add(effects.length, performance.now());
-      this.show.effects(effects);
+      this.view.showEffects(effects);
+      this.told(effects);
       this.#log(effects);
     }
     if (state.isComplete) {
@@ -75,7 +78,7 @@ export class Live {
     if (this.tableTimer) return;
     this.tableTimer = setTimeout(() => {
       this.tableTimer = null;
-      if (this.watch) this.show.table([...this.objects.values()], TABLE_ROWS);
+      if (this.watch) this.view.showTable([...this.objects.values()]);
     }, this.tableShownAt && performance.now() - this.tableShownAt < TABLE_PAUSE ? TABLE_PAUSE : 0);
     this.tableShownAt = performance.now();
   }

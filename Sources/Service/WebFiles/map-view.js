@@ -161,6 +161,13 @@ export class MapView {
     this.map.setView([lat, near(lon, this.map.getCenter().lng)], zoom, { animate: false });
   }
 
+  /** Whether a box takes clearly less than the window, so that going there shows more. */
+  isWiderThan({ south, west, north, east }) {
+    const bounds = this.map.getBounds();
+    const [width, height] = [bounds.getEast() - bounds.getWest(), bounds.getNorth() - bounds.getSouth()];
+    return east - west < width * 0.7 && north - south < height * 0.7;
+  }
+
   fit({ south, west, north, east }, isAnimated = false) {
     if (east - west > WORLD) return this.map.setView(WHOLE, this.map.getMinZoom(), { animate: false });
     const shift = near((west + east) / 2, this.map.getCenter().lng) - (west + east) / 2;

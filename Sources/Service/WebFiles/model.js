@@ -22,6 +22,11 @@ export class Model {
     }
   }
 
+  /** The geo field that was asked for, if the bucket has it, else its first one. */
+  chooseGeoField() {
+    this.geoField = this.geoFields.includes(this.field) ? this.field : this.geoFields[0] ?? null;
+  }
+
   /** The types that a field has, by `bucket.fields`; empty for one it does not know. */
   typesOf(path) {
     const known = this.fields.find(({ field }) => field === path);
