@@ -1,6 +1,6 @@
 // Drawing a new shape: a click for each point, or Enter at the cross in the middle of the map.
 import { byID } from "./dom.js";
-import { shapeFor } from "./marks-layer.js";
+import { shapeFor } from "./canvas-shapes.js";
 import { canvasShapes, roundPoint, roundPosition, roundRadius } from "./shapes-layer.js";
 import { boxOf, distanceBetween, ringOf, wrapLongitude } from "./sphere.js";
 import { distance } from "./text.js";

@@ -1,6 +1,6 @@
 // The shapes of the query on the map, with handles to change them by pointer or by arrow keys.
 import { isComplete, isShape } from "./operators.js";
-import { shapeFor } from "./marks-layer.js";
+import { shapeFor } from "./canvas-shapes.js";
 import { arcs, boxOf, circleOutline, cornersOf, destination, distanceBetween, near, point, ringOf, unwrapped, wrapLongitude } from "./sphere.js";
 import { trimmed } from "./text.js";
 
