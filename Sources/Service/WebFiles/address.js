@@ -4,7 +4,8 @@ import { emptyQuery, clauseOfRows, rowsOfClause } from "./query.js";
 import { trimmed } from "./text.js";
 import { wrapLongitude } from "./sphere.js";
 
-export const emptyView = () => ({ bucket: null, field: null, at: null, query: emptyQuery(), object: null, isLive: false });
+export const emptyView = () =>
+  ({ bucket: null, field: null, at: null, query: emptyQuery(), object: null, isLive: false });
 
 /** The fragment of a view, without the #. */
 export function fragmentOf({ bucket, field, at, query, object, isLive }) {

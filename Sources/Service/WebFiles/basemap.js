@@ -42,10 +42,11 @@ function draw(context, polygons, { x, y, z }, colours) {
     && north <= tile.south + reach && south >= tile.north - reach);
   context.beginPath();
   const borders = new Path2D();
+  const ends = { left: -tile.west * scale, right: (1 - tile.west) * scale, bottom: (1 - tile.north) * scale };
   for (const { rings } of near) {
     for (const ring of rings) {
       const points = clipped(ring.map(([px, py]) => [(px - tile.west) * scale, (py - tile.north) * scale]));
-      trace(context, borders, points, { left: -tile.west * scale, right: (1 - tile.west) * scale, bottom: (1 - tile.north) * scale });
+      trace(context, borders, points, ends);
     }
   }
   context.fillStyle = colours.land;

@@ -37,7 +37,8 @@ export class Buckets {
     const buckets = [];
     let paginationKey;
     do {
-      const page = await this.service.call("bucket.list", { ...(scope ? { scope } : {}), ...(paginationKey ? { paginationKey } : {}) });
+      const params = { ...(scope ? { scope } : {}), ...(paginationKey ? { paginationKey } : {}) };
+      const page = await this.service.call("bucket.list", params);
       buckets.push(...page.buckets);
       paginationKey = page.nextPaginationKey;
     } while (paginationKey);
@@ -53,18 +54,22 @@ export class Buckets {
   get first() {
     const own = this.scopes.get(null) ?? [];
     const placed = own.filter(({ geoFields }) => geoFields.length > 0);
-    return (placed.length > 0 ? placed : own).reduce((best, next) => (!best || next.objects > best.objects ? next : best), null);
+    const larger = (best, next) => (!best || next.objects > best.objects ? next : best);
+    return (placed.length > 0 ? placed : own).reduce(larger, null);
   }
 
   #show() {
     const { bucket } = this.model;
     const items = [...this.scopes.values()].flat();
     if (bucket && !items.some((item) => item.bucket === bucket)) items.push({ bucket, objects: 0, geoFields: [] });
-    const list = items.map((item) => element("li", {},
-      element("button", { type: "button", class: "bucket", "aria-current": item.bucket === bucket ? "true" : false,
-        onclick: () => this.open(item.bucket) },
-      element("span", { class: "bucket-name" }, item.bucket), element("span", { class: "bucket-count" }, count(item.objects)))));
-    byID("buckets").replaceChildren(...(list.length > 0 ? list
-      : [element("li", { class: "hint" }, "This service has no buckets yet. “geobucket load FILE --bucket NAME” makes one.")]));
+    byID("buckets").replaceChildren(...(items.length > 0 ? items.map((item) => this.#item(item))
+      : [element("li", { class: "hint" }, "There are no buckets yet. “geobucket load FILE --bucket NAME” makes one.")]));
+  }
+
+  #item({ bucket, objects }) {
+    const isOpen = bucket === this.model.bucket;
+    const attributes = { type: "button", class: "bucket", "aria-current": isOpen && "true", onclick: () => this.open(bucket) };
+    return element("li", {}, element("button", attributes, element("span", { class: "bucket-name" }, bucket),
+      element("span", { class: "bucket-count" }, count(objects))));
   }
 }

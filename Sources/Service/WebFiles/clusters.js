@@ -97,7 +97,9 @@ const isWithin = ({ sw, ne }, lat, lon) => lat >= sw.lat && lat <= ne.lat && lon
 /** A cell is half-open, a box is not: so its neighbours do not count. */
 function shrunk({ sw, ne }) {
   const [width, height] = [(ne.lon - sw.lon) * 1e-6, (ne.lat - sw.lat) * 1e-6];
-  return { sw: { ...sw, lon: sw.lon + width, lat: sw.lat + height }, ne: { ...ne, lon: ne.lon - width, lat: ne.lat - height } };
+  return {
+    sw: { ...sw, lon: sw.lon + width, lat: sw.lat + height }, ne: { ...ne, lon: ne.lon - width, lat: ne.lat - height },
+  };
 }
 
 export function boundsOfMap(map) {

@@ -25,7 +25,8 @@ export class Commands {
       this.show();
     });
     for (const name of ["shell", "line"]) {
-      byID(`copy-${name}`).addEventListener("click", (event) => copy(byID(`command-${name}`).textContent, event.currentTarget));
+      byID(`copy-${name}`).addEventListener("click", (event) =>
+        copy(byID(`command-${name}`).textContent, event.currentTarget));
     }
   }
 

@@ -67,4 +67,6 @@ function flash(button, words) {
   button.dataset.timer = setTimeout(() => { label.textContent = button.dataset.words; }, 1600);
 }
 
-export const prefersLessMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
+
+export const prefersLessMotion = () => lessMotion.matches;

@@ -13,6 +13,8 @@ const HINTS = {
 };
 const NEEDED = { circle: 2, box: 2, polygon: 3, corridor: 2 };
 const ROUTE_WIDTH_ON_SCREEN = 24;
+/** A click so many points from a corner means the corner. */
+const CLOSE = 14;
 
 export class Drawing {
   /** @param finished called with the operator and the members of the shape that was drawn. */
@@ -81,7 +83,8 @@ export class Drawing {
   /** A click on the first corner closes a polygon; one on the last point ends a route, as a double click does. */
   #closes(latlng) {
     if (this.points.length < NEEDED[this.kind] || this.kind === "circle" || this.kind === "box") return false;
-    const isNear = ({ lat, lon }) => this.map.latLngToContainerPoint([lat, lon]).distanceTo(this.map.latLngToContainerPoint(latlng)) < 14;
+    const here = this.map.latLngToContainerPoint(latlng);
+    const isNear = ({ lat, lon }) => this.map.latLngToContainerPoint([lat, lon]).distanceTo(here) < CLOSE;
     return isNear(this.points[this.points.length - 1]) || (this.kind === "polygon" && isNear(this.points[0]));
   }
 
@@ -131,7 +134,10 @@ export class Drawing {
 
   #members(points) {
     switch (this.kind) {
-      case "circle": return { center: roundPoint(points[0]), radius: roundRadius(distanceBetween(points[0], points[1])) };
+      case "circle": {
+        const [center, edge] = points;
+        return { center: roundPoint(center), radius: roundRadius(distanceBetween(center, edge)) };
+      }
       case "box": {
         const { sw, ne } = boxOf(points[0], points[1]);
         return { box: { ne: roundPoint(ne), sw: roundPoint(sw) } };

@@ -8,7 +8,9 @@ const isBare = (text) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) && !KEYWORDS.has(
 
 function field(path) {
   const isWord = /^[A-Za-z_][A-Za-z0-9_.]*$/.test(path) && !KEYWORDS.has(path.toLowerCase());
-  return isWord ? path : "`" + JSON.stringify(path).slice(1, -1).replaceAll("\\\"", "\"").replaceAll("`", "\\u0060") + "`";
+  if (isWord) return path;
+  const escaped = JSON.stringify(path).slice(1, -1).replaceAll('\\"', '"').replaceAll("`", "\\u0060");
+  return `\`${escaped}\``;
 }
 
 /** A value, `null` where expressions have none for it. */
@@ -34,7 +36,8 @@ function range(clause) {
   if (clause.upperLimit !== undefined) {
     parts.push(comparison(clause.field, clause.upperIncluded === false ? "<" : "<=", clause.upperLimit));
   }
-  return parts.length === 0 || parts.includes(null) ? null : { text: parts.join(" and "), binds: parts.length > 1 ? "and" : "leaf" };
+  if (parts.length === 0 || parts.includes(null)) return null;
+  return { text: parts.join(" and "), binds: parts.length > 1 ? "and" : "leaf" };
 }
 
 const list = (values) => {
@@ -44,8 +47,11 @@ const list = (values) => {
 
 const leaf = (text) => (text === null ? null : { text, binds: "leaf" });
 
-const MEMBERS = { eq: ["field", "value"], prefix: ["field", "prefix"], contains: ["field", "value"], in: ["field", "values"],
-  range: ["field", "lowerLimit", "upperLimit", "lowerIncluded", "upperIncluded"], hasField: ["field"], not: ["clause"], and: ["clauses"], or: ["clauses"] };
+const MEMBERS = {
+  eq: ["field", "value"], prefix: ["field", "prefix"], contains: ["field", "value"], in: ["field", "values"],
+  range: ["field", "lowerLimit", "upperLimit", "lowerIncluded", "upperIncluded"], hasField: ["field"],
+  not: ["clause"], and: ["clauses"], or: ["clauses"],
+};
 
 /** Whether a clause has what its type takes, and nothing else: what the service would refuse has no expression. */
 function isSayable(clause) {

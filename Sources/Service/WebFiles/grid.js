@@ -1,5 +1,5 @@
 // The grid of `bucket.clusters`: the world in Web Mercator, in cells that halve from level to level.
-import { wrapLongitude } from "./sphere.js";
+import { point, wrapLongitude } from "./sphere.js";
 
 const SIZE = 2 ** 30;
 const MAXIMUM_LATITUDE = 85.0511287798066;
@@ -40,10 +40,10 @@ export function cellOf(lat, lon, zoom, bits = BITS) {
 /** The box of a cell; those at the edge reach to the poles. */
 export function cellBox({ level, column, row }) {
   const cells = 2 ** level;
-  return {
-    sw: { _type: "point", lat: row === cells - 1 ? -90 : latitude((row + 1) / cells), lon: (column / cells) * 360 - 180 },
-    ne: { _type: "point", lat: row === 0 ? 90 : latitude(row / cells), lon: ((column + 1) / cells) * 360 - 180 },
-  };
+  const south = row === cells - 1 ? -90 : latitude((row + 1) / cells);
+  const north = row === 0 ? 90 : latitude(row / cells);
+  const lon = (edge) => (edge / cells) * 360 - 180;
+  return { sw: point(south, lon(column)), ne: point(north, lon(column + 1)) };
 }
 
 /** The names of a cell's ancestors, nearest first: "3/4/5" has "2/2/2", "1/1/1", "0/0/0". */

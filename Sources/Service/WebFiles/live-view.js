@@ -28,7 +28,8 @@ export class LiveView {
     const distances = this.distances();
     const sorted = this.#sorted(objects, distances);
     this.table.set(sorted.slice(0, ROWS), { distances });
-    byID("results-end").textContent = sorted.length > ROWS ? `The first ${ROWS} of ${counted(sorted.length, "object")}.` : "";
+    const isCut = sorted.length > ROWS;
+    byID("results-end").textContent = isCut ? `The first ${ROWS} of ${counted(sorted.length, "object")}.` : "";
   }
 
   /** Several keys, and the time of creation, are the service's to compare: then the order is that of the snapshot. */

@@ -85,7 +85,8 @@ export class Live {
 
   #showFigures() {
     const perSecond = this.rate.perSecond(performance.now());
-    byID("live-figures").textContent = this.isConnected ? `${rateText(perSecond)} changes a second` : "Connection lost; trying again…";
+    byID("live-figures").textContent = this.isConnected ? `${rateText(perSecond)} changes a second`
+      : "Connection lost; trying again…";
     byID("live-figures").classList.toggle("is-lost", !this.isConnected);
   }
 

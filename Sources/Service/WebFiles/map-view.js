@@ -20,13 +20,13 @@ export class MapView {
     this.colours = palette();
     this.isQuiet = false;
     this.map = L.map("map", {
-      center: [25, 10], zoom: 2, minZoom: 1, maxZoom: 22, zoomControl: false, worldCopyJump: false, fadeAnimation: false,
-      maxBounds: [[-89, -1e5], [89, 1e5]], maxBoundsViscosity: 1, zoomAnimation: !prefersLessMotion(), attributionControl: false,
-      keyboardPanDelta: 100, boxZoom: true,
+      center: WHOLE, zoom: 2, minZoom: 1, maxZoom: 22, maxBounds: [[-89, -1e5], [89, 1e5]], maxBoundsViscosity: 1,
+      zoomControl: false, attributionControl: false, fadeAnimation: false, zoomAnimation: !prefersLessMotion(),
+      keyboardPanDelta: 100,
     });
     L.control.zoom({ position: "topright" }).addTo(this.map);
     L.control.scale({ position: "bottomleft", imperial: true }).addTo(this.map);
-    L.control.attribution({ position: "bottomright", prefix: "Leaflet" }).addAttribution("Natural Earth").addTo(this.map);
+    L.control.attribution({ prefix: "Leaflet" }).addAttribution("Natural Earth").addTo(this.map);
     this.map.createPane("marks");
     this.basemap = createBasemap(L, countries, () => this.colours).addTo(this.map);
     this.set = new MarkSet({ isStill: prefersLessMotion });
@@ -91,7 +91,8 @@ export class MapView {
   #key(event) {
     if (event.target !== this.map.getContainer() || event.ctrlKey || event.metaKey || event.altKey) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const isTaken = { n: () => this.#step(1), p: () => this.#step(-1), Enter: () => this.#open() }[key]?.() ?? this.act.key(key);
+    const own = { n: () => this.#step(1), p: () => this.#step(-1), Enter: () => this.#open() }[key];
+    const isTaken = own ? own() : this.act.key(key);
     if (isTaken) event.preventDefault();
   }
 
@@ -100,8 +101,10 @@ export class MapView {
     if (marks.length === 0) return true;
     const at = marks.indexOf(this.marks.focused);
     const next = at < 0 ? (direction > 0 ? 0 : marks.length - 1) : (at + direction + marks.length) % marks.length;
-    this.#focus(marks[next]);
-    byID("announcer").textContent = `${describe(marks[next])}. ${next + 1} of ${marks.length}. Enter ${marks[next].count > 1 ? "splits it" : "shows it"}.`;
+    const mark = marks[next];
+    this.#focus(mark);
+    const does = mark.count > 1 ? "splits it" : "shows it";
+    byID("announcer").textContent = `${describe(mark)}. ${next + 1} of ${marks.length}. Enter ${does}.`;
     return true;
   }
 
@@ -185,7 +188,8 @@ export class MapView {
     const isSeen = this.map.getBounds().pad(-0.08).contains(to);
     if (isSeen && !isClose) return;
     this.isQuiet = true;
-    this.map.setView(to, isClose ? Math.max(CLOSE, this.map.getZoom()) : this.map.getZoom(), { animate: !prefersLessMotion() });
+    const zoom = Math.max(isClose ? CLOSE : 0, this.map.getZoom());
+    this.map.setView(to, zoom, { animate: !prefersLessMotion() });
   }
 }
 

@@ -10,9 +10,10 @@ export function drawMarks(context, shown, now, palette, { chosen, hovered, focus
   const dots = shown.filter(({ mark }) => mark.count === 1);
   for (const { mark, x, y } of clusters) drawCluster(context, mark, x, y, palette);
   drawPulses(context, dots, now, palette);
-  drawDots(context, dots.filter(({ mark }) => mark.leaves === undefined && mark.id !== chosen), palette.dot, palette);
+  const staying = dots.filter(({ mark }) => mark.leaves === undefined);
+  drawDots(context, staying.filter(({ mark }) => mark.id !== chosen), palette.dot, palette);
   drawLeaving(context, dots, now, palette);
-  drawDots(context, dots.filter(({ mark }) => mark.leaves === undefined && mark.id === chosen), palette.chosen, palette, 2);
+  drawDots(context, staying.filter(({ mark }) => mark.id === chosen), palette.chosen, palette, 2);
   for (const { mark, x, y } of shown) {
     if (mark === focused) ring(context, x, y, mark.radius + 6, palette.ink, 2);
     else if (mark.id !== undefined && (mark.id === chosen || mark.id === hovered)) {
@@ -77,12 +78,12 @@ function drawDots(context, dots, colour, palette, extra = 0) {
 
 function drawPulses(context, dots, now, palette) {
   for (const { mark, x, y } of dots) {
-    const entered = (now - mark.entered) / PULSE;
-    const changed = (now - mark.changed) / PULSE;
-    const part = entered < 1 ? entered : changed;
+    const isNew = now - mark.entered < PULSE;
+    const part = (now - (isNew ? mark.entered : mark.changed)) / PULSE;
     if (!(part >= 0 && part < 1)) continue;
     context.globalAlpha = 1 - part;
-    ring(context, x, y, mark.radius + 3 + part * (entered < 1 ? 22 : 8), entered < 1 ? palette.enter : palette.dot, entered < 1 ? 3 : 1.5);
+    if (isNew) ring(context, x, y, mark.radius + 3 + part * 22, palette.enter, 3);
+    else ring(context, x, y, mark.radius + 3 + part * 8, palette.dot, 1.5);
     context.globalAlpha = 1;
   }
 }
@@ -107,11 +108,13 @@ function drawLabels(context, shown, palette) {
     if (!mark.label || mark.leaves !== undefined) continue;
     const text = mark.label.length > 30 ? `${mark.label.slice(0, 29)}…` : mark.label;
     const box = [x + 9, y - 8, x + 13 + context.measureText(text).width, y + 8];
-    if (taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) continue;
+    if (taken.some((other) => isOverlapping(box, other))) continue;
     taken.push(box);
     haloed(context, text, x + 11, y + 0.5, palette.ink, palette);
   }
 }
+
+const isOverlapping = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
 
 function haloed(context, text, x, y, colour, palette) {
   context.lineWidth = 3;

@@ -32,7 +32,9 @@ export class MarkSet {
     this.marks = new Map();
     for (const cluster of clusters) {
       const { key, place, ...rest } = describe(cluster, { field, naming, zoom, bits });
-      if (place) this.#put(old, key, { ...rest, ...project(place.lat, place.lon), lat: place.lat, lon: place.lon }, now, SPLIT);
+      if (!place) continue;
+      const { lat, lon } = place;
+      this.#put(old, key, { ...rest, ...project(lat, lon), lat, lon }, now, SPLIT);
     }
     this.#sort();
   }
@@ -111,9 +113,10 @@ export class MarkSet {
   /** Forgets the marks that have faded. Returns whether some are still changing. */
   tidy(now) {
     const before = this.marks.size;
+    const fade = this.isStill() ? 0 : FADE;
     let isChanging = false;
     for (const mark of this.marks.values()) {
-      if (now - mark.leaves >= (this.isStill() ? 0 : FADE)) this.marks.delete(mark.key);
+      if (now - mark.leaves >= fade) this.marks.delete(mark.key);
       else if (this.isMoving(mark, now)) isChanging = true;
     }
     if (this.marks.size !== before) this.#sort();

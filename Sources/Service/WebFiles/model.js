@@ -36,5 +36,6 @@ export class Model {
 
 /** The fields that the service sets itself, with their types. */
 export const PREDEFINED = {
-  _id: { STRING: 1 }, _created: { INTEGER: 1 }, _modified: { INTEGER: 1 }, _version: { INTEGER: 1 }, _owner: { STRING: 1 },
+  _id: { STRING: 1 }, _created: { INTEGER: 1 }, _modified: { INTEGER: 1 }, _version: { INTEGER: 1 },
+  _owner: { STRING: 1 },
 };

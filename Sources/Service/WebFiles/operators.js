@@ -19,7 +19,8 @@ function limit(id, label, notLabel, side, isIncluded) {
   return {
     id, label, notLabel, types: COMPARABLE, inputs: "value",
     isComplete: (row) => isLimit(row.value),
-    clause: (row) => ({ type: "range", field: row.field, [member]: row.value, ...(isIncluded ? {} : { [flag]: false }) }),
+    clause: (row) =>
+      ({ type: "range", field: row.field, [member]: row.value, ...(isIncluded ? {} : { [flag]: false }) }),
     row: (clause) => clause.type === "range" && hasOnly(clause, "field", member, flag) && isLimit(clause[member])
       && (clause[flag] ?? true) === isIncluded ? { value: clause[member] } : null,
   };
@@ -60,18 +61,21 @@ const text = (id, label, notLabel, member, types) => ({
     ? { value: clause[member] } : null,
 });
 
+/** Those of an object's members that it has. */
+const picked = (object, names) =>
+  Object.fromEntries(names.filter((name) => object[name] !== undefined).map((name) => [name, object[name]]));
+
 /** A shape on the map: the members that its clause has besides the field. */
 const shape = (id, label, notLabel, type, required, optional = []) => ({
   id, label, notLabel, types: ["GEOPOINT"], inputs: "shape",
   isComplete: (row) => required.every((name) => row[name] !== undefined),
-  clause: (row) => ({ type, field: row.field,
-    ...Object.fromEntries([...required, ...optional].filter((name) => row[name] !== undefined).map((name) => [name, row[name]])) }),
+  clause: (row) => ({ type, field: row.field, ...picked(row, [...required, ...optional]) }),
   row: (clause) => clause.type === type && hasOnly(clause, "field", ...required, ...optional)
-    && required.every((name) => isShapeMember(name, clause[name]))
-    ? Object.fromEntries([...required, ...optional].filter((name) => name in clause).map((name) => [name, clause[name]])) : null,
+    && required.every((name) => isShapeMember(name, clause[name])) ? picked(clause, [...required, ...optional]) : null,
 });
 
-const isPosition = (value) => Array.isArray(value) && value.length >= 2 && value.every((part) => typeof part === "number");
+const isPosition = (value) =>
+  Array.isArray(value) && value.length >= 2 && value.every((part) => typeof part === "number");
 const isRings = (value) => Array.isArray(value) && value.length > 0
   && value.every((ring) => Array.isArray(ring) && ring.length > 0 && ring.every(isPosition));
 
@@ -107,7 +111,8 @@ export const OPERATORS = [
     clause: (row) => ({ type: "in", field: row.field, values: row.value }),
     row: (clause) => (clause.type === "in" && hasOnly(clause, "field", "values") && Array.isArray(clause.values)
       && clause.values.every((value) => isPlain(value) || value === null) ? { value: clause.values } : null) },
-  shape("circle", "lies in a circle", "lies outside a circle", "geodistance", ["center", "radius"], ["putDistanceInto", "model"]),
+  shape("circle", "lies in a circle", "lies outside a circle", "geodistance", ["center", "radius"],
+    ["putDistanceInto", "model"]),
   shape("box", "lies in a box", "lies outside a box", "geobox", ["box"]),
   shape("polygon", "lies in a polygon", "lies outside a polygon", "geopolygon", ["polygon"]),
   shape("corridor", "lies along a route", "does not lie along a route", "geocorridor", ["line", "width"],

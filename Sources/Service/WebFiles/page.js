@@ -29,6 +29,7 @@ import { nameField } from "./values.js";
 
 const AROUND = 25000;
 const PAUSE_OF_MIDDLE = 200;
+const PAUSE_OF_ADDRESS = 150;
 const WITHOUT_LEAFLET = "The map needs Leaflet. Install Debian’s package libjs-leaflet where the service runs "
   + "(apt-get install libjs-leaflet), and load this page again.";
 
@@ -39,6 +40,8 @@ class Page {
     this.service = new Service();
     this.#makeQuery();
     this.#makeResults();
+    // Browsers refuse an address that changes too often.
+    this.writePlace = debounced(PAUSE_OF_ADDRESS, () => this.#writeAddress());
     this.followMiddle = debounced(PAUSE_OF_MIDDLE, () => isByMiddle(this.model) && this.#search({ isOnlyTable: true }));
   }
 
@@ -67,7 +70,8 @@ class Page {
     });
     this.liveView = new LiveView({ model, table, distances });
     this.live = new Live({
-      model, view: this.liveView, told: (effects) => this.#liveTold(effects), failed: (error) => this.#liveFailed(error),
+      model, view: this.liveView, told: (effects) => this.#liveTold(effects),
+      failed: (error) => this.#liveFailed(error),
     });
     this.table = table;
     this.selection = new Selection({
@@ -77,7 +81,8 @@ class Page {
 
   #makeMap(L, countries) {
     this.view = new MapView(L, countries, {
-      choose: (mark) => this.#chooseMark(mark), nothing: () => this.model.object !== null && this.selection.choose(null),
+      choose: (mark) => this.#chooseMark(mark),
+      nothing: () => this.model.object !== null && this.selection.choose(null),
       hover: (id) => this.table.hover(id), key: (key) => this.#key(key), moved: (isQuiet) => this.#moved(isQuiet),
     });
     const { map, marks } = this.view;
@@ -300,7 +305,7 @@ class Page {
   /** The map has moved; quietly, when that only brought a place into view. */
   #moved(isQuiet) {
     const { model } = this;
-    this.#writeAddress();
+    this.writePlace();
     this.#loadClusters(false);
     if (isQuiet) return;
     const before = model.middle;

@@ -56,7 +56,8 @@ export function bucketQuery(query, { geoField, middle }) {
     const name = distanceName(clause);
     if (name !== undefined) return document(clause, `_calculated.${name}`, order.descending);
     if (geoField === null || !middle) return document(clause);
-    const from = { type: "geodistance", field: geoField, center: point(middle.lat, middle.lon), putDistanceInto: DISTANCE };
+    const center = point(middle.lat, middle.lon);
+    const from = { type: "geodistance", field: geoField, center, putDistanceInto: DISTANCE };
     return document(and(clause, from), `_calculated.${DISTANCE}`, order.descending);
   }
   if (order.by === "field") return document(clause, order.field, order.descending);

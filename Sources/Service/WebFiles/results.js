@@ -29,7 +29,9 @@ export class Results {
     this.request = request;
     document.body.classList.add("is-searching");
     try {
-      const [{ answer, milliseconds }, total] = await Promise.all([this.#timed(request, run.signal), this.#count(request, run.signal)]);
+      const { signal } = run;
+      const both = await Promise.all([this.#timed(request, signal), this.#count(request, signal)]);
+      const [{ answer, milliseconds }, total] = both;
       this.failed(null);
       this.#show(answer, distances, total, milliseconds);
     } catch (error) {
@@ -82,7 +84,8 @@ export class Results {
   #showEnd() {
     byID("more").hidden = this.key === null;
     byID("more").textContent = `More (${count(this.loaded)} of ${count(this.total)})`;
-    byID("results-end").textContent = this.key === null && this.loaded > 0 ? `That is all: ${counted(this.loaded, "object")}.` : "";
+    const isAll = this.key === null && this.loaded > 0;
+    byID("results-end").textContent = isAll ? `That is all: ${counted(this.loaded, "object")}.` : "";
   }
 
   /** The next page. The page key holds the place, whatever is written meanwhile. */

@@ -24,7 +24,10 @@ export class RowInputs {
       case "range": return [
         this.#value(row, index, "value", "Lower limit"), note("to"), this.#value(row, index, "upper", "Upper limit")];
       case "list": return [this.#list(row, index)];
-      case "type": return [this.#choice(row, index, "Type", TYPES.map((type) => [type, type.toLowerCase()]), (type) => type)];
+      case "type": {
+        const entries = TYPES.map((type) => [type, type.toLowerCase()]);
+        return [this.#choice(row, index, "Type", entries, (type) => type)];
+      }
       case "shape": return this.#shape(row, index);
       default: return [];
     }
