@@ -28,9 +28,9 @@ export class Details {
   /** Shows a list of objects to choose from: those that lie at one place. */
   showList(title, objects, choose) {
     this.id = null;
-    const names = objects.map((object) => element("li", {}, element("button", { type: "button", class: "choice", onclick: () => choose(object._id) },
-      element("strong", {}, this.#title(object)), element("span", {}, object._id))));
-    this.#fill(title, [element("ul", { class: "choices" }, ...names)]);
+    const names = objects.map((object) => button({ class: "choice", onclick: () => choose(object._id) },
+      element("strong", {}, this.#title(object)), element("span", {}, object._id)));
+    this.#fill(title, [element("ul", { class: "choices" }, ...names.map((name) => element("li", {}, name)))]);
   }
 
   /** Shows an object; `away` is its distance, `undefined` without one. */
@@ -40,15 +40,23 @@ export class Details {
     const own = Object.entries(rest).filter(([name]) => !isPredefined(name));
     const predefined = Object.entries(rest).filter(([name]) => isPredefined(name));
     const [place] = placesOf(object, this.model.geoField);
+    const isAway = away === undefined ? "" : ` · ${distance(away)}`;
     this.#fill(this.#title(object), [
-      element("p", { class: "about-object" }, element("code", {}, object._id), away === undefined ? "" : ` · ${distance(away)}`),
-      element("div", { class: "actions" },
-        place && element("button", { type: "button", onclick: () => this.act.showPlace(place) }, icon("target"), "Show"),
-        place && element("button", { type: "button", onclick: () => this.act.near(place) }, icon("circle"), "Around it"),
-        element("button", { type: "button", onclick: (event) => copy(pretty(object), event.currentTarget) }, icon("copy"), element("span", { "data-label": true }, "JSON"))),
+      element("p", { class: "about-object" }, element("code", {}, object._id), isAway),
+      element("div", { class: "actions" }, ...this.#actions(object, place)),
       this.#list(own, ""),
-      element("details", { class: "predefined" }, element("summary", {}, "Set by the service"), this.#list(predefined, "")),
+      element("details", { class: "predefined" }, element("summary", {}, "Set by the service"),
+        this.#list(predefined, "")),
     ]);
+  }
+
+  #actions(object, place) {
+    return [
+      place && button({ onclick: () => this.act.showPlace(place) }, icon("target"), "Show"),
+      place && button({ onclick: () => this.act.near(place) }, icon("circle"), "Around it"),
+      button({ onclick: (event) => copy(pretty(object), event.currentTarget) }, icon("copy"),
+        element("span", { "data-label": true }, "JSON")),
+    ];
   }
 
   #title(object) {
@@ -57,14 +65,15 @@ export class Details {
   }
 
   #fill(title, parts) {
-    const close = element("button", { type: "button", class: "quiet close", "aria-label": "Close", title: "Close (Esc)", onclick: () => this.act.close() }, icon("close"));
+    const attributes = { class: "quiet close", "aria-label": "Close", title: "Close (Esc)" };
+    const close = button({ ...attributes, onclick: () => this.act.close() }, icon("close"));
     this.box.replaceChildren(element("header", {}, element("h2", { id: "details-title" }, title), close), ...parts);
     this.box.hidden = false;
   }
 
   #list(members, prefix) {
-    const rows = members.flatMap(([name, value]) => [
-      element("dt", {}, name), element("dd", { class: typeOf(value).toLowerCase() }, ...this.#value(value, prefix + name))]);
+    const rows = members.flatMap(([name, value]) => [element("dt", {}, name),
+      element("dd", { class: typeOf(value).toLowerCase() }, ...this.#value(value, prefix + name))]);
     return element("dl", {}, ...rows);
   }
 
@@ -79,18 +88,25 @@ export class Details {
 
   #only(path, value) {
     if (!(typeof value === "string" || typeof value === "boolean" || isNumber(value))) return null;
-    return element("button", { type: "button", class: "only", title: `Only objects with this ${path}`, "aria-label": `Only objects with this ${path}`,
-      onclick: () => this.act.filter(path, value) }, icon("filter"));
+    const title = `Only objects with this ${path}`;
+    return button({ class: "only", title, "aria-label": title, onclick: () => this.act.filter(path, value) }, icon("filter"));
   }
 
   #place(point) {
-    return element("button", { type: "button", class: "place", title: "Show this place on the map", onclick: () => this.act.showPlace(point) },
-      position(point.lat, point.lon, 20));
+    const attributes = { class: "place", title: "Show this place on the map", onclick: () => this.act.showPlace(point) };
+    return button(attributes, position(point.lat, point.lon, 20));
   }
 
   #array(items) {
     if (items.length === 0) return "[]";
-    return element("ul", { class: "items" }, ...items.map((item) => element("li", {},
-      ...(isPoint(item) ? [this.#place(item)] : [typeof item === "object" && item !== null && !isNumber(item) ? element("code", {}, JSON.stringify(item)) : valueText(item)]))));
+    return element("ul", { class: "items" }, ...items.map((item) => element("li", {}, this.#item(item))));
+  }
+
+  #item(item) {
+    if (isPoint(item)) return this.#place(item);
+    const isNested = typeof item === "object" && item !== null && !isNumber(item);
+    return isNested ? element("code", {}, JSON.stringify(item)) : valueText(item);
   }
 }
+
+const button = (attributes, ...children) => element("button", { type: "button", ...attributes }, ...children);

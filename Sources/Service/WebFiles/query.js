@@ -74,10 +74,12 @@ function document(clause, orderBy, descending) {
 
 function and(clause, further) {
   if (clause === undefined) return further;
-  const isAnd = clause?.type === "and" && Array.isArray(clause.clauses) && clause.clauses.length > 0
-    && Object.keys(clause).length === 2;
-  return { type: "and", clauses: isAnd ? [...clause.clauses, further] : [clause, further] };
+  return { type: "and", clauses: isAnd(clause) ? [...clause.clauses, further] : [clause, further] };
 }
+
+/** Whether a clause is an `and` with clauses, and nothing else. */
+export const isAnd = (clause) => clause?.type === "and" && Array.isArray(clause.clauses) && clause.clauses.length > 0
+  && Object.keys(clause).length === 2;
 
 /** The order that a document names, `null` where it names none. */
 export function orderOfDocument({ clause, orderBy, descending = false }) {

@@ -24,7 +24,8 @@ function order({ order: kind, estimatedDocuments }) {
   switch (kind) {
     case "as found": return "Nothing has to be sorted, so it stops when the page is full.";
     case "sorted": return "Then it sorts what matches and keeps the best of a page.";
-    case "sorted by documents": return `Then it reads about ${counted(estimatedDocuments, "document")} to sort by, and keeps the best of a page.`;
+    case "sorted by documents":
+      return `Then it reads about ${counted(estimatedDocuments, "document")} to sort by, and keeps the best of a page.`;
     default: return null;
   }
 }
@@ -40,9 +41,11 @@ function tests({ estimatedCandidates, estimatedDocuments, filters = [], document
   const candidates = counted(estimatedCandidates, "candidate");
   const columns = clauseIn(summary, "of those, by points and columns") ?? counted(filters.length, "condition");
   const rest = clauseIn(summary, "of those, by reading") ?? "the rest of the clause";
+  const isRead = documentFilter && documentFilter.type !== "all";
   return [
-    filters.length > 0 ? `Of about ${candidates} it keeps those with ${columns}, by points and columns.` : `That is about ${candidates}.`,
-    documentFilter && documentFilter.type !== "all" ? `It reads about ${counted(estimatedDocuments, "document")} to test ${rest}.` : null,
+    filters.length > 0 ? `Of about ${candidates} it keeps those with ${columns}, by points and columns.`
+      : `That is about ${candidates}.`,
+    isRead ? `It reads about ${counted(estimatedDocuments, "document")} to test ${rest}.` : null,
   ];
 }
 
@@ -50,7 +53,8 @@ function visited(analyze) {
   if (!analyze) return [];
   const { candidatesVisited, documentsRead, matches, objects, planningMicroseconds, executionMicroseconds } = analyze;
   return [
-    `It visited ${counted(candidatesVisited, "candidate")} and read ${counted(documentsRead, "document")}; ${count(matches)} matched, ${count(objects)} came back.`,
+    `It visited ${counted(candidatesVisited, "candidate")} and read ${counted(documentsRead, "document")}; `
+      + `${count(matches)} matched, ${count(objects)} came back.`,
     `Planning took ${time(planningMicroseconds)}, the search ${time(executionMicroseconds)}.`,
   ];
 }

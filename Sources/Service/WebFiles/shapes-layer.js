@@ -1,7 +1,9 @@
 // The shapes of the query on the map, with handles to change them by pointer or by arrow keys.
 import { isComplete, isShape } from "./operators.js";
 import { shapeFor } from "./canvas-shapes.js";
-import { arcs, boxOf, circleOutline, cornersOf, destination, distanceBetween, near, point, ringOf, unwrapped, wrapLongitude } from "./sphere.js";
+import {
+  arcs, boxOf, circleOutline, cornersOf, destination, distanceBetween, near, point, ringOf, unwrapped, wrapLongitude,
+} from "./sphere.js";
 import { trimmed } from "./text.js";
 
 const NUDGE = 8;
@@ -24,8 +26,10 @@ export class ShapesLayer {
     const focused = this.#focusedHandle();
     this.group.clearLayers();
     this.world = this.#world();
-    this.shapes = rows.map((row, index) => (isShape(row) && isComplete(row) ? this.#add(row, index) : null)).filter(Boolean);
-    if (focused) this.shapes.find(({ index }) => index === focused.index)?.handles[focused.handle]?.getElement()?.focus();
+    this.shapes = rows.map((row, index) => (isShape(row) && isComplete(row) ? this.#add(row, index) : null))
+      .filter(Boolean);
+    const again = focused && this.shapes.find(({ index }) => index === focused.index);
+    again?.handles[focused.handle]?.getElement()?.focus();
   }
 
   /** The longitude of the copy of the world that the map is in. */
@@ -67,7 +71,8 @@ export class ShapesLayer {
   #handle({ at, label, kind }, index, number) {
     const { L } = this;
     const marker = L.marker(this.#near(at), {
-      icon: L.divIcon({ className: `handle ${kind}`, iconSize: [18, 18] }), draggable: true, keyboard: true, zIndexOffset: 500,
+      icon: L.divIcon({ className: `handle ${kind}`, iconSize: [18, 18] }),
+      draggable: true, keyboard: true, zIndexOffset: 500,
     });
     const move = (isLast) => {
       const { lat, lng } = marker.getLatLng();
@@ -138,8 +143,8 @@ function handlesOf(row) {
     case "from": return [{ at: row.center, label: "Where distances begin", kind: "center" }];
     case "box": return [{ at: row.box.sw, label: "South-west corner", kind: "corner" },
       { at: row.box.ne, label: "North-east corner", kind: "corner" }];
-    case "polygon": return isSimple(row.polygon)
-      ? row.polygon.coordinates[0].slice(0, -1).map((position, index) => ({ at: at(position), label: `Corner ${index + 1}`, kind: "corner" })) : [];
+    case "polygon": return isSimple(row.polygon) ? row.polygon.coordinates[0].slice(0, -1).map((position, index) =>
+      ({ at: at(position), label: `Corner ${index + 1}`, kind: "corner" })) : [];
     case "corridor": return row.line.coordinates.map((position, index) =>
       ({ at: at(position), label: `Point ${index + 1} of the route`, kind: "corner" }));
     default: return [];
@@ -147,7 +152,8 @@ function handlesOf(row) {
 }
 
 const MANY = 60;
-const isSimple = ({ type, coordinates }) => type === "Polygon" && coordinates.length === 1 && coordinates[0].length <= MANY;
+const isSimple = ({ type, coordinates }) =>
+  type === "Polygon" && coordinates.length === 1 && coordinates[0].length <= MANY;
 
 const round = (value) => Number(trimmed(value, 6));
 

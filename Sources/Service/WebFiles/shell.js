@@ -1,7 +1,7 @@
 // A query as commands to paste into a terminal.
 import { filterExpression } from "./filter.js";
 import { rowOf } from "./operators.js";
-import { DISTANCE } from "./query.js";
+import { DISTANCE, isAnd } from "./query.js";
 
 const USUAL_SERVER = "127.0.0.1:4362";
 
@@ -38,7 +38,8 @@ export function commandLine({ bucket, bucketQuery, limit, server }) {
   return lines([["geobucket", "query", "--bucket", bucket], ...flags, orderFlags, ["--limit", String(limit)], where]);
 }
 
-const lines = (parts) => parts.filter((words) => words.length > 0).map((words) => words.map(quote).join(" ")).join(" \\\n  ");
+const lines = (parts) =>
+  parts.filter((words) => words.length > 0).map((words) => words.map(quote).join(" ")).join(" \\\n  ");
 
 /** What --order-by takes, empty for no order, `null` for a field whose name it cannot say. */
 function orderText({ orderBy, descending = false }) {
@@ -48,10 +49,12 @@ function orderText({ orderBy, descending = false }) {
   return keys.map((key) => key.field + (key.descending ? ":desc" : "")).join(",");
 }
 
-/** The flags of a clause, each with its value: --near and --box for one circle and one box of a field, --where, and --clause for the rest. */
+/**
+ * The flags of a clause, each with its value: --near and --box for one circle and one box of a field, --where, and
+ * --clause for the rest.
+ */
 function clauseFlags(clause, order) {
-  const isAnd = clause?.type === "and" && Array.isArray(clause.clauses) && clause.clauses.length > 0 && Object.keys(clause).length === 2;
-  const parts = clause === undefined ? [] : isAnd ? clause.clauses : [clause];
+  const parts = clause === undefined ? [] : isAnd(clause) ? clause.clauses : [clause];
   const circle = order === "" ? undefined : parts.find(isNear);
   const box = parts.find((part) => isRow(part, "box") && (!circle || part.field === circle.field));
   const field = (circle ?? box)?.field;
@@ -64,7 +67,8 @@ function clauseFlags(clause, order) {
 }
 
 /** A circle that --near means exactly. */
-const isNear = (part) => (isRow(part, "circle") || isRow(part, "from")) && part.putDistanceInto === DISTANCE && (part.model ?? "sphere") === "sphere";
+const isNear = (part) => (isRow(part, "circle") || isRow(part, "from")) && part.putDistanceInto === DISTANCE
+  && (part.model ?? "sphere") === "sphere";
 
 function isRow(clause, operator) {
   const row = rowOf(clause);
@@ -73,7 +77,8 @@ function isRow(clause, operator) {
 
 function within({ radius }) {
   if (radius === undefined) return [];
-  return ["--within", radius >= 1000 && Number.isInteger(radius) && radius % 100 === 0 ? `${radius / 1000}km` : String(radius)];
+  const isInKilometers = radius >= 1000 && radius % 100 === 0;
+  return ["--within", isInKilometers ? `${radius / 1000}km` : String(radius)];
 }
 
 function conditions(parts) {

@@ -18,14 +18,17 @@ export class Suggestions {
     if (!this.#known.has(key)) this.#known.set(key, this.#ask(field));
     const values = await this.#known.get(key);
     const types = this.model.typesOf(field);
-    list.replaceChildren(...values.map((entry) =>
-      element("option", { value: inputText(entry.value, types), label: `${inputText(entry.value, types)}  (${count(entry.count)})` })));
+    list.replaceChildren(...values.map((entry) => {
+      const text = inputText(entry.value, types);
+      return element("option", { value: text, label: `${text}  (${count(entry.count)})` });
+    }));
   }
 
   async #ask(field) {
     const aggregations = [{ type: "GROUP", field, limit: VALUES, putAggregationInto: "values" }];
     try {
-      const answer = await this.service.call("bucket.query", { bucket: this.model.bucket, bucketQuery: { aggregations } });
+      const params = { bucket: this.model.bucket, bucketQuery: { aggregations } };
+      const answer = await this.service.call("bucket.query", params);
       return answer.aggregations.values.values;
     } catch {
       return [];

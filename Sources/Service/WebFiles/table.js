@@ -1,5 +1,6 @@
 // The table of objects: a row each, columns for their fields, one row chosen and one under the pointer.
 import { byID, element } from "./dom.js";
+import { isNumber } from "./exact.js";
 import { distance, moment, value } from "./text.js";
 import { placesOf, valueAt } from "./values.js";
 
@@ -9,7 +10,7 @@ const TIMES = new Set(["_created", "_modified", "_expiresAt"]);
 export class Table {
   /** @param chosen called with the id of a row that was clicked, `hovered` with one under the pointer or `null`. */
   constructor({ model, chosen, hovered }) {
-    Object.assign(this, { model, chosen, hovered, rows: new Map(), distanceName: null, columns: [], hidden: new Set() });
+    Object.assign(this, { model, chosen, hovered, rows: new Map(), columns: [], hidden: new Set() });
     const body = byID("body");
     body.addEventListener("click", (event) => this.#idOf(event) && this.chosen(this.#idOf(event)));
     body.addEventListener("mouseover", (event) => this.hovered(this.#idOf(event)));
@@ -40,9 +41,11 @@ export class Table {
 
   /** Columns for the fields of a bucket; of many the first ones are shown. */
   setFields(fields, geoFields, naming) {
-    const plain = fields.filter(({ types }) => !types.OBJECT || Object.keys(types).length > 1).map(({ field }) => field);
-    const others = plain.filter((field) => field !== naming && !geoFields.includes(field)).sort((a, b) => a.localeCompare(b));
-    const frequency = new Map(fields.map(({ field, types }) => [field, Object.values(types).reduce((a, b) => a + b, 0)]));
+    const isPlain = ({ field, types }) => field !== naming && !geoFields.includes(field)
+      && (!types.OBJECT || Object.keys(types).length > 1);
+    const others = fields.filter(isPlain).map(({ field }) => field).sort((a, b) => a.localeCompare(b));
+    const sum = (types) => Object.values(types).reduce((a, b) => a + b, 0);
+    const frequency = new Map(fields.map(({ field, types }) => [field, sum(types)]));
     const usual = new Set([...others].sort((a, b) => frequency.get(b) - frequency.get(a)).slice(0, USUAL_COLUMNS));
     this.columns = [...(naming ? [naming] : []), ...others, ...geoFields, "_modified", "_version"];
     this.hidden = new Set(this.columns.filter((column) => column !== naming && !usual.has(column)));
@@ -131,8 +134,9 @@ export class Table {
   }
 
   #isNumeric(name) {
-    const types = this.model.typesOf(name);
-    return name === this.distances?.name || (types.size > 0 && [...types].every((type) => type === "INTEGER" || type === "DECIMAL") && !TIMES.has(name));
+    if (name === this.distances?.name) return true;
+    const types = [...this.model.typesOf(name)];
+    return types.length > 0 && !TIMES.has(name) && types.every((type) => type === "INTEGER" || type === "DECIMAL");
   }
 
   #away(object) {
@@ -141,9 +145,11 @@ export class Table {
 
   #made(object, known) {
     const away = this.#away(object);
-    const name = element("th", { scope: "row" }, element("button", { type: "button", tabindex: "-1", class: "row-id" }, object._id));
+    const button = element("button", { type: "button", tabindex: "-1", class: "row-id" }, object._id);
+    const name = element("th", { scope: "row" }, button);
     const cells = this.#shown().map((column) => this.#cell(valueAt(object, column), column));
-    const distances = this.distances ? [element("td", { class: "number" }, away === undefined ? "" : distance(away))] : [];
+    const text = away === undefined ? "" : distance(away);
+    const distances = this.distances ? [element("td", { class: "number" }, text)] : [];
     const row = element("tr", { "data-id": object._id }, name, ...distances, ...cells);
     if (placesOf(object, this.model.geoField).length === 0) row.classList.add("placeless");
     if (known && known.object !== object) row.classList.add("is-changed");
@@ -154,7 +160,8 @@ export class Table {
     if (found === undefined) return element("td", { class: "missing" });
     const isTime = TIMES.has(column);
     const text = isTime ? moment(Number(found)) : value(found);
-    return element("td", { class: typeof found === "number" && !isTime ? "number" : found === null ? "null" : false }, text);
+    const isNumeric = isNumber(found) && !isTime;
+    return element("td", { class: isNumeric ? "number" : found === null && "null" }, text);
   }
 
   object(id) {

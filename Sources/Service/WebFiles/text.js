@@ -97,13 +97,15 @@ function parseLiteral(text) {
 /** The values of a list separated by commas; one with a comma in it stands in quotes. */
 export function parseList(text, types) {
   const parts = text.match(/\s*"(?:[^"\\]|\\.)*"\s*(?=,|$)|[^,]+/g) ?? [];
-  return parts.map((part) => (part.trim() === "null" ? null : parseValue(part.trim(), types))).filter((value) => value !== undefined);
+  const values = parts.map((part) => part.trim()).map((part) => (part === "null" ? null : parseValue(part, types)));
+  return values.filter((item) => item !== undefined);
 }
 
 export function listText(values, types) {
   return values.map((item) => {
     const text = inputText(item, types);
-    return typeof item === "string" && !text.startsWith('"') && /[,"]|^\s|\s$|^null$|^$/.test(text) ? JSON.stringify(item) : text;
+    const isMistaken = typeof item === "string" && !text.startsWith('"') && /[,"]|^\s|\s$|^null$|^$/.test(text);
+    return isMistaken ? JSON.stringify(item) : text;
   }).join(", ");
 }
 

@@ -67,7 +67,8 @@ export class Watch {
 
   #end(error) {
     this.close();
-    this.failed({ message: error.message, errorCode: error.data?.errorCode ?? error.errorCode, path: error.data?.path ?? error.path });
+    const { errorCode, path } = error.data ?? error;
+    this.failed({ message: error.message, errorCode, path });
   }
 
   close() {
