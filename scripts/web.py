@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "Tests/Web")]
 sys.dont_write_bytecode = True
 
-import browser, page_tests, service  # noqa: E402
+import browser, page_tests, service, world  # noqa: E402
 
 LEAFLET = "/usr/share/javascript/leaflet/leaflet.js"
 
@@ -45,12 +45,12 @@ def main():
             service.serving(options.geobucket, os.path.join(folder, "store.sqlite")) as ports:
         load_sample(options.geobucket, ports["ready"], folder)
         with browser.Browser() as chromium:
-            world = page_tests.World(chromium, ports["ready"], options.geobucket)
+            tested = world.World(chromium, ports["ready"], options.geobucket)
             if options.pictures:
                 import pictures
-                pictures.make(world, pathlib.Path(options.pictures))
+                pictures.make(tested, pathlib.Path(options.pictures))
                 return 0
-            passed, failed = page_tests.run(world, options.only)
+            passed, failed = page_tests.run(tested, options.only)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

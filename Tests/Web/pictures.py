@@ -1,8 +1,7 @@
 """Pictures of the map page for the README: a query, and couriers that move, in dark."""
 import math, random, threading, time
 
-import page_tests
-from page_tests import point, view
+from world import point, settled, view
 
 SIZE = {"width": 1280, "height": 800}
 NAMES = "Aiko Ben Chidi Dana Emil Fumi Gita Hana Ivan Jun Kei Lena Mika Noor Omar Pia Quinn Rei Sora Taro Uma Vera Wen Xena Yuki Zoe".split()
@@ -21,7 +20,7 @@ def query(world, server, path):
     clause = {"type": "and", "clauses": [circle, {"type": "range", "field": "runway_m", "lowerLimit": 1800}]}
     fragment = view(bucket="airports", at="48.7,3.6,6", clause=clause, object="LFPG")
     with world.page(server, fragment, **SIZE) as page:
-        page_tests.settled(page)
+        settled(page)
         page.until("!document.querySelector('#details').hidden", "the object is shown")
         page.run("document.querySelector('#clause-card').open = false")
         time.sleep(1)
@@ -65,7 +64,7 @@ def live(world, server, path):
     driver.start()
     try:
         with world.page(server, view(bucket="couriers", at="35.6812,139.7671,13", clause=circle, live="1"), dark=True, **SIZE) as page:
-            page_tests.settled(page)
+            settled(page)
             page.run("document.querySelector('#clause-card').open = false")
             time.sleep(7)
             page.picture(path)
