@@ -1,0 +1,75 @@
+// The list of buckets with their counts, and a field for buckets of other scopes.
+import { byID, element } from "./dom.js";
+import { errorSentence } from "./sentences.js";
+import { count } from "./text.js";
+
+const scopeOf = (bucket) => (bucket.includes("/") ? bucket.slice(0, bucket.lastIndexOf("/")) : null);
+
+export class Buckets {
+  constructor({ model, service, open }) {
+    Object.assign(this, { model, service, open, scopes: new Map() });
+    byID("bucket-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const input = byID("bucket-name");
+      const name = input.value.trim();
+      if (name) this.open(name);
+      input.value = "";
+    });
+    model.on(["bucket"], () => this.#show());
+  }
+
+  /** Asks for the application's own buckets, and for those beside a bucket that is open. */
+  async load() {
+    const wanted = new Set([null, ...this.scopes.keys(), ...(this.model.bucket ? [scopeOf(this.model.bucket)] : [])]);
+    const error = byID("buckets-error");
+    try {
+      for (const scope of wanted) this.scopes.set(scope, await this.#list(scope));
+      error.hidden = true;
+    } catch (failure) {
+      if (failure.isGone) return;
+      error.textContent = errorSentence(failure);
+      error.hidden = false;
+    }
+    this.#show();
+  }
+
+  async #list(scope) {
+    const buckets = [];
+    let paginationKey;
+    do {
+      const params = { ...(scope ? { scope } : {}), ...(paginationKey ? { paginationKey } : {}) };
+      const page = await this.service.call("bucket.list", params);
+      buckets.push(...page.buckets);
+      paginationKey = page.nextPaginationKey;
+    } while (paginationKey);
+    return buckets;
+  }
+
+  /** What is known of a bucket, `undefined` if it is not in a list. */
+  find(name) {
+    return [...this.scopes.values()].flat().find(({ bucket }) => bucket === name);
+  }
+
+  /** The bucket that a page without one in its address opens: the one with the most objects that have places. */
+  get first() {
+    const own = this.scopes.get(null) ?? [];
+    const placed = own.filter(({ geoFields }) => geoFields.length > 0);
+    const larger = (best, next) => (!best || next.objects > best.objects ? next : best);
+    return (placed.length > 0 ? placed : own).reduce(larger, null);
+  }
+
+  #show() {
+    const { bucket } = this.model;
+    const items = [...this.scopes.values()].flat();
+    if (bucket && !items.some((item) => item.bucket === bucket)) items.push({ bucket, objects: 0, geoFields: [] });
+    byID("buckets").replaceChildren(...(items.length > 0 ? items.map((item) => this.#item(item))
+      : [element("li", { class: "hint" }, "There are no buckets yet. “geobucket load FILE --bucket NAME” makes one.")]));
+  }
+
+  #item({ bucket, objects }) {
+    const isOpen = bucket === this.model.bucket;
+    const attributes = { type: "button", class: "bucket", "aria-current": isOpen && "true", onclick: () => this.open(bucket) };
+    return element("li", {}, element("button", attributes, element("span", { class: "bucket-name" }, bucket),
+      element("span", { class: "bucket-count" }, count(objects))));
+  }
+}

@@ -1,0 +1,196 @@
+// The map: base map, marks, what is under the pointer, and the keys that it takes.
+import { createBasemap } from "./basemap.js";
+import { byID, prefersLessMotion } from "./dom.js";
+import { MarkSet } from "./mark-set.js";
+import { createMarksLayer } from "./marks-layer.js";
+import { project } from "./grid.js";
+import { near, wrapLongitude } from "./sphere.js";
+import { count } from "./text.js";
+import { palette } from "./theme-switch.js";
+
+const CLOSE = 12;
+/** From so many degrees on, places are all over the world. */
+const WORLD = 220;
+const WHOLE = [28, 8];
+
+export class MapView {
+  /** @param act {choose(mark), hover(id), key(key): whether it was taken, moved(isQuiet)} */
+  constructor(L, countries, act) {
+    this.act = act;
+    this.colours = palette();
+    this.isQuiet = false;
+    this.map = L.map("map", {
+      center: WHOLE, zoom: 2, minZoom: 1, maxZoom: 22, maxBounds: [[-89, -1e5], [89, 1e5]], maxBoundsViscosity: 1,
+      zoomControl: false, attributionControl: false, fadeAnimation: false, zoomAnimation: !prefersLessMotion(),
+      keyboardPanDelta: 100,
+    });
+    L.control.zoom({ position: "topright" }).addTo(this.map);
+    L.control.scale({ position: "bottomleft", imperial: true }).addTo(this.map);
+    L.control.attribution({ prefix: "Leaflet" }).addAttribution("Natural Earth").addTo(this.map);
+    this.map.createPane("marks");
+    this.basemap = createBasemap(L, countries, () => this.colours).addTo(this.map);
+    this.set = new MarkSet({ isStill: prefersLessMotion });
+    this.marks = createMarksLayer(L, { set: this.set, colours: () => this.colours, countries }).addTo(this.map);
+    this.#listen();
+    new ResizeObserver(() => this.#resize()).observe(this.map.getContainer());
+    this.#resize();
+  }
+
+  /** The world is about as wide as the window at least, so that it is not seen twice. */
+  #resize() {
+    this.map.invalidateSize({ animate: false });
+    const worlds = this.map.getSize().x / 256;
+    this.map.setMinZoom(Math.max(1, Math.round(Math.log2(Math.max(1, worlds)))));
+  }
+
+  #listen() {
+    const { map } = this;
+    map.on("click", ({ containerPoint }) => {
+      if (document.body.classList.contains("is-drawing")) return;
+      const mark = this.marks.markAt(containerPoint);
+      this.#focus(null);
+      if (mark) this.act.choose(mark);
+      else this.act.nothing();
+    });
+    map.on("mousemove", ({ containerPoint }) => this.#point(containerPoint));
+    map.on("mouseout zoomstart dragstart", () => this.#point(null));
+    map.on("moveend", () => {
+      const { isQuiet } = this;
+      this.isQuiet = false;
+      this.act.moved(isQuiet);
+    });
+    map.getContainer().addEventListener("keydown", (event) => this.#key(event));
+    map.getContainer().addEventListener("blur", () => this.#focus(null));
+  }
+
+  /** New colours after the theme has changed. */
+  repaint() {
+    this.colours = palette();
+    this.basemap.redraw();
+    this.marks.redraw();
+  }
+
+  #point(at) {
+    const isFree = at && !document.body.classList.contains("is-drawing");
+    const mark = isFree ? this.marks.markAt(at) : null;
+    this.map.getContainer().classList.toggle("is-over-mark", mark !== null);
+    const tip = byID("tip");
+    tip.hidden = mark === null;
+    if (mark) {
+      tip.textContent = describe(mark);
+      tip.style.left = `${at.x}px`;
+      tip.style.top = `${at.y}px`;
+    }
+    const id = mark?.id ?? null;
+    if (id !== this.pointed) this.act.hover(id);
+    this.pointed = id;
+  }
+
+  // Keyboard
+
+  #key(event) {
+    if (event.target !== this.map.getContainer() || event.ctrlKey || event.metaKey || event.altKey) return;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const own = { n: () => this.#step(1), p: () => this.#step(-1), Enter: () => this.#open() }[key];
+    const isTaken = own ? own() : this.act.key(key);
+    if (isTaken) event.preventDefault();
+  }
+
+  #step(direction) {
+    const marks = this.marks.inReadingOrder();
+    if (marks.length === 0) return true;
+    const at = marks.indexOf(this.marks.focused);
+    const next = at < 0 ? (direction > 0 ? 0 : marks.length - 1) : (at + direction + marks.length) % marks.length;
+    const mark = marks[next];
+    this.#focus(mark);
+    const does = mark.count > 1 ? "splits it" : "shows it";
+    byID("announcer").textContent = `${describe(mark)}. ${next + 1} of ${marks.length}. Enter ${does}.`;
+    return true;
+  }
+
+  #focus(mark) {
+    if (this.marks.focused === mark) return;
+    this.marks.focused = mark;
+    this.marks.redraw();
+  }
+
+  #open() {
+    const mark = this.marks.focused;
+    if (!mark) return false;
+    this.act.choose(mark);
+    return true;
+  }
+
+  // Marks
+
+  showClusters(clusters, about) {
+    const now = performance.now();
+    this.set.setClusters(clusters, about, now);
+    if (this.marks.focused && !this.set.marks.has(this.marks.focused.key)) this.marks.focused = null;
+    this.marks.redraw();
+  }
+
+  clear() {
+    this.set.setObjects([], null, null);
+    this.marks.redraw();
+  }
+
+  choose(id, places) {
+    Object.assign(this.marks, { chosen: id, chosenPlaces: places.map(({ lat, lon }) => project(lat, lon)) });
+    this.marks.redraw();
+  }
+
+  hover(id, places = []) {
+    Object.assign(this.marks, { hovered: id, hoveredPlaces: places.map(({ lat, lon }) => project(lat, lon)) });
+    this.marks.redraw();
+  }
+
+  // Moves
+
+  /** The middle, with no more digits than can be seen. */
+  get middle() {
+    const { lat, lng } = this.map.getCenter();
+    const decimals = Math.max(1, Math.min(6, Math.round(this.map.getZoom() / 3)));
+    const round = (value) => Number(value.toFixed(decimals)) + 0;
+    return { lat: round(Math.max(-90, Math.min(90, lat))), lon: round(wrapLongitude(lng)) };
+  }
+
+  get at() {
+    const { lat, lng } = this.map.getCenter();
+    return { lat, lon: wrapLongitude(lng), zoom: this.map.getZoom() };
+  }
+
+  go({ lat, lon, zoom }) {
+    this.map.setView([lat, near(lon, this.map.getCenter().lng)], zoom, { animate: false });
+  }
+
+  /** Whether a box takes clearly less than the window, so that going there shows more. */
+  isWiderThan({ south, west, north, east }) {
+    const bounds = this.map.getBounds();
+    const [width, height] = [bounds.getEast() - bounds.getWest(), bounds.getNorth() - bounds.getSouth()];
+    return east - west < width * 0.7 && north - south < height * 0.7;
+  }
+
+  fit({ south, west, north, east }, isAnimated = false) {
+    if (east - west > WORLD) return this.map.setView(WHOLE, this.map.getMinZoom(), { animate: false });
+    const shift = near((west + east) / 2, this.map.getCenter().lng) - (west + east) / 2;
+    const bounds = [[Math.max(-85, south), west + shift], [Math.min(85, north), east + shift]];
+    this.map.fitBounds(bounds, { padding: [48, 48], maxZoom: 16, animate: isAnimated && !prefersLessMotion() });
+  }
+
+  zoomTo({ lat, lon }, zoom) {
+    this.map.setView([lat, near(lon, this.map.getCenter().lng)], Math.min(22, zoom), { animate: !prefersLessMotion() });
+  }
+
+  /** Brings a place into view, if it is not; `isClose` zooms in on it. This does not make another "middle". */
+  show({ lat, lon }, isClose = false) {
+    const to = [lat, near(lon, this.map.getCenter().lng)];
+    const isSeen = this.map.getBounds().pad(-0.08).contains(to);
+    if (isSeen && !isClose) return;
+    this.isQuiet = true;
+    const zoom = Math.max(isClose ? CLOSE : 0, this.map.getZoom());
+    this.map.setView(to, zoom, { animate: !prefersLessMotion() });
+  }
+}
+
+const describe = (mark) => (mark.count > 1 ? `${count(mark.count)} objects` : mark.label);
