@@ -14,7 +14,7 @@ import WireProtocol
 /// Reads that may not begin at once: which of them ask the backend, and when they are answered.
 @Suite(.timeLimit(.minutes(20))) struct ReadGateTests {
     private static func get(_ id: Int) -> String {
-        #"{"jsonrpc":"2.0","id":\#(id),"method":"object.get","params":{"bucket":"b","id":"x"}}"#
+        #"{"jsonrpc":"2.0","id":\#(id),"method":"object.get","params":{"bucket":"bb","id":"xx"}}"#
             + "\n"
     }
 
