@@ -102,7 +102,10 @@ struct WatchedState {
             let former = objects.updateValue(object.text, forKey: key)
             guard !isMerging else { return }
             if (former == nil) != (kind == "enter") { faults.append("\(kind) of \(key)") }
-        // An event that alters nothing is allowed: a hidden field may have changed in between.
+            // An object that moves in a ranking may show what it showed.
+            if former == object.text, event["from"] == nil {
+                faults.append("\(kind) of \(key) alters nothing")
+            }
         case "leave":
             let key = event["_id"]!.string!
             list.removeAll { $0.id == key }
