@@ -40,6 +40,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -162,6 +163,31 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         .target(
+            name: "WebExchange",
+            dependencies: [
+                "JSONText", "Objects", "Operations", "Wire",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .target(
+            name: "VectorTiles",
+            dependencies: [
+                "JSONText", "Objects", "Operations", "QueryLanguage", "WebExchange",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ]),
+        .target(
+            name: "FeaturesAPI",
+            dependencies: [
+                "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage", "WebExchange",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .target(
+            name: "KiiREST",
+            dependencies: [
+                "JSONText", "Objects", "Operations", "WebExchange",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .target(
             name: "GeoBucketClient",
             dependencies: [
                 "PlainJSON", "Vocabulary", "Wire",
@@ -256,6 +282,24 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
         .testTarget(
+            name: "VectorTilesTests",
+            dependencies: [
+                "VectorTiles", "JSONText", "Objects", "Operations", "WebExchange", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .testTarget(
+            name: "FeaturesAPITests",
+            dependencies: [
+                "FeaturesAPI", "JSONText", "Objects", "Operations", "WebExchange", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .testTarget(
+            name: "KiiRESTTests",
+            dependencies: [
+                "KiiREST", "JSONText", "Objects", "Operations", "WebExchange", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .testTarget(
             name: "QueryServerTests",
             dependencies: [
                 "JSONText", "Objects", "QueryLanguage", "Backend", "Operations", "QueryServer",
@@ -347,8 +391,10 @@ let layers = [
         "PostgresStore", "ReplicatedBackend", "WriteRules", "WriteRulesTests",
     ],
     "Service": [
-        "HTTPGateway", "HTTPGatewayTests", "Listeners", "Operations", "OperationsTests",
-        "QueryServer", "QueryServerTests", "WireProtocol", "WireProtocolTests",
+        "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests", "KiiREST",
+        "KiiRESTTests", "Listeners", "Operations", "OperationsTests", "QueryServer",
+        "QueryServerTests", "VectorTiles", "VectorTilesTests", "WebExchange", "WireProtocol",
+        "WireProtocolTests",
     ],
     "Client": ["GeoBucketClient", "GeoBucketClientTests", "KiiCompatibility"],
     "Tools": [

@@ -1,0 +1,14 @@
+import WebExchange
+
+/// Kii's REST interface: the paths below `/api/apps`.
+public struct KiiSite: Sendable {
+    private let operations: any WebOperations
+
+    /// Answers with the operations of a service.
+    public init(operations: any WebOperations) { self.operations = operations }
+
+    /// Answers a request.
+    public func answer(_ request: WebRequest) async throws(WebFailure) -> WebAnswer {
+        throw .notFound
+    }
+}

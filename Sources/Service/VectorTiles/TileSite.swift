@@ -1,0 +1,14 @@
+import WebExchange
+
+/// Tiles of a collection and their TileJSON: the paths below `/tiles`.
+public struct TileSite: Sendable {
+    private let operations: any WebOperations
+
+    /// Answers with the operations of a service.
+    public init(operations: any WebOperations) { self.operations = operations }
+
+    /// Answers a request.
+    public func answer(_ request: WebRequest) async throws(WebFailure) -> WebAnswer {
+        throw .notFound
+    }
+}

@@ -1,0 +1,25 @@
+import Objects
+import Operations
+import Wire
+
+/// The service as the paths of the web port use it: the methods of the protocol, and logins.
+public protocol WebOperations: Sendable {
+    /// The limits for requests.
+    var limits: Limits { get }
+
+    /// Calls a method as a request of the line protocol would, with admission, limits, counting,
+    /// and nodes that hold the bucket instead of this one. Costly reads run on the read threads; a
+    /// cancelled task ends its read.
+    ///
+    /// - Parameter params: a JSON object.
+    /// - Returns: the JSON of the result.
+    func call(
+        _ method: MethodName, _ params: [UInt8], from caller: Caller
+    ) async throws(RPCFailure) -> [UInt8]
+
+    /// The caller of a request by its token (`Authorization: Bearer`, or the password of `Basic`)
+    /// or its session; one without a login if it has neither.
+    ///
+    /// - Throws: 401 for a token or a session that is not valid, 429 after too many failed logins.
+    func caller(of request: WebRequest) throws(WebFailure) -> Caller
+}

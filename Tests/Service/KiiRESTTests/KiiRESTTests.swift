@@ -1,0 +1,4 @@
+import Testing
+import WebExchange
+
+@testable import KiiREST
