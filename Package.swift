@@ -165,7 +165,7 @@ let package = Package(
         .target(
             name: "WebExchange",
             dependencies: [
-                "JSONText", "Objects", "Operations", "Wire",
+                "JSONText", "Objects", "Operations", "QueryLanguage", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(
@@ -186,6 +186,19 @@ let package = Package(
             dependencies: [
                 "JSONText", "Objects", "Operations", "WebExchange",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .target(name: "CWebFiles"),
+        .target(
+            name: "WebServer",
+            dependencies: [
+                "CWebFiles", "Digests", "FeaturesAPI", "HTTPGateway", "JSONText", "KiiREST",
+                "Objects", "Operations", "QueryServer", "Runtime", "VectorTiles", "WebExchange",
+                "WireProtocol",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         .target(
             name: "GeoBucketClient",
@@ -221,7 +234,7 @@ let package = Package(
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "ObjectStore", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
-                "LiveQueries", "Operations", "QueryServer", "HTTPGateway",
+                "LiveQueries", "Operations", "QueryServer", "HTTPGateway", "WebServer",
                 "GeoBucketClient", "Interchange", "Archives", "LoadTest", "SyntheticData",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -391,10 +404,10 @@ let layers = [
         "PostgresStore", "ReplicatedBackend", "WriteRules", "WriteRulesTests",
     ],
     "Service": [
-        "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests", "KiiREST",
+        "CWebFiles", "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests", "KiiREST",
         "KiiRESTTests", "Listeners", "Operations", "OperationsTests", "QueryServer",
-        "QueryServerTests", "VectorTiles", "VectorTilesTests", "WebExchange", "WireProtocol",
-        "WireProtocolTests",
+        "QueryServerTests", "VectorTiles", "VectorTilesTests", "WebExchange", "WebServer",
+        "WireProtocol", "WireProtocolTests",
     ],
     "Client": ["GeoBucketClient", "GeoBucketClientTests", "KiiCompatibility"],
     "Tools": [

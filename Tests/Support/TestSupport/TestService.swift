@@ -51,21 +51,24 @@ public struct TestService: Sendable {
             let service = Operations.Service(
                 backend: backend, limits: limits, access: access, clock: clock, logger: logger)
             let (ports, continuation) = AsyncStream<Int>.makeStream()
-            let server = LineServer(
-                service: service, host: "127.0.0.1", port: 0, drainTime: .seconds(5),
-                tls: tls?.server, logger: logger
-            ) { _, port in continuation.yield(port) }
-            return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await server.run() }
-                var iterator = ports.makeAsyncIterator()
-                let port = await iterator.next()!
-                let result = try await LineConnection.with(
-                    host: "127.0.0.1", port: port, tls: tls?.client
-                ) {
-                    try await body(TestService(backend: backend, port: port, connection: $0))
+            return try await Workers.with(limits) { workers in
+                let server = LineServer(
+                    service: service, host: "127.0.0.1", port: 0, drainTime: .seconds(5),
+                    tls: tls?.server, workers: workers, logger: logger
+                ) { _, port in continuation.yield(port) }
+                return try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await server.run() }
+                    var iterator = ports.makeAsyncIterator()
+                    let port = await iterator.next()!
+                    let result = try await LineConnection.with(
+                        host: "127.0.0.1", port: port, tls: tls?.client
+                    ) {
+                        try await body(TestService(backend: backend, port: port, connection: $0))
+                    }
+                    group.cancelAll()
+                    try await group.waitForAll()
+                    return result
                 }
-                group.cancelAll()
-                return result
             }
         }
     }
