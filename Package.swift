@@ -254,7 +254,7 @@ let package = Package(
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
-                "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
+                "Operations", "QueryServer", "WebServer", "GeoBucketClient", "SyntheticData",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -310,6 +310,13 @@ let package = Package(
             name: "KiiRESTTests",
             dependencies: [
                 "KiiREST", "JSONText", "Objects", "Operations", "WebExchange", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .testTarget(
+            name: "WebServerTests",
+            dependencies: [
+                "GeoBucketClient", "JSONText", "Objects", "Operations", "QueryServer",
+                "TestSupport", "WebExchange", "WebServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
@@ -407,7 +414,7 @@ let layers = [
         "CWebFiles", "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests", "KiiREST",
         "KiiRESTTests", "Listeners", "Operations", "OperationsTests", "QueryServer",
         "QueryServerTests", "VectorTiles", "VectorTilesTests", "WebExchange", "WebServer",
-        "WireProtocol", "WireProtocolTests",
+        "WebServerTests", "WireProtocol", "WireProtocolTests",
     ],
     "Client": ["GeoBucketClient", "GeoBucketClientTests", "KiiCompatibility"],
     "Tools": [
