@@ -167,7 +167,7 @@ let package = Package(
         .target(
             name: "WebExchange",
             dependencies: [
-                "JSONText", "Objects", "Operations", "Wire",
+                "JSONText", "Objects", "Operations", "QueryLanguage", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(
@@ -189,6 +189,19 @@ let package = Package(
             dependencies: [
                 "JSONText", "Objects", "Operations", "WebExchange",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .target(name: "CWebFiles"),
+        .target(
+            name: "WebServer",
+            dependencies: [
+                "CWebFiles", "Digests", "FeaturesAPI", "HTTPGateway", "JSONText", "KiiREST",
+                "Objects", "Operations", "QueryServer", "Runtime", "VectorTiles", "WebExchange",
+                "WireProtocol",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         .target(
             name: "GeoBucketClient",
@@ -224,7 +237,7 @@ let package = Package(
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "ObjectStore", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
-                "LiveQueries", "Operations", "QueryServer", "HTTPGateway",
+                "LiveQueries", "Operations", "QueryServer", "HTTPGateway", "WebServer",
                 "GeoBucketClient", "Interchange", "Archives", "LoadTest", "SyntheticData",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -244,7 +257,7 @@ let package = Package(
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
-                "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
+                "Operations", "QueryServer", "WebServer", "GeoBucketClient", "SyntheticData",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -301,6 +314,13 @@ let package = Package(
             name: "KiiRESTTests",
             dependencies: [
                 "KiiREST", "JSONText", "Objects", "Operations", "WebExchange", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .testTarget(
+            name: "WebServerTests",
+            dependencies: [
+                "GeoBucketClient", "JSONText", "Objects", "Operations", "QueryServer",
+                "TestSupport", "WebExchange", "WebServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
@@ -399,10 +419,10 @@ let layers = [
         "PostgresStore", "ReplicatedBackend", "WriteRules", "WriteRulesTests",
     ],
     "Service": [
-        "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests", "KiiREST",
+        "CWebFiles", "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests", "KiiREST",
         "KiiRESTTests", "Listeners", "Operations", "OperationsTests", "QueryServer",
-        "QueryServerTests", "VectorTiles", "VectorTilesTests", "WebExchange", "WireProtocol",
-        "WireProtocolTests",
+        "QueryServerTests", "VectorTiles", "VectorTilesTests", "WebExchange", "WebServer",
+        "WebServerTests", "WireProtocol", "WireProtocolTests",
     ],
     "Client": ["GeoBucketClient", "GeoBucketClientTests", "KiiCompatibility"],
     "Tools": [

@@ -68,11 +68,16 @@ public final class TestCluster: Sendable {
         configuration.tuning = .untimed
         let backend = try ReplicatedBackend(configuration, limits: limits, logger: logger)
         let (ports, continuation) = AsyncStream<Int>.makeStream()
-        let server = LineServer(
-            service: Operations.Service(backend: backend, limits: limits), host: "127.0.0.1",
-            port: 0, drainTime: .seconds(1), nodes: NodeSecret(token), logger: logger
-        ) { _, port in continuation.yield(port) }
-        let running = Task { try await server.run() }
+        let service = Operations.Service(backend: backend, limits: limits)
+        let running = Task { [limits] in
+            try await Workers.with(limits) { workers in
+                let server = LineServer(
+                    service: service, host: "127.0.0.1", port: 0, drainTime: .seconds(1),
+                    nodes: NodeSecret(token), workers: workers, logger: logger
+                ) { _, port in continuation.yield(port) }
+                try await server.run()
+            }
+        }
         var iterator = ports.makeAsyncIterator()
         let port = await iterator.next()!
         backend.announce(client: "127.0.0.1:\(port)", peer: "127.0.0.1:\(port)")

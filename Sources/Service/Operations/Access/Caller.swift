@@ -36,6 +36,9 @@ public final class Caller: Sendable {
         set { remoteExport.withLock { $0 = newValue } }
     }
 
+    /// Takes over the login of another caller.
+    public func shareLogin(of other: Caller) { login = other.login }
+
     var login: AccessControl.Login? {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
