@@ -47,6 +47,13 @@ struct CollectionShape: Sendable {
         fields.filter { !Set($0.types).isDisjoint(with: [.string, .integer, .decimal, .boolean]) }
     }
 
+    /// The fields that hold nothing but booleans.
+    var booleans: Set<FieldPath> {
+        Set(
+            fields.filter { Set($0.types).subtracting([.null]) == [.boolean] }
+                .map { FieldPath($0.path) })
+    }
+
     // MARK: Documents
 
     /// The JSON Schema of a feature.

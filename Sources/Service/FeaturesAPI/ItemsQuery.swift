@@ -45,7 +45,8 @@ struct ItemsQuery: Sendable {
         }
         if let text = request["filter"] {
             do throws(CQL2SyntaxError) {
-                clauses.append(try CQL2Filter.clause(text, limits))
+                clauses.append(
+                    try CQL2Filter.clause(text, limits).readingBooleans(of: shape.booleans))
             } catch {
                 throw .invalid("\(error)", at: "filter")
             }
@@ -92,6 +93,30 @@ struct ItemsQuery: Sendable {
         let lower = start.1.map { LiteralRange.Limit(JSONNumber.integer($0.first)) }
         let upper = end.1.map { LiteralRange.Limit(JSONNumber.integer($0.last)) }
         return [.range(FieldPath("_modified"), .numbers(lower: lower, upper: upper))]
+    }
+}
+
+extension Clause {
+    /// The clause with `TRUE` and `FALSE` for 1 and 0 beside fields that hold nothing but booleans, as
+    /// GDAL writes them.
+    fileprivate func readingBooleans(of fields: Set<FieldPath>) -> Clause {
+        func read(_ literal: Literal) -> Literal {
+            switch literal {
+            case .number(.integer(0)): .bool(false)
+            case .number(.integer(1)): .bool(true)
+            default: literal
+            }
+        }
+        switch self {
+        case .eq(let field, let literal) where fields.contains(field):
+            return .eq(field, read(literal))
+        case .isIn(let field, let literals) where fields.contains(field):
+            return .isIn(field, literals.map(read))
+        case .and(let clauses): return .and(clauses.map { $0.readingBooleans(of: fields) })
+        case .or(let clauses): return .or(clauses.map { $0.readingBooleans(of: fields) })
+        case .not(let clause): return .not(clause.readingBooleans(of: fields))
+        default: return self
+        }
     }
 }
 
