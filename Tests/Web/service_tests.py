@@ -1,6 +1,7 @@
 """What a service does to the page: logins, sessions that end, a service that is gone and comes back."""
-import contextlib, subprocess
+import contextlib, pathlib, re, shutil, subprocess
 
+from browser import Failure
 from world import address, ids, point, same, settled, view
 
 LOGIN = "location.pathname === '/login' && document.querySelector('button[type=submit]:enabled')"
@@ -117,3 +118,23 @@ def test_live_after_a_break(world):
         page.until("document.querySelector('#live-figures').textContent.includes('a second')", "the connection is back")
         page.until("[...document.querySelectorAll('#body tr')].map((row) => row.dataset.id).sort().join() === 'c2,c3'", "the table has who is there")
         same({event["eventName"] for event in page.take("Network.eventSourceMessageReceived")}, {"events"}, "what came after the break")
+
+
+def test_requests_of_the_manual(world):
+    """What docs/web.md shows is what the service answers."""
+    if not shutil.which("curl"):
+        print("    there is no curl; skipped")
+        return
+    manual = (pathlib.Path(__file__).resolve().parents[2] / "docs/web.md").read_text()
+    sessions = "".join(re.findall(r"(?ms)^```console\n(.*?)^```$", manual))
+    commands = re.findall(r"(?m)^\$ (curl .*)\n((?:(?!\$ ).*\n)*)", sessions)
+    if len(commands) < 3:
+        raise Failure(f"the manual has {commands}")
+    for command, shown in commands:
+        found = subprocess.run(command.replace("http://127.0.0.1:4364", world.site.url), shell=True, capture_output=True, text=True).stdout
+        same(without_state(found), without_state(shown), command)
+
+
+def without_state(text):
+    """Numbers of changes and tokens are those of the store that the manual was written with."""
+    return re.sub(r'"change":\d+', "", re.sub(r'(id: |"resume":")[\w-]+', "", text)).strip()
