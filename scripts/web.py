@@ -3,7 +3,8 @@
 
     scripts/web.py                        # all of it, with the program in .build
     scripts/web.py --only clusters live   # tests whose names have one of these words
-    scripts/web.py --pictures FOLDER      # and pictures of the page, to look at
+    scripts/web.py --pictures FOLDER      # pictures of the page, to look at
+    scripts/web.py --measure 1000000 --geobucket .build/release/geobucket    # how it does with so many objects
 
 Needs Debian's packages chromium and libjs-leaflet, and a built program; without a package it says so and is skipped.
 """
@@ -36,6 +37,7 @@ def main():
     parser.add_argument("--geobucket", default=str(ROOT / default), type=service.program, metavar="PROGRAM", help=f"({default})")
     parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="only tests whose names have one of these words")
     parser.add_argument("--pictures", metavar="FOLDER", help="makes pictures of the page instead of testing it")
+    parser.add_argument("--measure", type=int, metavar="OBJECTS", help="measures the page on so many objects instead")
     options = parser.parse_args()
     if packages := missing():
         print(f"geobucket: the tests of the map page are skipped; they need: apt-get install {' '.join(packages)}")
@@ -47,6 +49,10 @@ def main():
             if options.pictures:
                 import pictures
                 pictures.make(tested, pathlib.Path(options.pictures))
+                return 0
+            if options.measure:
+                import measure
+                measure.measure(tested, options.measure)
                 return 0
             passed, failed = page_tests.run(tested, options.only)
     print(f"{passed} passed, {failed} failed")
