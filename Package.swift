@@ -184,7 +184,7 @@ let package = Package(
         .target(
             name: "KiiREST",
             dependencies: [
-                "JSONText", "Objects", "Operations", "WebExchange",
+                "Digests", "JSONText", "Objects", "Operations", "Runtime", "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(name: "CWebFiles"),
@@ -291,7 +291,7 @@ let package = Package(
         .testTarget(
             name: "HTTPGatewayTests",
             dependencies: [
-                "HTTPGateway", "Objects", "Operations", "TestSupport",
+                "HTTPGateway", "Objects", "Operations", "Runtime", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
         .testTarget(
@@ -309,7 +309,8 @@ let package = Package(
         .testTarget(
             name: "KiiRESTTests",
             dependencies: [
-                "KiiREST", "JSONText", "Objects", "Operations", "WebExchange", "TestSupport",
+                "KiiREST", "JSONText", "Objects", "Operations", "WebExchange", "WebServer",
+                "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
@@ -411,7 +412,8 @@ let layers = [
         "PostgresStore", "ReplicatedBackend", "WriteRules", "WriteRulesTests",
     ],
     "Service": [
-        "CWebFiles", "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests", "KiiREST",
+        "CWebFiles", "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests",
+        "KiiREST",
         "KiiRESTTests", "Listeners", "Operations", "OperationsTests", "QueryServer",
         "QueryServerTests", "VectorTiles", "VectorTilesTests", "WebExchange", "WebServer",
         "WebServerTests", "WireProtocol", "WireProtocolTests",
