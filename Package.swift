@@ -72,6 +72,8 @@ let package = Package(
         .target(
             name: "QueryLanguage", dependencies: ["CGlibc", "Geodesy", "JSONText", "Objects"]),
         .target(
+            name: "CQL2", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
+        .target(
             name: "Backend", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
         .target(
             name: "WriteRules",
@@ -178,7 +180,8 @@ let package = Package(
         .target(
             name: "FeaturesAPI",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage", "WebExchange",
+                "CQL2", "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage", "Runtime",
+                "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(
@@ -261,8 +264,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "Archives", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
-                "LiveQueries", "Operations", "WireProtocol",
+                "Archives", "CQL2", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "InMemoryEngine", "LiveQueries", "Operations", "WireProtocol",
             ]),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
         .testTarget(name: "DigestsTests", dependencies: ["Digests"]),
@@ -303,7 +306,8 @@ let package = Package(
         .testTarget(
             name: "FeaturesAPITests",
             dependencies: [
-                "FeaturesAPI", "JSONText", "Objects", "Operations", "WebExchange", "TestSupport",
+                "CQL2", "FeaturesAPI", "GeoBucketClient", "JSONText", "Objects", "Operations",
+                "QueryLanguage", "WebExchange", "Wire", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
@@ -332,6 +336,9 @@ let package = Package(
         .testTarget(
             name: "QueryLanguageTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
+        .testTarget(
+            name: "CQL2Tests",
+            dependencies: ["CQL2", "Geodesy", "JSONText", "Objects", "QueryLanguage"]),
         .testTarget(
             name: "GeoBucketClientTests",
             dependencies: [
@@ -401,7 +408,8 @@ let layers = [
         "CStrips", "CZlib", "Runtime", "RuntimeTests",
     ],
     "Core": [
-        "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText", "JSONTextTests",
+        "CQL2", "CQL2Tests", "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText",
+        "JSONTextTests",
         "Objects", "ObjectsTests", "PersistentStructures", "PersistentStructuresTests",
         "PlainJSON", "QueryLanguage", "QueryLanguageTests", "SpatialIndex", "SpatialIndexTests",
         "Vocabulary", "Wire",
