@@ -98,10 +98,12 @@ struct KiiCall: Sendable {
     /// - Throws: 415 for a body of another type, `INVALID_JSON`.
     func body() throws(KiiFailure) -> [UInt8] {
         _ = try KiiMediaType(request.headers[.contentType])
-        do {
-            return try JSONParser.reading(request.body) { Array($0.text) }
+        let parser = JSONParser()
+        defer { withExtendedLifetime(parser) {} }
+        do throws(JSONSyntaxError) {
+            return Array(try parser.parse(request.body).text)
         } catch {
-            throw KiiFailure(.invalidJSON, "the body is not JSON: \(error)")
+            throw KiiFailure(.invalidJSON, "the body: \(error.message)")
         }
     }
 

@@ -15,6 +15,21 @@ public struct KiiSettings: Sendable {
         (self.app, self.key, self.anonymous) = (app, key, anonymous)
     }
 
+    /// Whether a text can be the id of an application: letters, digits, `-`, `_` and `.`, as they
+    /// stand in a path and in a media type.
+    public static func isID(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { unit in
+                switch unit {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                    UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+    }
+
     /// Whether a text is the application's id, in a time that does not depend on the text.
     func isApp(_ text: String) -> Bool { Self.areEqual(text, app) }
 

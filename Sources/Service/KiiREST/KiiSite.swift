@@ -20,10 +20,13 @@ public struct KiiSite: Sendable {
         (self.operations, self.settings) = (operations, settings)
     }
 
-    /// Whether a path leads here.
-    public static func hasPath(_ path: [String]) -> Bool {
-        path.count >= 2 && path[0] == "api" && path[1] == "apps"
+    /// Whether a request with this path and query is Kii's.
+    public static func hasTarget(_ target: String) -> Bool {
+        guard target.hasPrefix(root) else { return false }
+        return ["/", "?", nil].contains(target.dropFirst(root.count).first)
     }
+
+    private static let root = "/api/apps"
 
     /// The answer to a request that failed before it was read, in the form of Kii's.
     public static func answer(for failure: WebFailure) -> WebAnswer {
