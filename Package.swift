@@ -419,8 +419,8 @@ let layers = [
         "PostgresStore", "ReplicatedBackend", "WriteRules", "WriteRulesTests",
     ],
     "Service": [
-        "CWebFiles", "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests", "KiiREST",
-        "KiiRESTTests", "Listeners", "Operations", "OperationsTests", "QueryServer",
+        "CWebFiles", "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests",
+        "KiiREST", "KiiRESTTests", "Listeners", "Operations", "OperationsTests", "QueryServer",
         "QueryServerTests", "VectorTiles", "VectorTilesTests", "WebExchange", "WebServer",
         "WebServerTests", "WireProtocol", "WireProtocolTests",
     ],
