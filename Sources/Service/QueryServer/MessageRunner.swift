@@ -48,29 +48,19 @@ package struct MessageRunner: Sendable {
         case .request(let request): return await run(request, caller)
         case .much: preconditionFailure("what is much has been read")
         case .batch(let elements):
-            var (text, count) = ([UInt8](), 0)
-            var underWay: [Task<[UInt8]?, Never>] = []
-            func collect() async throws(RPCFailure) {
-                for task in underWay {
-                    guard let answer = await task.value else { continue }
-                    text.append(UInt8(ascii: text.isEmpty ? "[" : ","))
-                    text += answer
-                }
-                underWay.removeAll()
-                guard text.count <= maximumBytes else {
-                    throw RPCFailure(answersTooLong: maximumBytes, begun: count)
-                }
-            }
+            var answers = BatchAnswers(maximumBytes: maximumBytes)
             for element in elements {
                 guard case .request(let request) = await parse(element, isElement: true, caller)
                 else { preconditionFailure("a batch holds no batch") }
-                count += 1
-                if !request.isWrite { try await collect() }
-                underWay.append(Task { await run(request, caller) })
-                if !request.isWrite { try await collect() }
+                if let write = submit(request, caller, monotonicNanoseconds()) {
+                    answers.add(write, of: request)
+                } else {
+                    try await answers.collect()
+                    answers.add(await run(request, caller))
+                }
             }
-            try await collect()
-            return text.isEmpty ? nil : text + [UInt8(ascii: "]")]
+            try await answers.collect()
+            return answers.text
         }
     }
 
@@ -147,7 +137,7 @@ package struct MessageRunner: Sendable {
     /// The answer to a request; nil to a notification.
     private func run(_ request: Request, _ caller: Caller) async -> [UInt8]? {
         var request = request
-        if let method = request.method, method.needsConnection, case .success = request.call {
+        if let method = request.method, method.needsConnection {
             request = request.refused(
                 .invalidRequest("\(method.text) belongs to a connection of the line protocol"))
         }
@@ -156,16 +146,7 @@ package struct MessageRunner: Sendable {
     }
 
     private func carryOut(_ request: Request, _ caller: Caller, _ begin: Int64) async -> [UInt8] {
-        if let (write, key) = request.write {
-            let result = await withCheckedContinuation { continuation in
-                service.submit(write, key: key, by: caller) { continuation.resume(returning: $0) }
-            }
-            let finished = FinishedWrite(
-                request: request, write: write, result: result, begin: begin)
-            var writer = JSONWriter()
-            dispatcher.answer(finished, into: &writer)
-            return writer.bytes
-        }
+        if let write = submit(request, caller, begin) { return await write.answer() }
         if let elsewhere {
             if let passage = request.passage {
                 return await passOn(request, passage, over: elsewhere, caller, begin)
@@ -181,6 +162,25 @@ package struct MessageRunner: Sendable {
                 ReadyRead(request: request.refused(RPCFailure(failure)), begin: begin), caller)
         }
         return await answer(read: request, caller, begin)
+    }
+
+    /// Submits a write, at once; nil for other requests.
+    private func submit(
+        _ request: Request, _ caller: Caller, _ begin: Int64
+    ) -> WriteUnderWay? {
+        guard let (write, key) = request.write else { return nil }
+        let (results, report) = AsyncStream<Result<WriteAnswer, ServiceFailure>>.makeStream()
+        service.submit(write, key: key, by: caller) {
+            report.yield($0)
+            report.finish()
+        }
+        return WriteUnderWay(results: results) { result in
+            let finished = FinishedWrite(
+                request: request, write: write, result: result, begin: begin)
+            var writer = JSONWriter()
+            dispatcher.answer(finished, into: &writer)
+            return writer.bytes
+        }
     }
 
     private func failureToRead(atLeast change: UInt64?) async -> ServiceFailure? {
@@ -274,6 +274,57 @@ package struct MessageRunner: Sendable {
             }
             if let answer { return answer }
             try? await Task.sleep(for: Self.gatheringPause)
+        }
+    }
+}
+
+/// A write that has been submitted.
+private struct WriteUnderWay {
+    let results: AsyncStream<Result<WriteAnswer, ServiceFailure>>
+    let write: (Result<WriteAnswer, ServiceFailure>) -> [UInt8]
+
+    /// The answer, when the write is durable and visible, or refused.
+    func answer() async -> [UInt8] {
+        for await result in results { return write(result) }
+        // Only a cancelled task sees no result; nobody gets its answer.
+        return []
+    }
+}
+
+/// The answers to a batch, in order.
+private struct BatchAnswers {
+    let maximumBytes: Int
+    private var joined: [UInt8] = []
+    private var begun = 0
+    private var writes: [(write: WriteUnderWay, isAnswered: Bool)] = []
+
+    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+
+    /// The whole answer; nil if there is none.
+    var text: [UInt8]? { joined.isEmpty ? nil : joined + [UInt8(ascii: "]")] }
+
+    mutating func add(_ write: WriteUnderWay, of request: Request) {
+        begun += 1
+        writes.append((write, request.id != nil))
+    }
+
+    mutating func add(_ answer: [UInt8]?) {
+        begun += 1
+        guard let answer else { return }
+        joined.append(UInt8(ascii: joined.isEmpty ? "[" : ","))
+        joined += answer
+    }
+
+    /// Waits for the writes that are under way.
+    mutating func collect() async throws(RPCFailure) {
+        for (write, isAnswered) in writes {
+            let answer = await write.answer()
+            begun -= 1
+            add(isAnswered ? answer : nil)
+        }
+        writes.removeAll()
+        guard joined.count <= maximumBytes else {
+            throw RPCFailure(answersTooLong: maximumBytes, begun: begun)
         }
     }
 }

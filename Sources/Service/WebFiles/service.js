@@ -25,7 +25,7 @@ export class Service extends EventTarget {
   async call(method, params = {}, signal = undefined) {
     this.#id += 1;
     const { status, text } = await this.#send({ jsonrpc: "2.0", id: this.#id, method, params }, signal);
-    if (status === 401) return this.#askForLogin();
+    if (status === 401) return this.askForLogin();
     const answer = this.#read(text, status);
     if (answer.error) throw failure(answer.error);
     if (answer.errorCode) throw new ServiceError(answer);
@@ -59,7 +59,7 @@ export class Service extends EventTarget {
   }
 
   /** The view, behind the #, goes along to the login page and back. */
-  #askForLogin() {
+  askForLogin() {
     location.replace(`login${location.hash}`);
     return new Promise(() => {});
   }
@@ -100,7 +100,7 @@ export class Service extends EventTarget {
   async logOut() {
     await fetch("logout", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
     markLogin(false);
-    this.#askForLogin();
+    this.askForLogin();
   }
 }
 

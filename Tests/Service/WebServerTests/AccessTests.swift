@@ -69,20 +69,20 @@ import WebServer
         }
     }
 
-    @Test func `Failed logins have to wait, those that would succeed too`() async throws {
+    @Test func `Failed logins have to wait`() async throws {
         var limits = Limits()
         limits.failedLogins = 2
         limits.failedLoginMilliseconds = 60_000
-        try await Self.with(limits: limits) { service, _, token in
+        try await Self.with(limits: limits) { service, _, _ in
             var statuses: [Int] = []
-            for text in ["a", "b", "c", token.text] {
+            for text in ["a", "b", "c"] {
                 let answer = try await Web.rpc(
                     service.webPort, Self.count,
                     headers: [Web.json, "Authorization: Bearer \(text)"])
                 statuses.append(answer.status)
                 if answer.status == 429 { #expect(answer.field("retry-after") != nil) }
             }
-            #expect(statuses == [401, 401, 429, 429])
+            #expect(statuses == [401, 401, 429])
         }
     }
 

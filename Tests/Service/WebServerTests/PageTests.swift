@@ -52,18 +52,17 @@ import Testing
             var settings = Web.open
             settings.assets = folder + "/js"
             try await TestService.with(web: settings) { service in
-                func get(_ path: String) async throws -> HTTPAnswer {
-                    try await Web.get(service.webPort, "/assets/leaflet/" + path)
-                }
-                #expect(try await get("leaflet.js").body == "leaflet")
-                #expect(try await get("images/layers.png").body == "layers")
-                for path in [
-                    "../../secret", "%2e%2e/%2e%2e/secret", "..%2f..%2fsecret", "images", "", "/",
-                    "none.js", "./leaflet.js",
+                for (path, status, body) in [
+                    ("leaflet.js", 200, "leaflet"), ("images/layers.png", 200, "layers"),
+                    ("none.js", 404, "libjs-leaflet"), ("../../secret", 404, ""),
+                    ("%2e%2e/%2e%2e/secret", 404, ""), ("..%2f..%2fsecret", 404, ""),
+                    ("images", 404, ""), ("", 404, ""), ("/", 404, ""), ("./leaflet.js", 404, ""),
                 ] {
-                    #expect(try await get(path).status == 404, "\(path)")
+                    let answer = try await Web.get(
+                        service.webPort, "/assets/leaflet/" + path)
+                    #expect(answer.status == status, "\(path)")
+                    #expect(body.isEmpty || answer.body.contains(body), "\(path): \(answer.body)")
                 }
-                #expect(try await get("none.js").body.contains("libjs-leaflet"))
             }
         }
     }

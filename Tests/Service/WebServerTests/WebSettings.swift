@@ -32,7 +32,7 @@ enum Web {
     /// Objects along the equator, in the bucket `shops`.
     static func fill(_ service: TestService, _ count: Int) async throws {
         let objects = (0..<count).map {
-            #"{"_id":"s\#($0)","n":\#($0),"at":{"_type":"point","lat":0,"lon":\#($0)}}"#
+            #"{"_id":"s\#($0)","n":\#($0),"at":{"_type":"point","lat":0,"lon":\#($0 % 180)}}"#
         }
         try await service.call(
             "object.putMany", #"{"bucket":"shops","objects":[\#(objects.joined(separator: ","))]}"#)
