@@ -36,8 +36,9 @@ extension Matcher {
             outcome = .present(text: text)
         } else {
             let reason = Self.reason(group.stayClause ?? group.clause, old, new, deletion, next)
-            guard let id = (old ?? new)?.object.id else { return }
-            outcome = .absent(reason, text: Self.quoted(id))
+            // The optimizer of Swift 6.3.1 crashes on `(old ?? new)?.object.id`.
+            guard let gone = new ?? old else { return }
+            outcome = .absent(reason, text: Self.quoted(gone.object.id))
         }
         if group.events.isEmpty { active.append(group) }
         group.events.append(
