@@ -420,8 +420,7 @@ let layers = [
     ],
     "Service": [
         "CWebFiles", "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests",
-        "KiiREST",
-        "KiiRESTTests", "Listeners", "Operations", "OperationsTests", "QueryServer",
+        "KiiREST", "KiiRESTTests", "Listeners", "Operations", "OperationsTests", "QueryServer",
         "QueryServerTests", "VectorTiles", "VectorTilesTests", "WebExchange", "WebServer",
         "WebServerTests", "WireProtocol", "WireProtocolTests",
     ],

@@ -46,7 +46,7 @@ final class Catalog: Sendable {
 extension FeatureExchange {
     /// The collection that the path names.
     func collectionName() throws(WebFailure) -> CollectionName {
-        do throws(ServiceFailure) {
+        do throws(WebFailure) {
             return try CollectionName(arguments["collectionId"] ?? "")
         } catch {
             throw Self.noSuchCollection

@@ -17,7 +17,7 @@ extension FeatureExchange {
                 for bucket in page.buckets {
                     for (index, field) in bucket.geoFields.enumerated() {
                         let name = CollectionName(
-                            bucket: bucket.name, field: index == 0 ? nil : FieldPath(field))
+                            bucket.name, field: index == 0 ? nil : FieldPath(field))
                         values.append(try await description(of: name, FieldPath(field)))
                     }
                 }

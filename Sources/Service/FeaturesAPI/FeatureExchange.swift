@@ -2,6 +2,7 @@ import HTTPTypes
 import JSONText
 import Objects
 import Operations
+import Synchronization
 import WebExchange
 import Wire
 
@@ -13,6 +14,15 @@ struct FeatureExchange: Sendable {
     let route: Route
     /// What stands in the path's places: `collectionId`, `featureId`.
     let arguments: [String: String]
+    private let patience = Patience()
+
+    init(
+        site: FeaturesSite, request: WebRequest, caller: Caller, route: Route,
+        arguments: [String: String]
+    ) {
+        (self.site, self.request, self.caller) = (site, request, caller)
+        (self.route, self.arguments) = (route, arguments)
+    }
 
     /// The address of a path below `/ogc`.
     func address(_ path: String = "") -> String { request.base + "/ogc" + path }
@@ -52,6 +62,9 @@ struct FeatureExchange: Sendable {
 
     /// Calls a method of the protocol.
     ///
+    /// The first call of a request may be refused because there were too many. Later ones wait until
+    /// they may be repeated, since half of an answer is of no use.
+    ///
     /// - Parameter params: writes the params, with their braces.
     func call(
         _ method: MethodName, _ params: (inout JSONWriter) -> Void
@@ -59,11 +72,18 @@ struct FeatureExchange: Sendable {
         var writer = JSONWriter()
         params(&writer)
         let text = writer.bytes
-        do throws(RPCFailure) {
-            return try await site.operations.call(method, text, from: caller)
-        } catch {
-            throw WebFailure(error)
+        let mayWait = patience.begins()
+        for _ in 0..<Patience.attempts {
+            do throws(RPCFailure) {
+                return try await site.operations.call(method, text, from: caller)
+            } catch {
+                guard mayWait, error.errorCode == ServiceFailure.Reason.tooManyRequests.rawValue,
+                    let milliseconds = error.retryAfterMilliseconds,
+                    (try? await Task.sleep(for: .milliseconds(milliseconds))) != nil
+                else { throw WebFailure(error) }
+            }
         }
+        throw WebFailure(ServiceFailure(.tooManyRequests, "too many requests"))
     }
 
     /// Reads the JSON that a method answered.
@@ -85,6 +105,16 @@ struct FeatureExchange: Sendable {
         return accept.contains("application/json") && !accept.contains(type)
             && !accept.contains("*/*")
     }
+}
+
+/// Whether the calls of a request may wait for their turn.
+private final class Patience: Sendable {
+    /// So often a call is tried.
+    static let attempts = 20
+    private let hasBegun = Atomic(false)
+
+    /// Notes a call; whether it is a later one.
+    func begins() -> Bool { hasBegun.exchange(true, ordering: .relaxed) }
 }
 
 /// Text as a part of a path or a query: RFC 3986's unreserved characters stand for themselves, and

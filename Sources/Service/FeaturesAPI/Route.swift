@@ -110,14 +110,9 @@ struct QueryParameter: Sendable {
                 "West, south, east, north in degrees (or with heights, which are ignored). "
                 + "A west greater than the east crosses the antimeridian.",
             schema: .object([
+                "type": .string("array"), "items": .object(["type": .string("number")]),
                 "oneOf": .array(
-                    [4, 6].map { count in
-                        .object([
-                            "type": .string("array"), "minItems": .int(count),
-                            "maxItems": .int(count),
-                            "items": .object(["type": .string("number")]),
-                        ])
-                    })
+                    [4, 6].map { .object(["minItems": .int($0), "maxItems": .int($0)]) }),
             ]),
             isList: true),
         QueryParameter(
