@@ -1,6 +1,7 @@
 import Digests
 import HTTPTypes
 import JSONText
+import Objects
 import Operations
 import WebExchange
 import Wire
@@ -61,6 +62,9 @@ struct KiiCall: Sendable {
         _ method: MethodName, _ place: KiiPlace, body: String? = nil,
         _ params: (inout JSONWriter) -> Void = { _ in }
     ) async throws(KiiFailure) -> [UInt8] {
+        guard !place.bucket.contains("/") else {
+            throw KiiFailure(.invalidBucket, "\(quoted(place.bucket)) is no name of a bucket")
+        }
         var writer = JSONWriter()
         writer.raw("{\"bucket\":")
         writer.string(place.bucketName)

@@ -52,7 +52,8 @@ struct KiiFailure: Error, Sendable {
             let name =
                 self == .unauthorized
                 ? "UnauthorizedAccess"
-                : rawValue.split(separator: "_").map { $0.capitalizedASCII }.joined()
+                : rawValue.split(separator: "_").map { $0.prefix(1) + $0.dropFirst().lowercased() }
+                    .joined()
             return "application/vnd.kii.\(name)Exception+json"
         }
     }
@@ -126,14 +127,5 @@ struct KiiFailure: Error, Sendable {
             answer.headers[.wwwAuthenticate] = #"Bearer realm="geobucket""#
         }
         return answer
-    }
-}
-
-extension Substring {
-    /// The word with its first letter in upper case and the others in lower case, as in a type's
-    /// name; `ID` and `JSON` stay as they are.
-    fileprivate var capitalizedASCII: String {
-        if self == "ID" || self == "JSON" { return String(self) }
-        return prefix(1) + dropFirst().lowercased()
     }
 }
