@@ -187,7 +187,7 @@ let package = Package(
         .target(
             name: "KiiREST",
             dependencies: [
-                "JSONText", "Objects", "Operations", "WebExchange",
+                "Digests", "JSONText", "Objects", "Operations", "Runtime", "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(name: "CWebFiles"),
@@ -237,7 +237,7 @@ let package = Package(
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "ObjectStore", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
-                "LiveQueries", "Operations", "QueryServer", "HTTPGateway", "WebServer",
+                "KiiREST", "LiveQueries", "Operations", "QueryServer", "HTTPGateway", "WebServer",
                 "GeoBucketClient", "Interchange", "Archives", "LoadTest", "SyntheticData",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -294,7 +294,7 @@ let package = Package(
         .testTarget(
             name: "HTTPGatewayTests",
             dependencies: [
-                "HTTPGateway", "Objects", "Operations", "TestSupport",
+                "HTTPGateway", "Objects", "Operations", "Runtime", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
         .testTarget(
@@ -313,7 +313,8 @@ let package = Package(
         .testTarget(
             name: "KiiRESTTests",
             dependencies: [
-                "KiiREST", "JSONText", "Objects", "Operations", "WebExchange", "TestSupport",
+                "KiiREST", "JSONText", "Objects", "Operations", "WebExchange", "WebServer",
+                "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(

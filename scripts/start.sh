@@ -102,7 +102,7 @@ cat <<TXT
 
 The same airports on a map, in a browser:
 
-    http://$web/map#bucket=airports&at=35.6812,139.7671,8
+    http://$web/map#bucket=airports
 
 The service runs on $address (process $pid, log in $folder/log). Try next:
 

@@ -76,7 +76,7 @@ def clusters(page):
     """How many clusters the page has had in its last answer."""
     counts = []
     for event in page.take("Network.responseReceived"):
-        if event["response"]["url"].endswith("/rpc"):
+        if "/rpc?" in event["response"]["url"]:
             body = json.loads(page.call("Network.getResponseBody", requestId=event["requestId"])["body"])
             counts += [len(body["result"]["clusters"])] if "clusters" in (body.get("result") or {}) else []
     return counts[-1]

@@ -39,6 +39,8 @@ final class Matcher: @unchecked Sendable {
     /// The time for which the thread will wake up.
     private var armedFor = Int64.max
     private var candidacy = 0
+    /// When states were last matched.
+    private var advanced = ContinuousClock.now
     private var isObserving = false
     private var isStopped = false
     private let oldParser = JSONParser()
@@ -65,7 +67,7 @@ final class Matcher: @unchecked Sendable {
         queue = StateQueue { wakeup.fire() }
         wakeup.connect { [weak self] in
             guard let self else { return }
-            thread.async { [weak self] in self?.advance() }
+            thread.async { [weak self] in self?.advanceInPace() }
         }
     }
 
@@ -218,6 +220,17 @@ final class Matcher: @unchecked Sendable {
 
     // MARK: States
 
+    /// The shortest time between two steps, unless somebody waits. A step costs as much processor time
+    /// as several moves, so a stream of small commits is matched some at a time.
+    private static let pace = Duration.milliseconds(2)
+
+    /// Matches what has become visible, not too soon after the last time.
+    private func advanceInPace() {
+        let wait = Self.pace - (.now - advanced)
+        guard wait > .zero else { return advance() }
+        thread.async(after: wait) { [weak self] in self?.advance() }
+    }
+
     /// Matches everything that has become visible or has expired since the last time.
     func advance() {
         guard isObserving, !isStopped else { return }
@@ -240,6 +253,7 @@ final class Matcher: @unchecked Sendable {
         match(touched, from: former, to: next)
         for bucket in touched.keys { noteExpiry(in: bucket) }
         matched.store(next.change, ordering: .releasing)
+        advanced = .now
         arm()
     }
 

@@ -2,6 +2,7 @@ import FeaturesAPI
 import HTTPGateway
 import HTTPTypes
 import HummingbirdCore
+import KiiREST
 import NIOCore
 import Objects
 import Operations
@@ -18,6 +19,7 @@ struct Site: Sendable {
     private let watches: WatchSite
     private let tiles: TileSite
     private let features: FeaturesSite
+    private let kii: KiiSite?
     private let pages: PageSite
     private let reader: RequestReader
     private let settings: WebServer.Settings
@@ -37,6 +39,7 @@ struct Site: Sendable {
         let operations = WebService(limits: service.limits, runner: runner, access: access)
         tiles = TileSite(operations: operations)
         features = FeaturesSite(operations: operations)
+        kii = settings.kii.map { KiiSite(operations: operations, settings: $0) }
         pages = PageSite(assets: settings.assets)
         reader = RequestReader(limits: service.limits, settings: settings, isSecure: isSecure)
     }
@@ -51,7 +54,8 @@ struct Site: Sendable {
             (web, reading) = try await reader.read(request, channel)
         } catch {
             // What is left of the body would be taken for the next request.
-            return try await send(error.answer, to: request.head, writer, endsConnection: true)
+            let answer = answer(for: error, at: request.head.path ?? "/")
+            return try await send(answer, to: request.head, writer, endsConnection: true)
         }
         defer { reading.end() }
         if web.path == ["watch"], web.method == .get {
@@ -68,14 +72,19 @@ struct Site: Sendable {
             }
             return try await find(request, channel)
         } catch {
-            return error.answer
+            return answer(for: error, at: request.target)
         }
+    }
+
+    private func answer(for failure: WebFailure, at target: String) -> WebAnswer {
+        kii != nil && KiiSite.hasTarget(target) ? KiiSite.answer(for: failure) : failure.answer
     }
 
     private func find(
         _ request: WebRequest, _ channel: any Channel
     ) async throws(WebFailure) -> WebAnswer {
-        switch request.path.first {
+        if let kii, KiiSite.hasTarget(request.target) { return await kii.answer(request) }
+        return switch request.path.first {
         case "rpc" where request.path.count == 1: try await messages.answer(request, channel)
         case "watch" where request.path.count == 1: throw .methodNotAllowed([.get])
         case "login" where request.path.count == 1 && request.method == .post:

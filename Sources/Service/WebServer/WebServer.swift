@@ -1,4 +1,5 @@
 import HTTPGateway
+import KiiREST
 import Logging
 import NIOCore
 import Objects
@@ -35,6 +36,8 @@ public struct WebServer: ServiceLifecycle.Service {
         public var url: String?
         /// The folder with the scripts of others that the map page uses, as Debian lays it out.
         public var assets = WebServer.Settings.standardAssets
+        /// The application whose clients speak Kii's REST interface; nil for none.
+        public var kii: KiiSettings?
 
         /// Where Debian's packages put scripts for browsers.
         public static let standardAssets = "/usr/share/javascript"

@@ -15,7 +15,8 @@ struct Settings {
     private static let texts: Set<String> = [
         "listen", "http", "store", "logLevel", "logFormat", "durability", "tokens",
         "jwtKeys", "jwtAudience", "tlsCertificate", "tlsKey", "tlsClientCa", "cache", "reads",
-        "postgresSchema", "web", "webUrl", "webOrigin", "webAssets", "clusterToken", "advertise",
+        "postgresSchema", "web", "webUrl", "webOrigin", "webAssets", "kiiApp", "kiiKey",
+        "kiiAnonymous", "clusterToken", "advertise",
         "advertiseToNodes", "clusterCa",
     ]
 

@@ -1,4 +1,6 @@
 import ArgumentParser
+import KiiREST
+import Operations
 import WebServer
 
 /// The flags of `serve` for its data over HTTP.
@@ -27,6 +29,24 @@ struct WebFlags: ParsableArguments {
             valueName: "path"))
     var webAssets: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The id of an application written for Kii: the web port answers Kii's REST interface under /api/apps/ID.",
+            valueName: "id"))
+    var kiiApp: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The key that clients of that application have to send; better in GEOBUCKET_KII_KEY.",
+            valueName: "key"))
+    var kiiKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What clients of that application may do in its own scope without a token. (default: everything, with --tokens nothing)",
+            valueName: "none|read|write"))
+    var kiiAnonymous: String?
+
     /// Nil when the web port is off.
     ///
     /// - Parameter hasLogins: whether clients have to log in.
@@ -34,6 +54,7 @@ struct WebFlags: ParsableArguments {
         guard let text = settings.string("web", flag: web) else {
             for (name, flag) in [
                 ("webUrl", webUrl), ("webOrigin", webOrigin), ("webAssets", webAssets),
+                ("kiiApp", kiiApp),
             ] where settings.string(name, flag: flag) != nil {
                 throw ValidationError("\(name) needs --web")
             }
@@ -60,7 +81,34 @@ struct WebFlags: ParsableArguments {
             }
         }
         if let assets = settings.string("webAssets", flag: webAssets) { result.assets = assets }
+        result.kii = try kii(settings)
         return result
+    }
+
+    private func kii(_ settings: Settings) throws -> KiiSettings? {
+        let key = settings.string("kiiKey", flag: kiiKey)
+        let anonymous = settings.string("kiiAnonymous", flag: kiiAnonymous)
+        guard let app = settings.string("kiiApp", flag: kiiApp) else {
+            for (name, text) in [("kiiKey", key), ("kiiAnonymous", anonymous)] where text != nil {
+                throw ValidationError("\(name) needs --kii-app")
+            }
+            return nil
+        }
+        guard KiiSettings.isID(app) else {
+            throw ValidationError(
+                "--kii-app: \"\(app)\" is no id of an application: expected a-z, A-Z, 0-9, '-', '_', '.'"
+            )
+        }
+        if key == "" { throw ValidationError("--kii-key: the key is empty") }
+        var kii = KiiSettings(app: app, key: key)
+        if let anonymous {
+            kii.anonymous = AnonymousAccess(rawValue: anonymous)
+            if kii.anonymous == nil {
+                throw ValidationError(
+                    "--kii-anonymous: \"\(anonymous)\" is none of none, read, write")
+            }
+        }
+        return kii
     }
 
     /// Whether a text is a scheme, a host and perhaps a port.

@@ -129,7 +129,7 @@ struct WriteModel {
                 objects.map {
                     kept($0, in: bucket, at: now) ?? put($0, in: bucket, at: now, newIDs)
                 })
-        case .patch(_, let id, let patch, let version, let ifNewer, let expiry):
+        case .patch(_, let id, let patch, let version, let ifNewer, let expiry, _):
             let found = find(id, in: bucket, at: now)
             let position = try position(found, isVersion: version, in: bucket)
             let present = buckets[bucket]![position]

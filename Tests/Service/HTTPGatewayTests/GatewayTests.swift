@@ -1,5 +1,6 @@
 import Objects
 import Operations
+import Runtime
 import TestSupport
 import Testing
 
