@@ -29,7 +29,7 @@ struct TiledService: WebOperations {
         _ method: MethodName, _ params: [UInt8], from caller: Caller
     ) async throws(RPCFailure) -> [UInt8] {
         do {
-            return try await service.connection.call(method.text, params)
+            return try await service.connection.call("\(method.text)", params)
         } catch ClientFailure.refused(let failure) {
             var refused = RPCFailure(failure.code, failure.errorCode, failure.message)
             refused.path = failure.path
