@@ -72,6 +72,8 @@ let package = Package(
         .target(
             name: "QueryLanguage", dependencies: ["CGlibc", "Geodesy", "JSONText", "Objects"]),
         .target(
+            name: "CQL2", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
+        .target(
             name: "Backend", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
         .target(
             name: "WriteRules",
@@ -165,7 +167,7 @@ let package = Package(
         .target(
             name: "WebExchange",
             dependencies: [
-                "JSONText", "Objects", "Operations", "Wire",
+                "JSONText", "Objects", "Operations", "QueryLanguage", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(
@@ -180,14 +182,28 @@ let package = Package(
         .target(
             name: "FeaturesAPI",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage", "WebExchange",
+                "CQL2", "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage", "Runtime",
+                "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(
             name: "KiiREST",
             dependencies: [
-                "JSONText", "Objects", "Operations", "WebExchange",
+                "Digests", "JSONText", "Objects", "Operations", "Runtime", "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        .target(name: "CWebFiles"),
+        .target(
+            name: "WebServer",
+            dependencies: [
+                "CWebFiles", "Digests", "FeaturesAPI", "HTTPGateway", "JSONText", "KiiREST",
+                "Objects", "Operations", "QueryServer", "Runtime", "VectorTiles", "WebExchange",
+                "WireProtocol",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         .target(
             name: "GeoBucketClient",
@@ -223,7 +239,7 @@ let package = Package(
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "ObjectStore", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
-                "LiveQueries", "Operations", "QueryServer", "HTTPGateway",
+                "KiiREST", "LiveQueries", "Operations", "QueryServer", "HTTPGateway", "WebServer",
                 "GeoBucketClient", "Interchange", "Archives", "LoadTest", "SyntheticData",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -243,15 +259,15 @@ let package = Package(
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
-                "Operations", "QueryServer", "GeoBucketClient", "SyntheticData",
+                "Operations", "QueryServer", "WebServer", "GeoBucketClient", "SyntheticData",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "Archives", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
-                "LiveQueries", "Operations", "WireProtocol",
+                "Archives", "CQL2", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "InMemoryEngine", "LiveQueries", "Operations", "WireProtocol",
             ]),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
         .testTarget(name: "DigestsTests", dependencies: ["Digests"]),
@@ -280,7 +296,7 @@ let package = Package(
         .testTarget(
             name: "HTTPGatewayTests",
             dependencies: [
-                "HTTPGateway", "Objects", "Operations", "TestSupport",
+                "HTTPGateway", "Objects", "Operations", "Runtime", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
         .testTarget(
@@ -294,13 +310,21 @@ let package = Package(
         .testTarget(
             name: "FeaturesAPITests",
             dependencies: [
-                "FeaturesAPI", "JSONText", "Objects", "Operations", "WebExchange", "TestSupport",
+                "CQL2", "FeaturesAPI", "GeoBucketClient", "JSONText", "Objects", "Operations",
+                "QueryLanguage", "WebExchange", "Wire", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
             name: "KiiRESTTests",
             dependencies: [
-                "KiiREST", "JSONText", "Objects", "Operations", "WebExchange", "TestSupport",
+                "KiiREST", "Objects", "Operations", "WebServer", "TestSupport",
+            ],
+            exclude: ["Transcripts"]),
+        .testTarget(
+            name: "WebServerTests",
+            dependencies: [
+                "GeoBucketClient", "JSONText", "Objects", "Operations", "QueryServer",
+                "TestSupport", "WebExchange", "WebServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
@@ -315,6 +339,9 @@ let package = Package(
         .testTarget(
             name: "QueryLanguageTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
+        .testTarget(
+            name: "CQL2Tests",
+            dependencies: ["CQL2", "Geodesy", "JSONText", "Objects", "QueryLanguage"]),
         .testTarget(
             name: "GeoBucketClientTests",
             dependencies: [
@@ -384,7 +411,8 @@ let layers = [
         "CStrips", "CZlib", "Runtime", "RuntimeTests",
     ],
     "Core": [
-        "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText", "JSONTextTests",
+        "CQL2", "CQL2Tests", "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText",
+        "JSONTextTests",
         "Objects", "ObjectsTests", "PersistentStructures", "PersistentStructuresTests",
         "PlainJSON", "QueryLanguage", "QueryLanguageTests", "SpatialIndex", "SpatialIndexTests",
         "Vocabulary", "Wire",
@@ -395,10 +423,10 @@ let layers = [
         "PostgresStore", "ReplicatedBackend", "WriteRules", "WriteRulesTests",
     ],
     "Service": [
-        "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests", "KiiREST",
-        "KiiRESTTests", "Listeners", "Operations", "OperationsTests", "QueryServer",
-        "QueryServerTests", "VectorTiles", "VectorTilesTests", "WebExchange", "WireProtocol",
-        "WireProtocolTests",
+        "CWebFiles", "FeaturesAPI", "FeaturesAPITests", "HTTPGateway", "HTTPGatewayTests",
+        "KiiREST", "KiiRESTTests", "Listeners", "Operations", "OperationsTests", "QueryServer",
+        "QueryServerTests", "VectorTiles", "VectorTilesTests", "WebExchange", "WebServer",
+        "WebServerTests", "WireProtocol", "WireProtocolTests",
     ],
     "Client": ["GeoBucketClient", "GeoBucketClientTests", "KiiCompatibility"],
     "Tools": [

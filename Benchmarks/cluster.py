@@ -8,10 +8,10 @@ Rounds go over all services, one after the other, so that what else happens on t
 figures are medians of the rounds. PostgreSQL syncs every commit to its disk (TMPDIR has to be on one). Nothing else
 should run on the machine. README.md says what is measured.
 """
-import argparse, os, pathlib, platform, statistics, subprocess, sys, tempfile, time
+import argparse, os, pathlib, statistics, subprocess, sys, tempfile, time
 
 from cluster_report import report
-from cluster_services import Load, Service, Yardstick, nanoseconds, postgres
+from cluster_services import Load, Service, Yardstick, machine, nanoseconds, postgres
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "scripts"))
 import service  # noqa: E402
@@ -150,18 +150,6 @@ class Run:
         self.figures["lag"] = sorted(lags)
 
 
-def machine():
-    model = next((line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-                  if line.startswith("model name")), "unknown")
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    git = lambda *words: subprocess.run(["git", "-C", pathlib.Path(__file__).parent, *words], stdout=subprocess.PIPE,
-                                        text=True).stdout.strip()
-    changes = " with changes" if git("status", "--porcelain", "-uno") else ""
-    version = subprocess.run([f"{postgres.programs()}/postgres", "--version"], stdout=subprocess.PIPE, text=True)
-    return [f"{time.strftime('%Y-%m-%d', time.gmtime())}, commit {git('rev-parse', '--short=12', 'HEAD')}{changes}",
-            f"{os.cpu_count()} x {model}, {memory:.0f} GB, Linux {platform.release()}", version.stdout.strip()]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a smoke run of some minutes; its numbers mean little")
@@ -181,7 +169,7 @@ def main():
             run.all()
     output = pathlib.Path(options.output)
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(report(run.figures, options, machine(), load))
+    output.write_text(report(run.figures, options, [*machine(), postgres.version()], load))
     print(f"benchmarks: wrote {options.output}", file=sys.stderr)
 
 

@@ -1,5 +1,5 @@
 """What Benchmarks/cluster.py measures: services, the load on them, and the processor time of both."""
-import contextlib, json, pathlib, subprocess, sys, time
+import contextlib, json, os, pathlib, platform, subprocess, sys, time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "scripts"))
 import postgres  # noqa: E402
@@ -15,6 +15,18 @@ def nanoseconds(process):
         with contextlib.suppress(OSError):
             total += int(task.read_text().split()[0])
     return total
+
+
+def machine():
+    """Lines about the commit and the machine."""
+    model = next((line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+                  if line.startswith("model name")), "unknown")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    git = lambda *words: subprocess.run(["git", "-C", pathlib.Path(__file__).parent, *words], stdout=subprocess.PIPE,
+                                        text=True).stdout.strip()
+    changes = " with changes" if git("status", "--porcelain", "-uno") else ""
+    return [f"{time.strftime('%Y-%m-%d', time.gmtime())}, commit {git('rev-parse', '--short=12', 'HEAD')}{changes}",
+            f"{os.cpu_count()} x {model}, {memory:.0f} GB, Linux {platform.release()}"]
 
 
 class Service:
@@ -121,7 +133,7 @@ class Yardstick:
             UPDATE {self.TABLE} o SET change = nextval('{self.TABLE}_change'), version = version + 1,
                 modified = modified + 1, points = points, document = document || ''
             FROM (SELECT DISTINCT {least} + floor(random() * ({most} - {least} + 1))::bigint AS creation
-                  FROM generate_series(1, {batch}) ORDER BY 1) some WHERE o.creation = some.creation;
+                  FROM generate_series(1, {batch}) ORDER BY 1) chosen WHERE o.creation = chosen.creation;
             """)
         before = self.updates()
         begin = time.monotonic()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Collects what an image of one program needs: the program, the libraries it is linked with, the
-# certificates of public authorities, a user, and a place for data.
+# certificates of public authorities, Leaflet for the map page, a user, and a place for data.
 #
 #     image-files.sh PROGRAM TARGET
 set -eu
@@ -19,6 +19,11 @@ ldd "$program" | grep -o '/[^ ]*' | sort -u | while read -r library; do
 done
 
 cp -L /etc/ssl/certs/ca-certificates.crt "$target/etc/ssl/certs/"
+leaflet=/usr/share/javascript/leaflet
+mkdir -p "$target$leaflet" "$target/usr/share/doc/libjs-leaflet"
+cp -rL "$leaflet/leaflet.css" "$leaflet/leaflet.min.js" "$leaflet/images" "$target$leaflet/"
+cp /usr/share/doc/libjs-leaflet/copyright "$target/usr/share/doc/libjs-leaflet/"
+
 printf 'root:x:0:0::/:/nonexistent\ngeobucket:x:10001:10001::/data:/nonexistent\n' >"$target/etc/passwd"
 printf 'root:x:0:\ngeobucket:x:10001:\n' >"$target/etc/group"
 printf 'hosts: files dns\n' >"$target/etc/nsswitch.conf"

@@ -10,7 +10,8 @@
 #     deploy/image.sh --volume "$HOME/.cache/org.swift.swiftpm:/root/.cache/org.swift.swiftpm"
 #
 # Shown are its size (under 120 MB), its user, its labels, that it serves from a read-only root file
-# system without any capability and is healthy, and that SIGTERM ends it with 0.
+# system without any capability and is healthy, that it has the map page with Leaflet, and that SIGTERM
+# ends it with 0.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { printf 'image: %s\n' "$1" >&2; }
@@ -100,7 +101,7 @@ podman run --detach --name "$name" \
     --read-only --cap-drop all --security-opt no-new-privileges --network host \
     --ulimit nofile=16384:16384 --ulimit nproc=4096:4096 --volume "$work/data:/data" \
     --env GEOBUCKET_SERVER=127.0.0.1:5362 \
-    geobucket serve --listen 127.0.0.1:5362 --http 127.0.0.1:5363 >/dev/null
+    geobucket serve --listen 127.0.0.1:5362 --http 127.0.0.1:5363 --web 127.0.0.1:5364 >/dev/null
 trap 'podman rm --force "$name" >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
 inside() { podman exec "$name" geobucket "$@"; }
 for _ in $(seq 100); do
@@ -117,6 +118,17 @@ else
 fi
 podman healthcheck run "$name" >&2 || fail "it is not healthy"
 say "healthy"
+# status PATH: the first line of the web port's answer.
+status() {
+    exec 3<>/dev/tcp/127.0.0.1/5364
+    printf 'GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' "$1" >&3
+    head -1 <&3
+    exec 3>&-
+}
+for path in /map /assets/leaflet/leaflet.css /assets/leaflet/leaflet.min.js; do
+    grep -q ' 200 ' <<<"$(status "$path")" || fail "it does not serve $path"
+done
+say "serves the map page"
 podman kill --signal TERM "$name" >/dev/null
 status=$(podman wait "$name")
 [ "$status" = 0 ] || fail "SIGTERM ended it with $status"

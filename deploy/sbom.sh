@@ -1,6 +1,6 @@
 #!/bin/sh
 # Says what a program was made of, as CycloneDX 1.5: the packages that Package.resolved pins, the
-# toolchain, and Debian's packages of the libraries that it is linked with.
+# toolchain, and Debian's packages of the libraries that it is linked with and of the page's Leaflet.
 #
 #     sbom.sh PROGRAM VERSION RESOLVED SWIFT-VERSION      writes the list
 #     sbom.sh --labels LIST                               what of it labels an image, NAME=VALUE lines
@@ -39,7 +39,9 @@ owner() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ldd "$program" | grep -o '/[^ ]*' >"$work/files"
-echo /usr/sbin/update-ca-certificates >>"$work/files"
+for file in /usr/sbin/update-ca-certificates /usr/share/javascript/leaflet/leaflet.min.js; do
+    if [ -e "$file" ]; then echo "$file"; fi
+done >>"$work/files"
 while read -r file; do owner "$file"; done <"$work/files" >"$work/owners"
 sort -u "$work/owners" | while read -r package; do
     # shellcheck disable=SC2016 # The names are dpkg's.

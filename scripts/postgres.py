@@ -18,6 +18,11 @@ def programs():
     sys.exit("geobucket: PostgreSQL is not installed (Debian's package postgresql)")
 
 
+def version():
+    """What the server says of itself."""
+    return subprocess.run([f"{programs()}/postgres", "--version"], stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]

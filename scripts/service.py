@@ -16,9 +16,9 @@ def program(path):
 
 
 @contextlib.contextmanager
-def serving(geobucket, store, *flags):
-    """A service on free ports, and these by what it says of them; it has to end well."""
-    service = subprocess.Popen([geobucket, "serve", "--listen", "127.0.0.1:0", "--store", store, *flags],
+def serving(geobucket, store, *flags, listen="127.0.0.1:0"):
+    """A service, and its ports by what it says of them; it has to end well."""
+    service = subprocess.Popen([geobucket, "serve", "--listen", listen, "--store", store, *flags],
                                stdout=subprocess.PIPE, text=True)
     try:
         ports = {}

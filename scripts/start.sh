@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # From a clone to an answer: installs what is missing, builds, starts the service on a fresh store,
-# loads the bundled airports and asks a question. The service is left running.
+# loads the bundled airports and asks a question. The service is left running, with a map to look at.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install.sh
+GEOBUCKET_ALSO_INSTALL=libjs-leaflet scripts/install.sh ||
+    echo "geobucket: libjs-leaflet could not be installed; the page of the service will lack its map" >&2
 
 say() { printf 'geobucket: %s\n' "$*" >&2; }
 
@@ -65,9 +67,9 @@ fi
 rm -rf "$folder"
 mkdir -p "$folder"
 
-# Starts on an address; tells by its status whether the service came up.
+# start LINES WEB: starts on these addresses; tells by its status whether the service came up.
 start() {
-    nohup "$geobucket" serve --listen "$1" --store "$folder/geobucket.sqlite" \
+    nohup "$geobucket" serve --listen "$1" --web "$2" --store "$folder/geobucket.sqlite" \
         >"$folder/ready" 2>"$folder/log" </dev/null &
     pid=$!
     for _ in $(seq 100); do
@@ -78,12 +80,13 @@ start() {
     return 1
 }
 
-if ! start 127.0.0.1:4362 && ! start 127.0.0.1:0; then
+if ! start 127.0.0.1:4362 127.0.0.1:4364 && ! start 127.0.0.1:0 127.0.0.1:0; then
     cat "$folder/log" >&2
     exit 1
 fi
 echo "$pid" >"$folder/pid"
 address=$(sed -n 's/^geobucket ready on //p' "$folder/ready")
+web=$(sed -n 's/^geobucket web on //p' "$folder/ready")
 
 "$geobucket" load Data/airports-main.ndjson.gz --bucket airports --server "$address"
 
@@ -96,6 +99,10 @@ TXT
     --where 'lighted = true and runway_m >= 2500' --fields name,city,runway_m
 
 cat <<TXT
+
+The same airports on a map, in a browser:
+
+    http://$web/map#bucket=airports
 
 The service runs on $address (process $pid, log in $folder/log). Try next:
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Tests the map page in headless Chromium: its pure modules, then what a person sees and does.
+"""Tests the map page in headless Chromium, served by a service: its pure modules, then what a person sees and does.
 
     scripts/web.py                        # all of it, with the program in .build
     scripts/web.py --only clusters live   # tests whose names have one of these words
-    scripts/web.py --pictures FOLDER      # and pictures of the page, to look at
+    scripts/web.py --pictures FOLDER      # pictures of the page, to look at
+    scripts/web.py --measure 1000000 --geobucket .build/release/geobucket    # how it does with so many objects
 
 Needs Debian's packages chromium and libjs-leaflet, and a built program; without a package it says so and is skipped.
-The page runs against a real service, through Tests/Web/standin.py in place of the service's own web port.
 """
-import argparse, gzip, os, pathlib, subprocess, sys, tempfile
+import argparse, os, pathlib, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "Tests/Web")]
@@ -24,11 +24,11 @@ def missing():
     return ([] if browser.find() else [browser.PACKAGE]) + ([] if os.path.exists(LEAFLET) else ["libjs-leaflet"])
 
 
-def load_sample(program, port, folder):
-    sample = os.path.join(folder, "airports.ndjson")
-    with gzip.open(ROOT / "Data/airports-main.ndjson.gz") as packed, open(sample, "wb") as plain:
-        plain.write(packed.read())
-    subprocess.run([program, "load", sample, "--bucket", "airports", "--server", f"127.0.0.1:{port}"], check=True, stdout=subprocess.DEVNULL)
+def make_sample(program, store):
+    """A store with the airports, which nobody has open."""
+    with service.serving(program, store, "--log-level", "error") as ports:
+        subprocess.run([program, "load", ROOT / "Data/airports-main.ndjson.gz", "--bucket", "airports", "--server", f"127.0.0.1:{ports['ready']}"],
+                       check=True, stdout=subprocess.DEVNULL)
 
 
 def main():
@@ -37,18 +37,22 @@ def main():
     parser.add_argument("--geobucket", default=str(ROOT / default), type=service.program, metavar="PROGRAM", help=f"({default})")
     parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="only tests whose names have one of these words")
     parser.add_argument("--pictures", metavar="FOLDER", help="makes pictures of the page instead of testing it")
+    parser.add_argument("--measure", type=int, metavar="OBJECTS", help="measures the page on so many objects instead")
     options = parser.parse_args()
     if packages := missing():
         print(f"geobucket: the tests of the map page are skipped; they need: apt-get install {' '.join(packages)}")
         return 0
-    with tempfile.TemporaryDirectory(prefix="geobucket-web-") as folder, \
-            service.serving(options.geobucket, os.path.join(folder, "store.sqlite")) as ports:
-        load_sample(options.geobucket, ports["ready"], folder)
-        with browser.Browser() as chromium:
-            tested = world.World(chromium, ports["ready"], options.geobucket)
+    with tempfile.TemporaryDirectory(prefix="geobucket-web-") as folder, browser.Browser() as chromium:
+        tested = world.World(chromium, options.geobucket, pathlib.Path(folder))
+        make_sample(options.geobucket, tested.sample)
+        with tested.serving() as tested.site:
             if options.pictures:
                 import pictures
                 pictures.make(tested, pathlib.Path(options.pictures))
+                return 0
+            if options.measure:
+                import measure
+                measure.measure(tested, options.measure)
                 return 0
             passed, failed = page_tests.run(tested, options.only)
     print(f"{passed} passed, {failed} failed")

@@ -23,7 +23,7 @@ import Testing
                 #expect(lines.first?.hasPrefix("geobucket http on 127.0.0.1:") == true)
                 #expect(lines.last == "geobucket ready on 127.0.0.1:\(port)")
                 let http = try Self.port(named: "http", in: process.standardOutput)
-                #expect(try HTTPGet(port: http, path: "/readyz").status == 200)
+                #expect(try HTTPAnswer(port: http, path: "/readyz").status == 200)
                 let server = ["--server", "127.0.0.1:\(port)"]
                 func call(_ method: String, _ params: String) async throws {
                     _ = try await Program.run(["call", method, params] + server, folder: folder)
@@ -36,7 +36,7 @@ import Testing
                     #"{"bucket":"shops","bucketQuery":{"clause":{"type":"geodistance","field":"at","center":\#(place),"radius":5}}}"#
                 )
                 try await call("object.get", #"{"bucket":"shops","id":"none"}"#)
-                let text = try HTTPGet(port: http, path: "/metrics").body
+                let text = try HTTPAnswer(port: http, path: "/metrics").body
                 for sample in [
                     "geobucket_objects 1", "geobucket_points 1", "geobucket_columns 0",
                     "geobucket_commit_writes_sum 1", "geobucket_sync_duration_seconds_count 1",

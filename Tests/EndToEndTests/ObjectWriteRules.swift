@@ -47,6 +47,48 @@ import Testing
         }
     }
 
+    @Test
+    func `A patch that stores nulls removes nothing, and one that is asked returns the object`()
+        async throws
+    {
+        try await TestService.with(clock: FakeClock(10)) { service in
+            _ = try await service.put("o1", #"{"a":1,"b":{"c":1,"d":2}}"#)
+            let patch = #"{"a":null,"b":{"c":null},"e":{"f":null}}"#
+            let stored = #""a":null,"b":{"c":null,"d":2},"e":{"f":null}}"#
+            let answer = try await service.text(
+                "object.patch", params(patch, more: #","storeNulls":true,"returnObject":true"#))
+            let fields = #"{"_id":"o1","_created":10,"_modified":10,"_version":2"#
+            #expect(answer == #"\#(fields),"object":\#(fields),\#(stored)}"#)
+            #expect(try await service.getText("o1") == "\(fields),\(stored)")
+            _ = try await service.call("object.patch", params(patch))
+            #expect(
+                try await service.getText("o1")
+                    == #"{"_id":"o1","_created":10,"_modified":10,"_version":3,"b":{"d":2},"e":{}}"#
+            )
+            let outcome = try await service.outcome(
+                "object.patch", params("{}", more: #","returnObject":true,"requestKey":"k1""#))
+            #expect(outcome == "INVALID_INPUT_DATA returnObject")
+        }
+    }
+
+    @Test func `A put gives a data type to the object that it creates, and to no other`()
+        async throws
+    {
+        try await TestService.with { service in
+            for (type, version) in [("one", 1), ("two", 2)] {
+                let answer = try await service.call(
+                    "object.put", params("{}", more: #","dataType":"\#(type)""#))
+                #expect(answer["_version"] == .int(version))
+                #expect(try await service.get("o1")["_dataType"] == .string("one"))
+            }
+            for type in ["", String(repeating: "x", count: 201)] {
+                let outcome = try await service.outcome(
+                    "object.put", params("{}", more: #","dataType":"\#(type)""#))
+                #expect(outcome == "INVALID_INPUT_DATA dataType")
+            }
+        }
+    }
+
     @Test func `Every answered write is a change, also one that alters nothing`() async throws {
         let clock = FakeClock(10)
         try await TestService.with(clock: clock) { service in

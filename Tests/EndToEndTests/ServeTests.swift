@@ -204,7 +204,7 @@ import Testing
                     let http = try #require(
                         process.standardOutput.firstMatch(of: /http on 127.0.0.1:([0-9]+)/)
                             .flatMap { Int($0.1) })
-                    for _ in 0..<round { _ = try HTTPGet(port: http, path: "/metrics") }
+                    for _ in 0..<round { _ = try HTTPAnswer(port: http, path: "/metrics") }
                     // One that wants its answers and does not read them, and half a request.
                     try await RawConnection.during(port: http) { raw in
                         let get = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"

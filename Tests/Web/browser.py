@@ -201,6 +201,13 @@ class Page:
         self.run(f"document.querySelector({json.dumps(selector)}).select()")
         self.type(text)
 
+    def take(self, method):
+        """The params of the events of a kind that have come since it was last asked for."""
+        with self.browser.changed:
+            taken = [event["params"] for event in self.events if event["method"] == method]
+            self.events = [event for event in self.events if event["method"] != method]
+        return taken
+
     def picture(self, path):
         data = self.call("Page.captureScreenshot", format="png")["data"]
         with open(path, "wb") as file:

@@ -1,6 +1,7 @@
 """The map: what it opens with, clusters, the antimeridian, several places."""
 import time
 
+import cells
 from browser import Failure
 from world import address, clause, ids, is_drawn, pixel, point, same, settled, view, waits, zoom_of
 
@@ -22,9 +23,22 @@ def test_opening(world):
             time.sleep(0.05)
 
 
+def test_counts_of_clusters(world):
+    """The clusters that the page asks for are what a count of all objects, one by one, gives."""
+    large = {"type": "range", "field": "runway_m", "lowerLimit": 2500}
+    for clause_ in (None, large):
+        query = {"clause": clause_} if clause_ else {}
+        objects = list(world.all("airports", query))
+        for zoom in (0, 3, 6):
+            answer = world.clusters(bucket="airports", zoom=zoom, bits=2, bucketQuery=query, fields=[])
+            found = [(c["cell"], c["count"], c["object"]["_id"] if c["count"] == 1 else None) for c in answer["clusters"]]
+            same(found, cells.clusters(objects, "location", zoom + 2), (clause_, zoom))
+            same(answer["total"], len(objects))
+
+
 def test_no_leaflet(world):
     """Without Leaflet the page names the package to install, and the results are there all the same."""
-    with world.web(assets=None) as server, world.page(server, view(bucket="airports"), allowed=["404"]) as page:
+    with world.serving("--web-assets", str(world.folder)) as site, world.page(site, view(bucket="airports"), allowed=["404", "assets/leaflet"]) as page:
         settled(page)
         page.until("document.querySelector('#map-note').textContent.includes('libjs-leaflet')", "the note is there")
         same(len(ids(page)), 50)

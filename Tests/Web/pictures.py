@@ -10,24 +10,19 @@ TOKYO = (35.6812, 139.7671)
 
 def make(world, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    with world.web() as server:
-        query(world, server, folder / "map.png")
-        live(world, server, folder / "map-live.png")
+    query(world, folder / "map.png")
+    live(world, folder / "map-live.png")
 
 
-def query(world, server, path):
+def query(world, path):
     circle = {"type": "geodistance", "field": "location", "center": point(48.8566, 2.3522), "radius": 330000, "putDistanceInto": "distance"}
     clause = {"type": "and", "clauses": [circle, {"type": "range", "field": "runway_m", "lowerLimit": 1800}]}
     fragment = view(bucket="airports", at="48.7,3.6,6", clause=clause, object="LFPG")
-    with world.page(server, fragment, **SIZE) as page:
+    with world.page(world.site, fragment, **SIZE) as page:
         settled(page)
         page.until("!document.querySelector('#details').hidden", "the object is shown")
         page.run("document.querySelector('#clause-card').open = false")
         time.sleep(1)
-        # The stand-in has counted its clusters; the time of the next answer is the service's alone.
-        for _ in range(2):
-            page.click("#direction")
-            time.sleep(1)
         page.picture(path)
 
 
@@ -46,7 +41,7 @@ class Courier:
         world.put("couriers", self.key, name=self.name, status=self.status, battery=self.chance.randint(20, 100), location=point(round(self.lat, 6), round(self.lon, 6)))
 
 
-def live(world, server, path):
+def live(world, path):
     chance = random.Random(4)
     couriers = [Courier(number, chance) for number in range(110)]
     for courier in couriers:
@@ -63,7 +58,7 @@ def live(world, server, path):
     driver = threading.Thread(target=drive)
     driver.start()
     try:
-        with world.page(server, view(bucket="couriers", at="35.6812,139.7671,13", clause=circle, live="1"), dark=True, **SIZE) as page:
+        with world.page(world.site, view(bucket="couriers", at="35.6812,139.7671,13", clause=circle, live="1"), dark=True, **SIZE) as page:
             settled(page)
             page.run("document.querySelector('#clause-card').open = false")
             time.sleep(7)

@@ -27,7 +27,7 @@ def test_query_by_clicking(world):
         distances = page.run("[...document.querySelectorAll('#body td:nth-child(2)')].map((cell) => cell.textContent)")
         same(distances, ["14.4 km", "38.6 km", "56.6 km", "80.6 km"])
         same(clause(page)["clauses"][0], {"type": "eq", "field": "lighted", "value": True})
-        page.fill("#line-port", world.server)
+        page.fill("#line-port", world.site.line)
         table = world.shell(page.text("#command-shell"))
         same([line.split()[0] for line in table.splitlines()[1:]], ["RJTT", "RJTY", "RJAA", "RJAH"], "the command's answer")
         if shutil.which("nc"):
@@ -49,7 +49,7 @@ def test_commands_of_any_query(world):
     for number, wanted in enumerate([*clauses, clauses[-1], clauses[-1]]):
         order = orders[number % 3]
         with world.opened(view(bucket="airports", at="-33.9,18.4,5", clause=wanted, order=order)) as page:
-            page.fill("#line-port", world.server)
+            page.fill("#line-port", world.site.line)
             lines = world.shell(page.text("#command-shell") + " --format ndjson").splitlines()
             same([json.loads(line)["_id"] for line in lines], ids(page), f"{order} {wanted}")
 
@@ -75,7 +75,7 @@ def test_json_both_ways(world):
 def test_errors_at_their_place(world):
     """What the service refuses is said at the condition that it is about, and goes away with it."""
     wrong = {"type": "and", "clauses": [{"type": "eq", "field": "country", "value": "JP"}, {"type": "geodistance", "field": "location", "center": point(35, 139), "radius": -5}]}
-    with world.web() as server, world.page(server, view(bucket="airports", at="35,139,6", clause=wrong)) as page:
+    with world.page(world.site, view(bucket="airports", at="35,139,6", clause=wrong)) as page:
         page.until("document.querySelector('.row.is-wrong .row-error')?.textContent.includes('radius')", "the condition says what is wrong")
         same(page.run("[...document.querySelectorAll('.row')].map((row) => row.classList.contains('is-wrong'))"), [False, True])
         page.fill("input[aria-label=Radius]", "50 km")

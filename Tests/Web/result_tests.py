@@ -1,7 +1,6 @@
 """Results: the table and the map, values of every type, live queries."""
-import contextlib, json
+import json
 
-import standin
 from world import address, ids, is_drawn, pixel, point, same, view, waits
 
 
@@ -16,8 +15,7 @@ def test_pages_to_the_end(world):
             page.run("document.querySelector('#more').click()")
             page.until(f"document.querySelectorAll('#body tr').length > {before}", "the next page is there")
         same(page.text("#results-end"), "That is all: 110 objects.")
-        with standin.Line(world.server) as line:
-            expected = [item["_id"] for item in line.all({"bucket": "airports", "bucketQuery": {"clause": {"type": "eq", "field": "country", "value": "JP"}, "orderBy": "runway_m", "descending": True}})]
+        expected = [item["_id"] for item in world.all("airports", {"clause": {"type": "eq", "field": "country", "value": "JP"}, "orderBy": "runway_m", "descending": True})]
         same(ids(page), expected)
 
 
@@ -57,9 +55,9 @@ def test_data_is_never_html(world):
 def test_every_type_of_value(world):
     """Values of every type are shown as they are: nested ones, all digits of long numbers, null, places."""
     bucket = world.bucket()
-    with standin.Line(world.server) as line:
-        line.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "object.put", "params": {"bucket": bucket, "id": "all", "object": "@"}}).replace('"@"',
-            '{"s":"日本 \\"q\\"","i":12345678901234567890,"d":0.1,"t":true,"n":null,"a":[1,"x",{"y":null}],"o":{"city":"Oslo","deep":{"at":{"_type":"point","lat":59.9,"lon":10.7}}},"e":{}}').encode())
+    everything = {"s": '日本 "q"', "i": 12345678901234567890, "d": 0.1, "t": True, "n": None, "a": [1, "x", {"y": None}],
+                  "o": {"city": "Oslo", "deep": {"at": point(59.9, 10.7)}}, "e": {}}
+    world.call("object.put", bucket=bucket, id="all", object=everything)
     with world.opened(view(bucket=bucket, object="all")) as page:
         page.until("document.querySelector('#details dl')", "the object is shown")
         text = page.text("#details dl")
@@ -103,31 +101,10 @@ def test_live(world):
         page.until("document.querySelector('#summary').textContent.includes('Answered')", "the results are back")
 
 
-def test_live_after_a_break(world):
-    """A live query whose connection breaks goes on by itself, and the net effect of the gap is seen."""
-    bucket = world.bucket()
-    world.put(bucket, "c1", name="Aiko", at=point(35.68, 139.76))
-    world.put(bucket, "c2", name="Ben", at=point(35.69, 139.77))
-    with contextlib.ExitStack() as stack:
-        first = contextlib.ExitStack()
-        server = first.enter_context(world.web())
-        port = server.server_port
-        page = stack.enter_context(world.page(server, view(bucket=bucket, at="35.68,139.76,13", live="1"), allowed=["ERR_"]))
-        page.until("document.querySelector('#summary').textContent === '2 objects match, live.'", "the state is there")
-        first.close()
-        page.until("document.querySelector('#live-figures').textContent.startsWith('Connection lost')", "the break is told")
-        world.call("object.delete", bucket=bucket, id="c1")
-        world.put(bucket, "c3", name="Chidi", at=point(35.67, 139.75))
-        stack.enter_context(world.web(port=port))
-        page.until("document.querySelector('#log .enter .who')?.textContent === 'Chidi' && document.querySelector('#log .leave .who')?.textContent === 'Aiko'", "the gap is told")
-        page.until("document.querySelector('#live-figures').textContent.includes('a second')", "the connection is back")
-        page.until("[...document.querySelectorAll('#body tr')].map((row) => row.dataset.id).sort().join() === 'c2,c3'", "the table has who is there")
-
-
 def test_refused_live_query(world):
     """A live query that the service refuses says why, and the ordinary results stay."""
     wrong = {"type": "eq", "field": "x", "value": [1]}
-    with world.web() as server, world.page(server, view(bucket="airports", clause=wrong, live="1"), allowed=["400"]) as page:
+    with world.page(world.site, view(bucket="airports", clause=wrong, live="1"), allowed=["400"]) as page:
         page.until("document.querySelector('#summary').textContent.startsWith('No live query')", "the refusal is told")
         same(page.run("document.querySelector('#live').getAttribute('aria-checked')"), "false")
         same(page.run("document.querySelector('.row-error').hidden"), False)

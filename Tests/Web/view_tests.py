@@ -1,5 +1,5 @@
-"""The page itself: its address, the keyboard, a phone, dark, logins, a service that is gone."""
-import contextlib, json, time
+"""The page itself: its address, the keyboard, a phone, dark."""
+import json, time
 
 from world import address, clause, count_of, ids, point, same, settled, view, waits
 
@@ -117,41 +117,6 @@ def test_dark(world):
         page.until("document.querySelector('#theme')?.getAttribute('aria-checked') === 'false'", "light is remembered")
         same(page.run(brightness) > 200, True, "light")
         settled(page)
-
-
-def test_login(world):
-    """With tokens the page asks for one, says when it is wrong, and goes on to the view that was asked for."""
-    fragment = view(bucket="airports", at="48,8,5")
-    with world.web(token="secret") as server, world.page(server, fragment, allowed=["401"]) as page:
-        page.until("location.pathname === '/login' && document.querySelector('button[type=submit]:enabled')", "the login page is there")
-        page.fill("#token", "wrong")
-        page.key("Enter")
-        page.until("document.querySelector('#error').textContent.includes('token is unknown')", "the refusal is told")
-        page.fill("#token", "secret")
-        page.key("Enter")
-        page.until("location.pathname === '/map'", "the map is there")
-        settled(page)
-        same(address(page)["at"], "48,8,5")
-        page.click("#logout")
-        page.until("location.pathname === '/login'", "the login page is back")
-
-
-def test_gone_and_back(world):
-    """A service that is gone is told, tried again, and shown when it is back."""
-    with contextlib.ExitStack() as stack:
-        first = contextlib.ExitStack()
-        server = first.enter_context(world.web())
-        port = server.server_port
-        page = stack.enter_context(world.page(server, view(bucket="airports", at="48,8,5"), allowed=["ERR_CONNECTION"]))
-        settled(page)
-        first.close()
-        page.choose("#order", "field:name")
-        page.until("!document.querySelector('#banner').hidden && /again in \\d+ second/.test(document.querySelector('#banner-text').textContent)", "the page says that the service is gone")
-        stack.enter_context(world.web(port=port))
-        page.until("document.querySelector('#banner').hidden", "the service is back")
-        settled(page)
-        same(page.run("document.querySelector('#order').value"), "field:name")
-        same(len(ids(page)), 50)
 
 
 def test_frames(world):

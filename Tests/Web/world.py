@@ -1,44 +1,45 @@
-"""What the tests of the map page share: the browser, the service, stand-ins, and what a page shows."""
-import contextlib, json, math, os, pathlib, subprocess, tempfile, threading, time, urllib.parse
+"""What the tests of the map page share: the browser, services with a web port, and what a page shows."""
+import contextlib, json, math, os, shutil, subprocess, tempfile, time, urllib.parse
 
-import standin
+import service
 from browser import Failure
+from wire import Connection
 
-UNITS = pathlib.Path(__file__).resolve().parent / "units"
 
+class Site:
+    """A service with its web port."""
 
-class Handler(standin.Handler):
-    """The stand-in, which serves the tests of the pure modules too."""
+    def __init__(self, store, ports):
+        self.store, self.ports = store, ports
+        self.line = f"127.0.0.1:{ports['ready']}"
+        self.url = f"http://127.0.0.1:{ports['web']}"
 
-    def do_GET(self):
-        if self.path.startswith("/units/"):
-            self.file(UNITS / pathlib.PurePosixPath(self.path).name)
-        else:
-            super().do_GET()
+    def call(self, method, **params):
+        with contextlib.closing(Connection(self.ports["ready"])) as connection:
+            return connection.call(method, params)
 
 
 class World:
-    """A browser, a service with the airports, and stand-ins for its web port."""
+    """A browser, and a service with the airports."""
 
-    def __init__(self, browser, port, program):
-        self.browser, self.server, self.program = browser, f"127.0.0.1:{port}", program
+    def __init__(self, browser, program, folder):
+        self.browser, self.program, self.folder, self.site = browser, program, folder, None
+        self.sample = folder / "airports.sqlite"
         self.numbers = iter(range(1, 1000))
 
     @contextlib.contextmanager
-    def web(self, port=0, **options):
-        server = standin.Server(port, self.server, **options)
-        server.RequestHandlerClass = Handler
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            server.server_close()
+    def serving(self, *flags, again=None):
+        """A service of its own with the airports, or one that has ended, on its store and ports."""
+        ports = again.ports if again else {"ready": 0, "web": 0}
+        store = again.store if again else shutil.copy(self.sample, self.folder / f"store-{next(self.numbers)}.sqlite")
+        flags = ["--log-level", "error", "--web", f"127.0.0.1:{ports['web']}", *flags]
+        with service.serving(self.program, store, *flags, listen=f"127.0.0.1:{ports['ready']}") as ports:
+            yield Site(store, ports)
 
     @contextlib.contextmanager
-    def page(self, server, view="", path="/map", allowed=(), **options):
-        """A page of a stand-in. Errors in its console, and refusals of its policy, fail the test."""
-        page = self.browser.page(f"http://127.0.0.1:{server.server_port}{path}{view}", **options)
+    def page(self, site, view="", path="/map", allowed=(), **options):
+        """A page of a service. Errors in its console, and refusals of its policy, fail the test."""
+        page = self.browser.page(f"{site.url}{path}{view}", **options)
         try:
             yield page
             complaints = [text for text in page.complaints() if not any(word in text for word in allowed)]
@@ -49,17 +50,23 @@ class World:
 
     @contextlib.contextmanager
     def opened(self, view="", **options):
-        with self.web() as server, self.page(server, view, **options) as page:
+        with self.page(self.site, view, **options) as page:
             settled(page)
             yield page
 
     def call(self, method, **params):
-        with standin.Line(self.server) as line:
-            return line.call(method, params)
+        return self.site.call(method, **params)
+
+    def all(self, bucket, bucketQuery):
+        """Every object of a query, over all its pages."""
+        page = self.call("bucket.query", bucket=bucket, bucketQuery=bucketQuery)
+        yield from page["results"]
+        while key := page.get("nextPaginationKey"):
+            page = self.call("bucket.query", bucket=bucket, bucketQuery=bucketQuery, paginationKey=key)
+            yield from page["results"]
 
     def clusters(self, **params):
-        with standin.Line(self.server) as line:
-            return standin.clusters(line, params)
+        return self.call("bucket.clusters", **params)
 
     def put(self, bucket, key, **fields):
         self.call("object.put", bucket=bucket, id=key, object=fields)

@@ -1,4 +1,5 @@
 import Backend
+import CMallocCounter
 import Dispatch
 import Foundation
 import Geodesy
@@ -6,22 +7,25 @@ import JSONText
 import LiveQueries
 import Logging
 import Objects
+import QueryLanguage
 import Synchronization
 import SyntheticData
 
-/// What watches cost: a move of one of 1,000,000 objects beside 10,000 circles of 2 km around others
-/// and beside 1,000 equal circles, by the processor time of the matching thread; and the memory of a
-/// watch.
+/// What watches cost: a move of one of 1,000,000 objects beside 10,000 circles of 2 km around others,
+/// and within one circle and 1,000 equal ones, by the processor time of the matching thread; and the
+/// memory of a watch.
 func measureWatches(on backend: any Backend, in bucket: BucketName) throws {
     guard CommandLine.arguments.dropFirst().allSatisfy({ "watches".contains($0) }) else { return }
     try measureMoves("watches: a move beside 10,000 circles of 2 km", on: backend, in: bucket) {
         try (0..<10_000).map { (try circle(around: $0 * 97, 2_000, in: bucket), 0) }
     }
-    try measureMoves(
-        "watches: a move within 1,000 equal circles of 2 km, on connections of their own",
-        on: backend, in: bucket, around: 4
-    ) {
-        try (0..<1_000).map { (try circle(around: 4, 2_000, in: bucket), $0) }
+    for count in [1, 1_000] {
+        try measureMoves(
+            "watches: a move within \(count) equal circles of 2 km, on connections of their own",
+            on: backend, in: bucket, around: 4
+        ) {
+            try (0..<count).map { (try circle(around: 4, 2_000, in: bucket), $0) }
+        }
     }
     try measureMemory(on: backend, in: bucket)
 }
@@ -54,7 +58,7 @@ private func circle(around object: Int, _ meters: Int, in bucket: BucketName) th
 }
 
 /// - Parameters:
-///   - object: moves are of the objects that lie nearest to this one; nil for any objects.
+///   - object: objects move around this one; nil for around where they are.
 ///   - requests: the watches, each with the number of its connection.
 private func measureMoves(
     _ name: String, on backend: any Backend, in bucket: BucketName, around object: Int? = nil,
@@ -82,11 +86,16 @@ private func measureMoves(
     drain()
     let (before, sent) = (matchingMicroseconds(), hub.statistics().events)
     for _ in 0..<batches {
-        let objects = try (0..<moves).map { _ in
-            try moved(object ?? random.below(dataset.count), &random)
+        var chosen: Set<Int> = []
+        while chosen.count < moves {
+            chosen.insert(random.below(object == nil ? dataset.count : 1_000))
         }
+        let objects = try chosen.map { try moved($0, around: object ?? $0, &random) }
         let done = DispatchSemaphore(value: 0)
-        backend.submit(.putMany(bucket: bucket, objects: objects)) { _ in done.signal() }
+        backend.submit(.putMany(bucket: bucket, objects: objects)) { result in
+            if case .failure(let failure) = result { fatalError("\(failure)") }
+            done.signal()
+        }
         done.wait()
         let synced = DispatchSemaphore(value: 0)
         sessions.values.first!.sync(last) { _ in synced.signal() }
@@ -100,9 +109,11 @@ private func measureMoves(
             + "| \(Int(microseconds * 1_000)) | | |")
 }
 
-/// An object that has moved by some hundred metres.
-private func moved(_ object: Int, _ random: inout SplitMix64) throws -> PutObject {
-    let place = dataset.positions[object].coordinate
+/// An object that has moved to within some hundred metres of where another one began.
+private func moved(
+    _ object: Int, around center: Int, _ random: inout SplitMix64
+) throws -> PutObject {
+    let place = dataset.positions[center].coordinate
     let text = """
         {"name":"n\(object)","location":{"_type":"point",
         "lat":\(min(90, max(-90, place.latitude + random.number(-0.005...0.005)))),
@@ -121,9 +132,9 @@ private func measureMemory(on backend: any Backend, in bucket: BucketName) throw
     let count = 100_000
     var writer = JSONWriter()
     try startCircle(0)
-    let before = mallinfo2().uordblks
+    let before = gb_allocated_bytes()
     for number in 1...count { try startCircle(number) }
-    let bytes = Int(mallinfo2().uordblks) - Int(before)
+    let bytes = Int(gb_allocated_bytes()) - Int(before)
     print("| watches: bytes of one of 100,000 circles of 200 m | \(bytes / count) | | |")
 
     func startCircle(_ number: Int) throws {

@@ -246,7 +246,7 @@ public struct Clause: Sendable, Equatable {
 
 extension GeoPoint {
     /// The point's JSON, in range or not: in a clause the service reports what is wrong.
-    fileprivate var unchecked: JSONValue {
+    var unchecked: JSONValue {
         .object([
             "_type": .string("point"), "lat": Self.degrees(latitude),
             "lon": Self.degrees(longitude),

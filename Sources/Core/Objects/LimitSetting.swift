@@ -128,6 +128,14 @@ public struct LimitSetting: Sendable {
             "milliseconds until its next request, and until an answer has been read",
             isPublished: false),
         LimitSetting(
+            "webConnections", \.webConnections, 1...100_000,
+            "connections of the web port at once; over it one that waits is closed for a new one",
+            isPublished: false),
+        LimitSetting(
+            "webHeadBytes", \.webHeadBytes, 1_024...1 << 20,
+            "bytes of the head of a request to the web port, its query included",
+            isPublished: false),
+        LimitSetting(
             "queuedWrites", \.queuedWrites, 1...1_000_000_000, "writes that wait for the store"),
         LimitSetting(
             "commitMilliseconds", \.commitMilliseconds, 1...60_000,

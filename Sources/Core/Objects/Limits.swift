@@ -85,6 +85,10 @@ public struct Limits: Sendable, Equatable {
     /// Milliseconds that such a connection may take for any other step: until its next request, or
     /// until it has read an answer.
     public var httpIdleMilliseconds = 60_000
+    /// Concurrent connections of the web port; above it an idle one is closed for a new one.
+    public var webConnections = 1_000
+    /// Bytes of a request's head at the web port.
+    public var webHeadBytes = 65_536
     /// Writes that wait for the store, of all connections together.
     public var queuedWrites = 200_000
     /// Milliseconds after which a transaction takes no more of the writes that wait.

@@ -1,6 +1,7 @@
 import JSONText
 
 /// JSON Merge Patch: objects merge at every level, `null` removes a member, all else replaces.
+/// Where nulls are to be stored, `null` replaces too, and nothing is removed.
 ///
 /// - Reference: RFC 7396.
 public enum MergePatch {
@@ -10,10 +11,15 @@ public enum MergePatch {
     /// - Parameters:
     ///   - target: a document as it is stored or read; nil means an empty one.
     ///   - patch: a JSON object whose first-level names have been checked.
-    public static func apply(_ patch: JSONView, to target: JSONView?) -> [UInt8] {
-        var writer = JSONWriter(reserving: patch.text.count + (target?.text.count ?? 0))
-        merge(patch, into: target, firstLevel: true, &writer)
-        return writer.bytes
+    ///   - storingNulls: whether a null is a value like any other.
+    public static func apply(
+        _ patch: JSONView, to target: JSONView?, storingNulls: Bool = false
+    ) -> [UInt8] {
+        var merge = Merge(
+            storesNulls: storingNulls,
+            writer: JSONWriter(reserving: patch.text.count + (target?.text.count ?? 0)))
+        merge.merge(patch, into: target, firstLevel: true)
+        return merge.writer.bytes
     }
 
     /// Refuses an invalid patch: anything but an object, and reserved or duplicate names.
@@ -24,47 +30,51 @@ public enum MergePatch {
         try WrittenDocument.checkNames(patch, at: path)
     }
 
-    private static func merge(
-        _ patch: JSONView, into target: JSONView?, firstLevel: Bool, _ writer: inout JSONWriter
-    ) {
-        let changes = lastMembers(of: patch, userOnly: firstLevel)
-        let kept = target.map { lastMembers(of: $0, userOnly: firstLevel) } ?? LastMembers()
-        var first = true
-        func separate() {
-            if !first { writer.byte(UInt8(ascii: ",")) }
-            first = false
-        }
-        writer.byte(UInt8(ascii: "{"))
-        for name in kept.order {
-            let old = kept[name]
-            guard let change = changes.byName[name] else {
-                separate()
-                writer.raw(old.text)
-                continue
-            }
-            if change.value.kind == .null { continue }
-            separate()
-            writer.raw(old.nameText)
-            let inner = old.value.kind == .object ? old.value : nil
-            value(change.value, into: inner, &writer)
-        }
-        for name in changes.order where kept.byName[name] == nil {
-            let change = changes[name]
-            if change.value.kind == .null { continue }
-            separate()
-            writer.raw(change.nameText)
-            value(change.value, into: nil, &writer)
-        }
-        writer.byte(UInt8(ascii: "}"))
-    }
+    /// A merge under way.
+    private struct Merge: ~Copyable {
+        let storesNulls: Bool
+        var writer: JSONWriter
 
-    private static func value(
-        _ change: JSONView, into target: JSONView?, _ writer: inout JSONWriter
-    ) {
-        if change.kind == .object {
-            merge(change, into: target, firstLevel: false, &writer)
-        } else {
-            writer.raw(change.text)
+        mutating func merge(_ patch: JSONView, into target: JSONView?, firstLevel: Bool) {
+            let changes = lastMembers(of: patch, userOnly: firstLevel)
+            let kept = target.map { lastMembers(of: $0, userOnly: firstLevel) } ?? LastMembers()
+            var isFirst = true
+            writer.byte(UInt8(ascii: "{"))
+            for name in kept.order {
+                let old = kept[name]
+                guard let change = changes.byName[name] else {
+                    separate(&isFirst)
+                    writer.raw(old.text)
+                    continue
+                }
+                if removes(change.value) { continue }
+                separate(&isFirst)
+                writer.raw(old.nameText)
+                write(change.value, into: old.value.kind == .object ? old.value : nil)
+            }
+            for name in changes.order where kept.byName[name] == nil {
+                let change = changes[name]
+                if removes(change.value) { continue }
+                separate(&isFirst)
+                writer.raw(change.nameText)
+                write(change.value, into: nil)
+            }
+            writer.byte(UInt8(ascii: "}"))
+        }
+
+        private func removes(_ change: JSONView) -> Bool { change.kind == .null && !storesNulls }
+
+        private mutating func separate(_ isFirst: inout Bool) {
+            if !isFirst { writer.byte(UInt8(ascii: ",")) }
+            isFirst = false
+        }
+
+        private mutating func write(_ change: JSONView, into target: JSONView?) {
+            if change.kind == .object {
+                merge(change, into: target, firstLevel: false)
+            } else {
+                writer.raw(change.text)
+            }
         }
     }
 

@@ -11,7 +11,7 @@ public enum Write: Sendable {
     /// the merged object has a greater value of that field than before.
     case patch(
         bucket: BucketName, id: ObjectID, patch: [UInt8], ifVersion: Int64?, ifNewer: FieldPath?,
-        expiry: Expiry)
+        expiry: Expiry, options: PatchOptions = [])
     case delete(bucket: BucketName, id: ObjectID, ifVersion: Int64?)
     case deleteBucket(BucketName)
     case deleteWhere(bucket: BucketName, clause: Clause)
@@ -19,7 +19,7 @@ public enum Write: Sendable {
     /// The bucket that the write changes. A write changes no other.
     public var bucket: BucketName {
         switch self {
-        case .put(let bucket, _, _), .putMany(let bucket, _), .patch(let bucket, _, _, _, _, _),
+        case .put(let bucket, _, _), .putMany(let bucket, _), .patch(let bucket, _, _, _, _, _, _),
             .delete(let bucket, _, _),
             .deleteBucket(let bucket), .deleteWhere(let bucket, _):
             bucket
@@ -33,7 +33,7 @@ public enum Write: Sendable {
         case .put(_, let object, _): fixed + object.document.memoryBytes
         case .putMany(_, let objects):
             objects.reduce(fixed) { $0 + 128 + $1.document.memoryBytes }
-        case .patch(_, _, let patch, _, _, _): fixed + patch.count
+        case .patch(_, _, let patch, _, _, _, _): fixed + patch.count
         case .delete, .deleteBucket, .deleteWhere: fixed
         }
     }
@@ -53,6 +53,20 @@ extension Write {
         case .patch, .delete, .deleteBucket, .deleteWhere: return self
         }
     }
+}
+
+/// How a patch is done and answered.
+public struct PatchOptions: OptionSet, Sendable, Hashable {
+    /// The sum of the options.
+    public let rawValue: UInt8
+
+    /// The options of a sum.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// A null in the patch is stored. Without this it removes the member.
+    public static let storesNulls = PatchOptions(rawValue: 1)
+    /// The result has the merged object's document.
+    public static let returnsObject = PatchOptions(rawValue: 2)
 }
 
 /// A whole object to create, or to put in place of the object with the same id.
@@ -99,11 +113,14 @@ public struct WriteResult: Sendable, Equatable {
     public let metadata: ObjectMetadata
     /// False if `ifNewer` found that the stored object was at least as new.
     public let isWritten: Bool
+    /// The stored document after the write; nil unless it was asked for.
+    public let document: [UInt8]?
 
     /// The result for an object that was written, unless `isWritten` is false.
-    public init(_ metadata: ObjectMetadata, isWritten: Bool = true) {
+    public init(_ metadata: ObjectMetadata, isWritten: Bool = true, document: [UInt8]? = nil) {
         self.metadata = metadata
         self.isWritten = isWritten
+        self.document = document
     }
 }
 

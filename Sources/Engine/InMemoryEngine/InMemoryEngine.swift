@@ -310,6 +310,8 @@ public final class InMemoryEngine: Sendable {
         creation: ChangeNumber, change: ChangeNumber, in snapshot: Snapshot
     ) throws(ServiceFailure) -> [UInt8] {
         if let cached = cache.document(creation: creation, change: change) { return cached }
+        // What the step to the next snapshot superseded is what watches ask for.
+        if let kept = snapshot.superseded.document(supersededNext: change) { return kept }
         let record = BucketState.SlotRecord(creation: creation, change: change)
         return try checked(try source.document(creation: creation), of: record, in: snapshot)
     }

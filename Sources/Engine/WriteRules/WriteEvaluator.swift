@@ -76,8 +76,9 @@ public struct WriteEvaluator<State: TransactionState> {
         case .put(let bucket, let object, let condition):
             .stored([try put(object, if: condition, in: bucket)])
         case .putMany(let bucket, let objects): .stored(try put(objects, in: bucket))
-        case .patch(let bucket, let id, let patch, let version, let ifNewer, let expiry):
-            .stored([try self.patch(id, patch, version, ifNewer, expiry, in: bucket)])
+        case .patch(
+            let bucket, let id, let patch, let version, let ifNewer, let expiry, let options):
+            .stored([try self.patch(id, patch, version, ifNewer, expiry, options, in: bucket)])
         case .delete(let bucket, let id, let version):
             .deleted(try delete([try deletable(id, in: bucket, version: version)], in: bucket))
         case .deleteBucket(let bucket): .deleted(try deleteBucket(bucket))
@@ -139,22 +140,25 @@ public struct WriteEvaluator<State: TransactionState> {
 
     private func patch(
         _ id: ObjectID, _ patch: [UInt8], _ version: Int64?, _ ifNewer: FieldPath?,
-        _ expiry: Expiry, in bucket: BucketName
+        _ expiry: Expiry, _ options: PatchOptions, in bucket: BucketName
     ) throws -> WriteResult {
         guard let present = try whole(id, in: bucket) else {
             throw ServiceFailure.noObject(id, in: bucket)
         }
         try present.metadata.check(isVersion: version)
         let merged = MergePatch.apply(
-            try secondParser.parse(patch), to: try parser.parse(present.document))
+            try secondParser.parse(patch), to: try parser.parse(present.document),
+            storingNulls: options.contains(.storesNulls))
         let view = try secondParser.parse(merged)
         let document = try WrittenDocument(view, at: "object", limits: limits)
         if let ifNewer, !ifNewer.isGreater(in: view, than: try parser.parse(present.document)) {
             return WriteResult(present.metadata, isWritten: false)
         }
         try checkGeoFields(CollectionOfOne(document.points), in: bucket) { _ in "object" }
-        return try replace(
+        let result = try replace(
             present, document, expires: expiry.applied(to: present.metadata.expires), in: bucket)
+        guard options.contains(.returnsObject) else { return result }
+        return WriteResult(result.metadata, document: document.text)
     }
 
     private func replace(

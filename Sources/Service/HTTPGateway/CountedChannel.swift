@@ -8,16 +8,22 @@ import NIOHTTP1
 struct CountedChannel: ServerChildChannel {
     let http: HTTP1Channel
     let connections: NIOLoopBoundBox<HTTPConnections>
+    let tls: (@Sendable () -> any ChannelHandler)?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-        http.setup(channel: channel, logger: logger).flatMapThrowing { value in
-            let pipeline = channel.pipeline.syncOperations
-            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addHandler(
-                PersistenceHandler(connections.value), position: .after(decoder))
-            connections.value.admit(channel)
-            return value
+        let secured = channel.eventLoop.makeCompletedFuture {
+            if let tls { try channel.pipeline.syncOperations.addHandler(tls()) }
         }
+        return secured.flatMap { http.setup(channel: channel, logger: logger) }
+            .flatMapThrowing { value in
+                let pipeline = channel.pipeline.syncOperations
+                let decoder = try pipeline.handler(
+                    type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+                try pipeline.addHandler(
+                    PersistenceHandler(connections.value), position: .after(decoder))
+                connections.value.admit(channel)
+                return value
+            }
     }
 
     func handle(value: HTTP1Channel.Value, logger: Logger) async {
@@ -66,7 +72,13 @@ private final class PersistenceHandler: ChannelDuplexHandler {
                     name: "Connection", value: goesOn ? "keep-alive" : "close")
             }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
-        case .body: context.write(data, promise: promise)
+        case .body:
+            let sent = promise ?? context.eventLoop.makePromise()
+            let channel = context.channel
+            sent.futureResult.assumeIsolated().whenSuccess { [self] in
+                connections.noteProgress(channel)
+            }
+            context.write(data, promise: sent)
         case .end:
             let goesOn = requests.popFirst()?.isKeepAlive ?? false
             let sent = promise ?? context.eventLoop.makePromise()

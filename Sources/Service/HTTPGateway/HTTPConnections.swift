@@ -1,14 +1,35 @@
 import NIOCore
 import Objects
 
-/// The gateway's connections: their number, their timeouts, and which one is closed for a new one.
+/// How many connections a listener for HTTP has, and how long each may take.
+package struct HTTPConnectionLimits: Sendable {
+    /// The most connections.
+    package var connections: Int
+    /// Milliseconds from the beginning of a connection to the end of its first request's head.
+    package var requestMilliseconds: Int
+    /// Milliseconds of any other step: until the next request, or until a part of an answer is read.
+    package var idleMilliseconds: Int
+    /// Whether a connection that is being answered gives way to a new one if none waits.
+    package var interruptsAnswers = true
+    /// Bytes of a request's head.
+    package var headBytes = 80 * 1_024
+
+    /// Those of health and metrics.
+    package init(_ limits: Limits) {
+        connections = limits.httpConnections
+        requestMilliseconds = limits.httpRequestMilliseconds
+        idleMilliseconds = limits.httpIdleMilliseconds
+    }
+}
+
+/// The connections of a listener: their number, their timeouts, and which one is closed for a new
+/// one.
 ///
-/// A new connection is always accepted, so nobody can block health checks by holding connections
-/// open. At the limit another one is closed: a connection that waits for a request before one that
-/// is being answered; among those, one of the address with the most connections; among these, the
-/// oldest.
+/// At the limit a connection that waits for a request is closed, so nobody can block health checks
+/// by holding connections open: one of the address with the most connections; among these, the
+/// oldest. If none waits, one that is being answered gives way, or the new one is closed.
 ///
-/// Used on the gateway's event loop only.
+/// Used on the listener's event loop only.
 final class HTTPConnections {
     private struct Entry {
         let channel: any Channel
@@ -21,21 +42,22 @@ final class HTTPConnections {
         var end: NIODeadline
     }
 
-    private let limits: Limits
+    private let limits: HTTPConnectionLimits
     private var entries: [ObjectIdentifier: Entry] = [:]
 
     /// Milliseconds that a client has to close a connection after its last answer.
     private static let closingMilliseconds = 2_000
 
-    init(limits: Limits) { self.limits = limits }
+    init(limits: HTTPConnectionLimits) { self.limits = limits }
 
     func admit(_ channel: any Channel) {
-        while entries.count >= limits.httpConnections, let key = givesWay() { close(key) }
+        while entries.count >= limits.connections, let key = givesWay() { close(key) }
+        guard entries.count < limits.connections else { return channel.close(promise: nil) }
         let now = NIODeadline.now()
         let key = ObjectIdentifier(channel)
         entries[key] = Entry(
             channel: channel, address: channel.remoteAddress?.ipAddress ?? "", since: now,
-            end: now + .milliseconds(Int64(limits.httpRequestMilliseconds)))
+            end: now + .milliseconds(Int64(limits.requestMilliseconds)))
         channel.closeFuture.assumeIsolated().whenComplete { [self] _ in entries[key] = nil }
     }
 
@@ -50,7 +72,8 @@ final class HTTPConnections {
         func rank(_ entry: Entry) -> (Int, Int, NIODeadline) {
             (entry.isAnswered ? 1 : 0, -(counts[entry.address] ?? 0), entry.since)
         }
-        return entries.min { rank($0.value) < rank($1.value) }?.key
+        let ending = limits.interruptsAnswers ? entries : entries.filter { !$0.value.isAnswered }
+        return ending.min { rank($0.value) < rank($1.value) }?.key
     }
 
     private func close(_ key: ObjectIdentifier) {
@@ -60,7 +83,7 @@ final class HTTPConnections {
     /// Restarts the timeout at a request's head, unless earlier requests are still unanswered.
     func noteRequest(_ channel: any Channel) {
         guard entries[ObjectIdentifier(channel)]?.isAnswered == false else { return }
-        change(channel, limits.httpIdleMilliseconds) { $0.isAnswered = true }
+        change(channel, limits.idleMilliseconds) { $0.isAnswered = true }
     }
 
     /// Restarts the timeout after an answer.
@@ -69,9 +92,12 @@ final class HTTPConnections {
     ///   - isLast: whether all requests have been answered.
     ///   - goesOn: whether another request may follow.
     func noteAnswer(_ channel: any Channel, isLast: Bool, goesOn: Bool) {
-        let milliseconds = goesOn ? limits.httpIdleMilliseconds : Self.closingMilliseconds
+        let milliseconds = goesOn ? limits.idleMilliseconds : Self.closingMilliseconds
         change(channel, milliseconds) { $0.isAnswered = !isLast }
     }
+
+    /// Restarts the timeout when a part of an answer has been sent.
+    func noteProgress(_ channel: any Channel) { change(channel, limits.idleMilliseconds) { _ in } }
 
     /// Sets the last timeout when the service stops; nothing restarts it.
     func noteStop(_ channel: any Channel) {

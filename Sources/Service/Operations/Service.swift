@@ -85,6 +85,18 @@ public final class Service: Sendable {
         if let placement { caller.watches.review(placement) }
     }
 
+    // MARK: Logins
+
+    /// Logs a caller in by a token, as `auth.login` does, within the limit on failed logins.
+    ///
+    /// - Throws: `WRONG_TOKEN`, `TOO_MANY_REQUESTS`.
+    public func logIn(_ token: String, _ caller: Caller) throws(ServiceFailure) -> Grant {
+        try admission.login(token, caller)
+    }
+
+    /// Whether the caller's login is still valid.
+    public func isLoggedIn(_ caller: Caller) -> Bool { admission.renewedGrant(of: caller) != nil }
+
     // MARK: Writes
 
     /// Queues an admitted write; what it creates belongs to the caller's principal. The backend

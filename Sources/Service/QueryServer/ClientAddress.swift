@@ -3,7 +3,7 @@ import NIOCore
 extension SocketAddress {
     /// The client as limits by address see it: an IPv4 address, or the 64-bit network of an IPv6
     /// address, because one household has the whole network.
-    var clientAddress: String {
+    package var clientAddress: String {
         guard case .v6(let address) = self else { return ipAddress ?? "local" }
         let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
         if bytes[..<12] == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF] {

@@ -22,6 +22,7 @@ public struct LineServer: ServiceLifecycle.Service {
     private let drainTime: Duration
     private let tls: TLSIdentity?
     private let nodes: NodeSecret?
+    private let workers: Workers
     private let logger: Logger
     private let ready: @Sendable (_ host: String, _ port: Int) -> Void
 
@@ -30,10 +31,11 @@ public struct LineServer: ServiceLifecycle.Service {
     ///   - drainTime: how long a graceful stop waits for pending answers.
     ///   - tls: nil for connections without TLS.
     ///   - nodes: the secret of the nodes that share the buckets; nil if this one has all of them.
+    ///   - workers: worker threads that outlive the server.
     ///   - ready: called with the listening address once connections are accepted.
     public init(
         service: Operations.Service, host: String, port: Int, drainTime: Duration,
-        tls: TLSIdentity? = nil, nodes: NodeSecret? = nil, logger: Logger,
+        tls: TLSIdentity? = nil, nodes: NodeSecret? = nil, workers: Workers, logger: Logger,
         ready: @escaping @Sendable (_ host: String, _ port: Int) -> Void
     ) {
         self.service = service
@@ -42,6 +44,7 @@ public struct LineServer: ServiceLifecycle.Service {
         self.drainTime = drainTime
         self.tls = tls
         self.nodes = nodes
+        self.workers = workers
         self.logger = logger
         self.ready = ready
     }
@@ -53,28 +56,22 @@ public struct LineServer: ServiceLifecycle.Service {
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup(
             numberOfThreads: service.limits.connectionThreads)
-        let workers = Workers(limits: service.limits)
         do {
-            try await serve(group, workers)
+            try await serve(group)
         } catch {
-            try await stop(group, workers)
+            try await group.shutdownGracefully()
             throw error
         }
-        try await stop(group, workers)
-    }
-
-    private func stop(_ group: MultiThreadedEventLoopGroup, _ workers: Workers) async throws {
-        try await workers.shutdownGracefully()
         try await group.shutdownGracefully()
     }
 
-    private func serve(_ group: MultiThreadedEventLoopGroup, _ workers: Workers) async throws {
+    private func serve(_ group: MultiThreadedEventLoopGroup) async throws {
         let connections = OpenConnections()
         let room = WriteRoom(bytes: service.limits.queuedWriteBytes)
         let executor = LoopExecutor()
         defer { executor.close() }
         let listener = try await bind(
-            group, workers, schedulers(group, executor, room), connections)
+            group, schedulers(group, executor, room), connections)
         let address = listener.localAddress
         service.health.state = .ready
         ready(address?.ipAddress ?? host, address?.port ?? port)
@@ -110,7 +107,7 @@ public struct LineServer: ServiceLifecycle.Service {
     private static let withdrawal = Duration.milliseconds(1_500)
 
     private func bind(
-        _ group: MultiThreadedEventLoopGroup, _ workers: Workers,
+        _ group: MultiThreadedEventLoopGroup,
         _ schedulers: [ObjectIdentifier: NIOLoopBoundBox<LoopScheduler>],
         _ connections: OpenConnections
     ) async throws -> any Channel {
@@ -141,7 +138,7 @@ public struct LineServer: ServiceLifecycle.Service {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let scheduler = schedulers[ObjectIdentifier(channel.eventLoop)]!.value
-                    try add(channel, dispatcher, scheduler, workers, connections)
+                    try add(channel, dispatcher, scheduler, connections)
                 }
             }
             .bind(host: host, port: port).get()
@@ -174,7 +171,7 @@ public struct LineServer: ServiceLifecycle.Service {
     /// Adds the handlers of a new connection, on its event loop.
     private func add(
         _ channel: any Channel, _ dispatcher: Dispatcher, _ scheduler: LoopScheduler,
-        _ workers: Workers, _ connections: OpenConnections
+        _ connections: OpenConnections
     ) throws {
         let pipeline = channel.pipeline.syncOperations
         let address = channel.remoteAddress?.clientAddress ?? "unknown"

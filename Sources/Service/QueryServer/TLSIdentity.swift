@@ -74,7 +74,7 @@ public final class TLSIdentity: Sendable {
     }
 
     /// A handler for one new connection.
-    func handler() -> any ChannelHandler { current.withLock { $0 }.handler() }
+    package func handler() -> any ChannelHandler { current.withLock { $0 }.handler() }
 
     /// A handler for one new connection to another node.
     ///

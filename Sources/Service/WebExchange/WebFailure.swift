@@ -56,6 +56,16 @@ public struct WebFailure: Error, Sendable {
         return failure
     }
 
+    /// A body of another media type than a path takes.
+    public static func unsupportedType(_ types: [String]) -> WebFailure {
+        WebFailure(
+            .unsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE",
+            "the body has to be " + types.joined(separator: " or "))
+    }
+
+    /// The `WWW-Authenticate` of most paths.
+    public static let bearer = #"Bearer realm="geobucket""#
+
     /// The status of a failed request of the protocol.
     private static func status(of errorCode: String) -> HTTPResponse.Status {
         switch ServiceFailure.Reason(rawValue: errorCode) {
@@ -88,7 +98,7 @@ public struct WebFailure: Error, Sendable {
         var answer = WebAnswer("application/json", writer.bytes, status)
         for field in headers { answer.headers.append(field) }
         if status == .unauthorized, headers[.wwwAuthenticate] == nil {
-            answer.headers[.wwwAuthenticate] = #"Bearer realm="geobucket""#
+            answer.headers[.wwwAuthenticate] = Self.bearer
         }
         return answer
     }

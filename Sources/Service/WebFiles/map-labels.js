@@ -2,8 +2,14 @@
 import { degreesText, multiples, stepAt } from "./graticule.js";
 import { project } from "./grid.js";
 
-/** The names of countries that have room for them. */
-export function drawNames(context, names, { scale, left, top, right, bottom }, palette) {
+/** What a mark covers: left, top, right, bottom. */
+export const boxOf = ({ mark: { radius }, x, y }) => [x - radius, y - radius, x + radius, y + radius];
+
+export const isOverlapping = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
+
+/** The names of countries that have room for them, where no mark is. Says which boxes they take. */
+export function drawNames(context, names, { scale, left, top, right, bottom }, palette, shown) {
+  const [marks, taken] = [shown.map(boxOf), []];
   context.font = "500 11px Inter, system-ui, sans-serif";
   context.textAlign = "center";
   context.textBaseline = "middle";
@@ -11,9 +17,15 @@ export function drawNames(context, names, { scale, left, top, right, bottom }, p
   for (const { name, x, y, room } of names) {
     if (y < top || y > bottom || room * scale < 3.4 * name.length) continue;
     for (let copy = Math.ceil(left - x); x + copy <= right; copy += 1) {
-      context.fillText(name, (x + copy - left) * scale, (y - top) * scale);
+      const [middle, line] = [(x + copy - left) * scale, (y - top) * scale];
+      const half = context.measureText(name).width / 2;
+      const box = [middle - half, line - 7, middle + half, line + 7];
+      if (marks.some((mark) => isOverlapping(box, mark))) continue;
+      taken.push(box);
+      context.fillText(name, middle, line);
     }
   }
+  return taken;
 }
 
 /** The degrees of the graticule, at the upper and at the right edge. */

@@ -1,11 +1,12 @@
 // Draws marks on the map's canvas: clusters with their counts, dots, pulses, labels, rings.
+import { boxOf, isOverlapping } from "./map-labels.js";
 import { FADE, PULSE } from "./mark-set.js";
 import { shortCount } from "./text.js";
 
 const NAMED_DOTS = 120;
 
 /** Draws marks at their points; `now` is the moment of what moves. */
-export function drawMarks(context, shown, now, palette, { chosen, hovered, focused }) {
+export function drawMarks(context, shown, now, palette, { chosen, hovered, focused, taken }) {
   const clusters = shown.filter(({ mark }) => mark.count > 1);
   const dots = shown.filter(({ mark }) => mark.count === 1);
   for (const { mark, x, y } of clusters) drawCluster(context, mark, x, y, palette);
@@ -20,7 +21,7 @@ export function drawMarks(context, shown, now, palette, { chosen, hovered, focus
       ring(context, x, y, mark.radius + 5, palette.chosen, 2.5);
     }
   }
-  if (dots.length <= NAMED_DOTS) drawLabels(context, shown, palette);
+  if (dots.length <= NAMED_DOTS) drawLabels(context, shown, palette, taken);
 }
 
 /** The places of an object that has no mark of its own, because it is in a cluster. */
@@ -98,12 +99,12 @@ function drawLeaving(context, dots, now, palette) {
   }
 }
 
-/** Names beside the dots, as far as they have room. */
-function drawLabels(context, shown, palette) {
+/** Names beside the dots, as far as they have room beside marks and what else is taken. */
+function drawLabels(context, shown, palette, others) {
   context.font = "500 11.5px Inter, system-ui, sans-serif";
   context.textAlign = "left";
   context.textBaseline = "middle";
-  const taken = shown.map(({ mark, x, y }) => [x - mark.radius, y - mark.radius, x + mark.radius, y + mark.radius]);
+  const taken = [...shown.map(boxOf), ...others];
   for (const { mark, x, y } of shown) {
     if (!mark.label || mark.leaves !== undefined) continue;
     const text = mark.label.length > 30 ? `${mark.label.slice(0, 29)}…` : mark.label;
@@ -113,8 +114,6 @@ function drawLabels(context, shown, palette) {
     haloed(context, text, x + 11, y + 0.5, palette.ink, palette);
   }
 }
-
-const isOverlapping = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
 
 function haloed(context, text, x, y, colour, palette) {
   context.lineWidth = 3;

@@ -76,10 +76,10 @@ export function createMarksLayer(L, { set, colours, countries }) {
       context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
       const view = this.view();
       context.clearRect(0, 0, view.size.x, view.size.y);
-      drawNames(context, names, view, palette);
+      this.shown = visible(set, view, now);
+      this.taken = drawNames(context, names, view, palette, this.shown);
       drawDegrees(context, view, this.zoom, palette, this.map);
       for (const shape of [...this.shapes, ...this.sketch]) drawShape(context, shape, view, palette);
-      this.shown = visible(set, view, now);
       drawMarks(context, this.shown, now, palette, this);
       if (set.marksOf(this.hovered).length === 0) drawPlaces(context, this.hoveredPlaces, view, palette, false);
       if (set.marksOf(this.chosen).length === 0) drawPlaces(context, this.chosenPlaces, view, palette, true);

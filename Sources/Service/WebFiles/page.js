@@ -365,6 +365,7 @@ class Page {
 
   /** Without a live query there are the ordinary results, and why. */
   async #liveFailed(error) {
+    if (error.errorCode === "UNAUTHORIZED") return this.service.askForLogin();
     this.live.stop();
     this.model.isLive = false;
     this.#writeAddress();

@@ -30,10 +30,10 @@ export class Results {
     document.body.classList.add("is-searching");
     try {
       const { signal } = run;
-      const both = await Promise.all([this.#timed(request, signal), this.#count(request, signal)]);
-      const [{ answer, milliseconds }, total] = both;
+      const both = await Promise.all([this.service.timed("bucket.query", request, signal), this.#count(request, signal)]);
+      const [{ result, milliseconds }, total] = both;
       this.failed(null);
-      this.#show(answer, distances, total, milliseconds);
+      this.#show(result, distances, total, milliseconds);
     } catch (error) {
       if (error.name !== "AbortError") this.#fail(error);
     } finally {
@@ -47,12 +47,6 @@ export class Results {
     this.key = null;
     byID("more").hidden = true;
     byID("results-end").textContent = "";
-  }
-
-  async #timed(request, signal) {
-    const started = performance.now();
-    const answer = await this.service.call("bucket.query", request, signal);
-    return { answer, milliseconds: performance.now() - started };
   }
 
   async #count({ bucket, bucketQuery }, signal) {

@@ -4,6 +4,7 @@ import { parseJSON } from "./exact.js";
 import { WatchState } from "./watch-state.js";
 
 const NAMES = ["snapshot", "events", "resync", "end"];
+const STOPPING = "TEMPORARY_UNAVAILABLE_ERROR";
 
 export class Watch {
   #source = null;
@@ -34,6 +35,8 @@ export class Watch {
   }
 
   #receive(name, params) {
+    // A service that stops says so, and the stream breaks.
+    if (name === "end" && params.error?.data?.errorCode === STOPPING) return;
     const wasComplete = this.state.isComplete;
     const effects = this.state.apply(name, params);
     if (this.state.ended) return this.#end(this.state.ended);

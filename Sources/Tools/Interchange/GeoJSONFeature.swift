@@ -1,5 +1,6 @@
 import JSONText
 import Objects
+import QueryLanguage
 
 /// Converts one GeoJSON Feature to the JSON text of an object.
 ///

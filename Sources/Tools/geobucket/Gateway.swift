@@ -3,7 +3,6 @@ import HTTPGateway
 import Logging
 import Objects
 import Operations
-import ServiceLifecycle
 import Synchronization
 
 /// Health and metrics over HTTP, from before the store is open until the service has stopped.
@@ -22,35 +21,15 @@ final class Gateway: Sendable {
     func serving(
         at address: Address, _ limits: Limits, _ logger: Logger, _ body: () async throws -> Void
     ) async throws {
-        let (bound, report) = AsyncStream<Address>.makeStream()
-        let gateway = HTTPGateway(
-            host: address.host, port: address.port, health: health,
-            metrics: { [self] in
-                observed.withLock { $0 }?.setGauges()
-                return registry.text()
-            }, limits: limits,
-            listening: { host, port in report.yield(Address(host: host, port: port)) })
-        let group = ServiceGroup(services: [gateway], logger: logger)
-        async let running: Void = {
-            defer { report.finish() }
-            try await group.run()
-        }()
-        guard let address = await bound.first(where: { _ in true }) else {
-            do {
-                try await running
-            } catch {
-                throw CommandFailure("cannot serve HTTP on \(address): \(reason(of: error))")
-            }
-            throw CommandFailure("cannot serve HTTP on \(address)")
-        }
-        try Console.write("geobucket http on \(address)\n")
-        do {
+        try await geobucket.serving("http", at: address, logger) { listening in
+            HTTPGateway(
+                host: address.host, port: address.port, health: health,
+                metrics: { [self] in
+                    observed.withLock { $0 }?.setGauges()
+                    return registry.text()
+                }, limits: limits, listening: listening)
+        } _: {
             try await body()
-        } catch {
-            await group.triggerGracefulShutdown()
-            throw error
         }
-        await group.triggerGracefulShutdown()
-        try await running
     }
 }

@@ -9,7 +9,7 @@ enum OpenFiles {
 
     /// Raises the process's limit to what the limit on connections requires, as far as permitted.
     static func raiseLimit(for limits: Limits, _ logger: Logger) {
-        let wanted = limits.connections + limits.httpConnections + others
+        let wanted = limits.connections + limits.httpConnections + limits.webConnections + others
         let allowed = raiseLimit(to: wanted)
         guard allowed < wanted else { return }
         logger.warning(

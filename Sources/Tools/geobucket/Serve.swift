@@ -8,6 +8,7 @@ import Operations
 import QueryServer
 import ServiceLifecycle
 import UnixSignals
+import WebServer
 
 /// `geobucket serve`: runs the service until SIGTERM or SIGINT.
 struct Serve: AsyncParsableCommand {
@@ -61,6 +62,8 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Seconds that a stop waits for pending answers. (default: 8)")
     var drainSeconds: Int?
 
+    @OptionGroup(title: "Web") var webFlags: WebFlags
+
     @OptionGroup(title: "Cluster") var clusterFlags: ClusterFlags
 
     @OptionGroup(title: "Access") var accessFlags: AccessFlags
@@ -78,12 +81,18 @@ struct Serve: AsyncParsableCommand {
         }
         let access = try await accessFlags.access(settings, limits, logger: logger)
         try accessFlags.check(address, hasLogins: access != nil, settings)
+        let web = try webFlags.settings(settings, hasLogins: access != nil)
+        if let web {
+            try accessFlags.check(web.address, hasLogins: access != nil, settings)
+        }
         let reloading = Reloading(
             access: access,
             tls: try accessFlags.tls(
                 settings, limits, nodeAuthority: clusterFlags.authority(settings)),
             logger: logger)
-        let neighbourhood = try clusterFlags.neighbourhood(settings)
+        let frame = Frame(
+            address: address, web: web, limits: limits, drain: .seconds(drain),
+            reloading: reloading, neighbourhood: try clusterFlags.neighbourhood(settings))
         OpenFiles.raiseLimit(for: limits, logger)
         try AddressSpace.check(
             threads: limits.connectionThreads + limits.readThreads + Self.otherThreads)
@@ -95,9 +104,7 @@ struct Serve: AsyncParsableCommand {
                 try store.open(limits, logger)
             }
             do {
-                try await serve(
-                    backend, address, limits, .seconds(drain), reloading, neighbourhood,
-                    gateway?.1)
+                try await serve(backend, in: frame, gateway?.1)
             } catch {
                 try? await blocking { try backend.close() }
                 throw error
@@ -172,22 +179,55 @@ struct Serve: AsyncParsableCommand {
         return .file(path: store, durability)
     }
 
+    /// Where and for whom a backend is served.
+    private struct Frame {
+        let address: Address
+        let web: WebServer.Settings?
+        let limits: Limits
+        let drain: Duration
+        let reloading: Reloading
+        let neighbourhood: Neighbourhood?
+    }
+
     private func serve(
-        _ backend: any ClosableBackend, _ address: Address, _ limits: Limits, _ drain: Duration,
-        _ reloading: Reloading, _ neighbourhood: Neighbourhood?, _ gateway: Gateway?
+        _ backend: any ClosableBackend, in frame: Frame, _ gateway: Gateway?
     ) async throws {
+        let logger = frame.reloading.logger
         let service = Operations.Service(
-            backend: backend, limits: limits, access: reloading.access?.control,
-            health: gateway?.health ?? Health(), logger: reloading.logger)
+            backend: backend, limits: frame.limits, access: frame.reloading.access?.control,
+            health: gateway?.health ?? Health(), logger: logger)
         gateway?.observe(service)
-        let logger = reloading.logger
+        try await Workers.with(frame.limits) { workers in
+            guard let web = frame.web else {
+                return try await serveLines(service, backend, in: frame, workers)
+            }
+            try await serving("web", at: web.address, logger) { listening in
+                WebServer(
+                    service: service, workers: workers, settings: web, tls: frame.reloading.tls,
+                    nodes: frame.neighbourhood?.secret, logger: logger
+                ) { host, port in
+                    Self.warn(Address(host: host, port: port), frame.reloading)
+                    listening(host, port)
+                }
+            } _: {
+                try await serveLines(service, backend, in: frame, workers)
+            }
+        }
+    }
+
+    private func serveLines(
+        _ service: Operations.Service, _ backend: any ClosableBackend, in frame: Frame,
+        _ workers: Workers
+    ) async throws {
+        let logger = frame.reloading.logger
         let server = LineServer(
-            service: service, host: address.host, port: address.port, drainTime: drain,
-            tls: reloading.tls, nodes: neighbourhood?.secret, logger: logger
+            service: service, host: frame.address.host, port: frame.address.port,
+            drainTime: frame.drain, tls: frame.reloading.tls, nodes: frame.neighbourhood?.secret,
+            workers: workers, logger: logger
         ) { host, port in
             let bound = Address(host: host, port: port)
-            Self.warn(bound, reloading)
-            if let (client, peer) = neighbourhood?.addresses(listeningOn: bound) {
+            Self.warn(bound, frame.reloading)
+            if let (client, peer) = frame.neighbourhood?.addresses(listeningOn: bound) {
                 backend.announce(client: client, peer: peer)
             }
             try? Console.write("geobucket ready on \(bound)\n")
@@ -197,14 +237,14 @@ struct Serve: AsyncParsableCommand {
                 services: [
                     .init(
                         service: server, successTerminationBehavior: .gracefullyShutdownGroup),
-                    .init(service: reloading),
+                    .init(service: frame.reloading),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         do {
             try await group.run()
         } catch {
             try? await blocking { service.watches.stop() }
-            throw CommandFailure("cannot listen on \(address): \(reason(of: error))")
+            throw CommandFailure("cannot listen on \(frame.address): \(reason(of: error))")
         }
     }
 
@@ -220,4 +260,8 @@ struct Serve: AsyncParsableCommand {
                 metadata: ["address": "\(bound)"])
         }
     }
+}
+
+extension WebServer.Settings {
+    fileprivate var address: Address { Address(host: host, port: port) }
 }

@@ -15,7 +15,9 @@ struct Settings {
     private static let texts: Set<String> = [
         "listen", "http", "store", "logLevel", "logFormat", "durability", "tokens",
         "jwtKeys", "jwtAudience", "tlsCertificate", "tlsKey", "tlsClientCa", "cache", "reads",
-        "postgresSchema", "clusterToken", "advertise", "advertiseToNodes", "clusterCa",
+        "postgresSchema", "web", "webUrl", "webOrigin", "webAssets", "kiiApp", "kiiKey",
+        "kiiAnonymous", "clusterToken", "advertise",
+        "advertiseToNodes", "clusterCa",
     ]
 
     private static let switches: Set<String> = [

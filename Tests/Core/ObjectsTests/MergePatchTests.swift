@@ -5,10 +5,14 @@ import Testing
 
 /// JSON Merge Patch against the cases of its standard and against a plain copy of its algorithm.
 @Suite struct MergePatchTests {
-    private func merged(_ target: String, _ patch: String) throws -> String {
+    private func merged(
+        _ target: String, _ patch: String, storingNulls: Bool = false
+    ) throws -> String {
         try JSONParser.reading(Array(target.utf8)) { target in
             try JSONParser.reading(Array(patch.utf8)) { patch in
-                String(decoding: MergePatch.apply(patch, to: target), as: UTF8.self)
+                String(
+                    decoding: MergePatch.apply(patch, to: target, storingNulls: storingNulls),
+                    as: UTF8.self)
             }
         }
     }
@@ -59,19 +63,24 @@ import Testing
 
     // MARK: The oracle
 
-    /// The algorithm of section 2, on values.
-    private func apply(_ patch: JSONValue, to target: JSONValue?) -> JSONValue {
+    /// The algorithm of section 2, on values; with `storingNulls` its line about null is left out.
+    private func apply(
+        _ patch: JSONValue, to target: JSONValue?, storingNulls: Bool
+    ) -> JSONValue {
         guard case .object(let changes) = patch else { return patch }
         var members: [JSONValue.Member] = []
         if case .object(let old) = target { members = old }
         for change in changes {
             let position = members.firstIndex { $0.name == change.name }
-            if change.value == .null {
+            if change.value == .null, !storingNulls {
                 if let position { members.remove(at: position) }
             } else if let position {
-                members[position].value = apply(change.value, to: members[position].value)
+                members[position].value = apply(
+                    change.value, to: members[position].value, storingNulls: storingNulls)
             } else {
-                members.append(.init(change.name, apply(change.value, to: nil)))
+                members.append(
+                    .init(
+                        change.name, apply(change.value, to: nil, storingNulls: storingNulls)))
             }
         }
         return .object(members)
@@ -99,10 +108,13 @@ import Testing
         for seed in seeds {
             var random = SplitMix64(seed: seed)
             let (target, patch) = (object(&random), object(&random))
-            let expected = apply(patch, to: target)
-            #expect(
-                try merged(target.text, patch.text) == expected.text,
-                "seed \(seed): \(patch.text) on \(target.text)")
+            for storingNulls in [false, true] {
+                let expected = apply(patch, to: target, storingNulls: storingNulls)
+                #expect(
+                    try merged(target.text, patch.text, storingNulls: storingNulls)
+                        == expected.text,
+                    "seed \(seed): \(patch.text) on \(target.text)")
+            }
         }
     }
 }

@@ -105,7 +105,7 @@ import Testing
                 return "[\(put(object, in: bucket))]"
             case .putMany(_, let objects):
                 return "\(objects.map { put($0, in: bucket) })"
-            case .patch(_, let id, let patch, let version, _, _):
+            case .patch(_, let id, let patch, let version, _, _, _):
                 guard var object = buckets[bucket]?[id.text] else { return "objectNotFound" }
                 if let version, version != object.version { return "versionIsStale" }
                 object.version += 1

@@ -26,6 +26,38 @@ import Testing
         }
     }
 
+    @Test func `A request over HTTP reaches a bucket that another node holds`() async throws {
+        try await TestCluster.with(nodes: 3, copies: 1) { cluster in
+            func call(_ node: Int, _ method: String, _ params: String) async throws -> JSONValue {
+                let port = cluster.webPort(node)
+                let answer = try await onBlockingThreads {
+                    try HTTPAnswer(
+                        port: port, path: "/rpc", method: "POST",
+                        headers: ["Content-Type: application/json"],
+                        body:
+                            #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#)
+                }
+                return try JSONValue(parsing: answer.body)["result"] ?? .null
+            }
+            for node in 0..<3 {
+                for bucket in ["b1", "b2", "b3", "b4"] {
+                    let put = try await call(
+                        node, "object.create", #"{"bucket":"\#(bucket)","object":{"n":1}}"#)
+                    #expect(put["_version"]?.int == 1)
+                }
+            }
+            for node in 0..<3 {
+                for bucket in ["b1", "b2", "b3", "b4"] {
+                    let found = try await call(
+                        node, "bucket.count", #"{"bucket":"\#(bucket)"}"#)
+                    #expect(found["count"]?.int == 3, "\(bucket) at node \(node)")
+                }
+                let list = try await call(node, "bucket.list", "{}")
+                #expect(list["buckets"]?.array?.count == 4)
+            }
+        }
+    }
+
     @Test func `each bucket is on some of the nodes, and every node answers for each`()
         async throws
     {

@@ -27,6 +27,32 @@ import WriteRules
     }
 
     @Test(arguments: [
+        (#"{"a":1,"b":2}"#, #"{"a":null}"#, #"{"a":null,"b":2}"#),
+        (
+            #"{"a":{"b":1,"c":2}}"#, #"{"a":{"b":null},"d":{"e":null}}"#,
+            #"{"a":{"b":null,"c":2},"d":{"e":null}}"#
+        ),
+        (#"{"a":null}"#, #"{"a":{"b":1}}"#, #"{"a":{"b":1}}"#),
+        (#"{"a":1}"#, #"{"_id":null,"_version":9}"#, #"{"a":1}"#),
+    ])
+    func `a patch that stores nulls merges at every level, and removes nothing`(
+        document: String, text: String, expected: String
+    ) throws {
+        let court = Court()
+        _ = try court.result(of: try put("o1", document))
+        let options: PatchOptions = [.storesNulls, .returnsObject]
+        let answer = try court.result(of: patch("o1", text, options: options)).get()
+        guard case .stored(let objects) = answer, let merged = objects.first?.document else {
+            Issue.record("no object came back: \(answer)")
+            return
+        }
+        #expect(String(decoding: merged, as: UTF8.self) == expected)
+        #expect(
+            court.text("o1")?.components(after: #""_version":2"#)?.dropFirst()
+                == expected.dropFirst())
+    }
+
+    @Test(arguments: [
         (#"{"p":{"lat":91}}"#, "INVALID_INPUT_DATA object.p.lat"),
         (#"{"p":{"lon":null}}"#, "INVALID_INPUT_DATA object.p.lon"),
         (#"{"long":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}"#, "OBJECT_TOO_LARGE object"),

@@ -94,11 +94,11 @@ func put(
 
 func patch(
     _ id: String, _ text: String = "{}", ifVersion: Int64? = nil, ifNewer: FieldPath? = nil,
-    expiry: Expiry = .unchanged
+    expiry: Expiry = .unchanged, options: PatchOptions = []
 ) -> Write {
     .patch(
         bucket: shops, id: ObjectID(trusted: id), patch: Array(text.utf8), ifVersion: ifVersion,
-        ifNewer: ifNewer, expiry: expiry)
+        ifNewer: ifNewer, expiry: expiry, options: options)
 }
 
 func delete(_ id: String, ifVersion: Int64? = nil) -> Write {

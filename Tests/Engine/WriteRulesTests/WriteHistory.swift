@@ -67,7 +67,8 @@ struct WriteHistory {
             return .patch(
                 bucket: bucket, id: id, patch: Array(patch().utf8), ifVersion: version,
                 ifNewer: ifNewer(),
-                expiry: random.oneIn(2) ? .unchanged : expires().map { .at($0) } ?? .never)
+                expiry: random.oneIn(2) ? .unchanged : expires().map { .at($0) } ?? .never,
+                options: random.oneIn(3) ? .storesNulls : [])
         case 14..<17:
             let ids = Self.ids.shuffled(using: &random).prefix(random.below(4))
             return .putMany(bucket: bucket, objects: try ids.map { try object($0) })

@@ -129,11 +129,13 @@ struct WriteModel {
                 objects.map {
                     kept($0, in: bucket, at: now) ?? put($0, in: bucket, at: now, newIDs)
                 })
-        case .patch(_, let id, let patch, let version, let ifNewer, let expiry):
+        case .patch(_, let id, let patch, let version, let ifNewer, let expiry, let options):
             let found = find(id, in: bucket, at: now)
             let position = try position(found, isVersion: version, in: bucket)
             let present = buckets[bucket]![position]
-            let document = Self.merge(Self.value(patch), into: present.document)
+            let document = Self.merge(
+                Self.value(patch), into: present.document,
+                removing: !options.contains(.storesNulls))
             try check(document)
             if let ifNewer, !Self.isGreater(ifNewer, document, present.document) {
                 return .stored([Self.answer(present.metadata) + " kept"])
@@ -286,17 +288,23 @@ struct WriteModel {
     }
 
     /// RFC 7396 with members in their places, new ones at the end.
-    private static func merge(_ patch: JSONValue, into target: JSONValue?) -> JSONValue {
+    ///
+    /// - Parameter removing: whether null removes.
+    private static func merge(
+        _ patch: JSONValue, into target: JSONValue?, removing: Bool
+    ) -> JSONValue {
         guard case .object(let changes) = patch else { return patch }
         var members = target?.members ?? []
         for change in changes {
             let position = members.firstIndex { $0.name == change.name }
-            if change.value == .null {
+            if change.value == .null, removing {
                 if let position { members.remove(at: position) }
             } else if let position {
-                members[position].value = merge(change.value, into: members[position].value)
+                members[position].value = merge(
+                    change.value, into: members[position].value, removing: removing)
             } else {
-                members.append(.init(change.name, merge(change.value, into: nil)))
+                members.append(
+                    .init(change.name, merge(change.value, into: nil, removing: removing)))
             }
         }
         return .object(members)

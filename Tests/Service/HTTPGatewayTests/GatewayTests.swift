@@ -1,5 +1,6 @@
 import Objects
 import Operations
+import Runtime
 import TestSupport
 import Testing
 
@@ -44,7 +45,7 @@ import Testing
     func date() async throws {
         #expect(httpDate(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(httpDate(1_709_164_800) == "Thu, 29 Feb 2024 00:00:00 GMT")
-        let head = try await Self.with { try HTTPGet(port: $0, path: "/healthz").head }
+        let head = try await Self.with { try HTTPAnswer(port: $0, path: "/healthz").head }
         #expect(head.contains(/date: ..., \d\d ... \d{4} \d\d:\d\d:\d\d gmt/), "\(head)")
     }
 
@@ -52,7 +53,7 @@ import Testing
     func routes() async throws {
         let health = Health()
         try await Self.with(health: health) { port in
-            func get(_ path: String) throws -> HTTPGet { try HTTPGet(port: port, path: path) }
+            func get(_ path: String) throws -> HTTPAnswer { try HTTPAnswer(port: port, path: path) }
             #expect(try get("/healthz").status == 200)
             #expect(try get("/readyz").status == 503)
             #expect(try get("/readyz").body == "starting\n")
@@ -74,14 +75,14 @@ import Testing
                 for (path, status) in [
                     ("healthz", 405), ("readyz", 405), ("metrics", 405), ("none", 404),
                 ] {
-                    let answer = try HTTPGet(port: port, path: "/" + path, method: method)
+                    let answer = try HTTPAnswer(port: port, path: "/" + path, method: method)
                     #expect(answer.status == status, "\(method) \(path)")
                     #expect(
                         answer.head.contains("allow: get, head") == (status == 405),
                         "\(method) \(path)")
                 }
             }
-            let head = try HTTPGet(port: port, path: "/metrics", method: "HEAD")
+            let head = try HTTPAnswer(port: port, path: "/metrics", method: "HEAD")
             #expect(head.status == 200)
             #expect(head.head.contains("content-length: 20"))
             #expect(head.body == "")
@@ -142,7 +143,7 @@ import Testing
                         try first.send(Self.get)
                         #expect(try Self.answer(first) == Self.alive)
                         for _ in 0..<10 {
-                            #expect(try HTTPGet(port: port, path: "/healthz").status == 200)
+                            #expect(try HTTPAnswer(port: port, path: "/healthz").status == 200)
                         }
                         #expect(try second.line() == nil)
                     }
@@ -155,7 +156,7 @@ import Testing
         try await Self.with { port in
             try RawConnection.with(port: port, count: 300) { _ in
                 for path in ["/healthz", "/readyz", "/metrics"] {
-                    let status = try HTTPGet(port: port, path: path).status
+                    let status = try HTTPAnswer(port: port, path: path).status
                     #expect(status == (path == "/readyz" ? 503 : 200), "\(path)")
                 }
             }

@@ -16,16 +16,16 @@ import Testing
     @Test func `A client that ends its side gets its answers, then the connection is closed`()
         async throws
     {
-        let workers = Workers(limits: Limits())
-        let sent = try Self.sent(workers) { channel, _ in
-            try channel.writeInbound(ByteBuffer(string: Self.ping + Self.ping))
-            #expect(channel.isActive)
-            channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-            Self.takeTurns(channel)
-            #expect(!channel.isActive)
+        let sent = try await Workers.with(Limits()) { workers in
+            try Self.sent(workers) { channel, _ in
+                try channel.writeInbound(ByteBuffer(string: Self.ping + Self.ping))
+                #expect(channel.isActive)
+                channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+                Self.takeTurns(channel)
+                #expect(!channel.isActive)
+            }
         }
         #expect(sent == Self.pong + Self.pong)
-        try await workers.shutdownGracefully()
     }
 
     /// Lets the event loop have its rounds: a slow machine's connection waits for turns.

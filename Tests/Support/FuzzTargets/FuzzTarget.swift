@@ -1,4 +1,5 @@
 import Archives
+import CQL2
 import JSONText
 import LiveQueries
 import Objects
@@ -9,7 +10,8 @@ import WireProtocol
 /// What bytes from outside meet first: each target takes any bytes, must not trap, and holds what is
 /// promised of it. A broken promise is a trap too, which a fuzzer sees.
 public enum FuzzTarget: String, Sendable, CaseIterable {
-    case framer, json, request, query, watch, expression, pageKey, sums, mergePatch, tokens, archive
+    case framer, json, request, query, watch, expression, cql2, pageKey, sums, mergePatch, tokens,
+        archive
 
     public func run(_ bytes: [UInt8]) {
         switch self {
@@ -19,6 +21,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         case .query: Self.query(bytes)
         case .watch: Self.watch(bytes)
         case .expression: Self.expression(bytes)
+        case .cql2: Self.cql2(bytes)
         case .pageKey: PageKeyTarget.run(bytes)
         case .sums: SumsTarget.run(bytes)
         case .mergePatch: Self.mergePatch(bytes)
@@ -159,6 +162,16 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
     private static func expression(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         if let clause = try? FilterExpression.parse(text) { check(clause) }
+    }
+
+    /// What is refused is refused at a place in the text, or right behind it.
+    private static func cql2(_ bytes: [UInt8]) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        do throws(CQL2SyntaxError) {
+            check(try CQL2Filter.clause(text, Limits()))
+        } catch {
+            precondition((1...text.unicodeScalars.count + 1).contains(error.column))
+        }
     }
 
     private static func check(_ clause: Clause) {

@@ -162,6 +162,15 @@ public final class RawConnection {
         return Array(received[taken...])
     }
 
+    /// So many bytes.
+    public func bytes(_ count: Int) throws -> [UInt8] {
+        while received.count - taken < count {
+            guard try receive() else { throw Failure.unterminatedLine("\(count) bytes") }
+        }
+        defer { taken += count }
+        return Array(received[taken..<taken + count])
+    }
+
     /// So many lines.
     public func lines(_ count: Int) throws -> [String] {
         try (0..<count).compactMap { _ in try line() }

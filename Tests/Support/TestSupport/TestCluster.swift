@@ -8,6 +8,7 @@ import Operations
 import QueryServer
 import ReplicatedBackend
 import Synchronization
+import WebServer
 
 /// Nodes that share the buckets, each with a service on a free port, in this process.
 ///
@@ -19,6 +20,7 @@ public final class TestCluster: Sendable {
     private struct Member: Sendable {
         let backend: ReplicatedBackend
         let port: Int
+        let webPort: Int
         let running: Task<Void, any Error>
     }
 
@@ -68,16 +70,33 @@ public final class TestCluster: Sendable {
         configuration.tuning = .untimed
         let backend = try ReplicatedBackend(configuration, limits: limits, logger: logger)
         let (ports, continuation) = AsyncStream<Int>.makeStream()
-        let server = LineServer(
-            service: Operations.Service(backend: backend, limits: limits), host: "127.0.0.1",
-            port: 0, drainTime: .seconds(1), nodes: NodeSecret(token), logger: logger
-        ) { _, port in continuation.yield(port) }
-        let running = Task { try await server.run() }
+        let (webPorts, webContinuation) = AsyncStream<Int>.makeStream()
+        let web = WebServer.Settings(host: "127.0.0.1", port: 0, isLoopbackOnly: true)
+        let service = Operations.Service(backend: backend, limits: limits)
+        let running = Task { [limits] in
+            try await Workers.with(limits) { workers in
+                let server = LineServer(
+                    service: service, host: "127.0.0.1", port: 0, drainTime: .seconds(1),
+                    nodes: NodeSecret(token), workers: workers, logger: logger
+                ) { _, port in continuation.yield(port) }
+                let webServer = WebServer(
+                    service: service, workers: workers, settings: web, nodes: NodeSecret(token),
+                    logger: logger
+                ) { _, port in webContinuation.yield(port) }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await server.run() }
+                    group.addTask { try await webServer.run() }
+                    try await group.waitForAll()
+                }
+            }
+        }
         var iterator = ports.makeAsyncIterator()
         let port = await iterator.next()!
+        var webIterator = webPorts.makeAsyncIterator()
+        let webPort = await webIterator.next()!
         backend.announce(client: "127.0.0.1:\(port)", peer: "127.0.0.1:\(port)")
         members.withLock {
-            $0[number] = Member(backend: backend, port: port, running: running)
+            $0[number] = Member(backend: backend, port: port, webPort: webPort, running: running)
         }
     }
 
@@ -106,6 +125,9 @@ public final class TestCluster: Sendable {
 
     /// The port of a node.
     public func port(_ number: Int) -> Int { members.withLock { $0[number]!.port } }
+
+    /// The port for HTTP of a node.
+    public func webPort(_ number: Int) -> Int { members.withLock { $0[number]!.webPort } }
 
     /// One call at a node, on a connection of its own.
     @discardableResult

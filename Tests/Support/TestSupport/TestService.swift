@@ -9,6 +9,7 @@ import Operations
 import QueryServer
 import Runtime
 import Synchronization
+import WebServer
 
 /// A service in this process, on a store of its own and a free port.
 ///
@@ -18,6 +19,8 @@ import Synchronization
 public struct TestService: Sendable {
     public let backend: any TestedBackend
     public let port: Int
+    /// The port for HTTP; 0 without one.
+    public let webPort: Int
     public let connection: LineConnection
 
     /// Starts a service, connects to it, runs `body`, stops it.
@@ -27,6 +30,7 @@ public struct TestService: Sendable {
     ///   - path: the store; nil takes a fresh one that is removed afterwards.
     ///   - access: who may log in; nil asks nobody.
     ///   - tls: the service's certificate, and how the connection checks it.
+    ///   - web: the service is served over HTTP too, on a free port.
     ///   - rateClock: by which rates are measured, in nanoseconds; nil is the system's.
     ///   - tuning: of the engine and its writer.
     ///   - log: takes what is logged.
@@ -34,7 +38,8 @@ public struct TestService: Sendable {
     public static func with<Result: Sendable>(
         on kind: BackendKind = .usual, path: String? = nil, limits: Limits = Limits(),
         access: AccessControl? = nil,
-        tls: (server: TLSIdentity, client: ClientTLS)? = nil, rateClock: TestClock? = nil,
+        tls: (server: TLSIdentity, client: ClientTLS)? = nil,
+        web: WebServer.Settings? = nil, rateClock: TestClock? = nil,
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), log: LogLines = LogLines(),
         now: @escaping @Sendable () -> Int64 = wallMilliseconds,
         _ body: @escaping @Sendable (TestService) async throws -> Result
@@ -51,21 +56,38 @@ public struct TestService: Sendable {
             let service = Operations.Service(
                 backend: backend, limits: limits, access: access, clock: clock, logger: logger)
             let (ports, continuation) = AsyncStream<Int>.makeStream()
-            let server = LineServer(
-                service: service, host: "127.0.0.1", port: 0, drainTime: .seconds(5),
-                tls: tls?.server, logger: logger
-            ) { _, port in continuation.yield(port) }
-            return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await server.run() }
-                var iterator = ports.makeAsyncIterator()
-                let port = await iterator.next()!
-                let result = try await LineConnection.with(
-                    host: "127.0.0.1", port: port, tls: tls?.client
-                ) {
-                    try await body(TestService(backend: backend, port: port, connection: $0))
+            return try await Workers.with(limits) { workers in
+                let server = LineServer(
+                    service: service, host: "127.0.0.1", port: 0, drainTime: .seconds(5),
+                    tls: tls?.server, workers: workers, logger: logger
+                ) { _, port in continuation.yield(port) }
+                let (webPorts, webContinuation) = AsyncStream<Int>.makeStream()
+                return try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await server.run() }
+                    var iterator = ports.makeAsyncIterator()
+                    let port = await iterator.next()!
+                    var webPort = 0
+                    if let web {
+                        let server = WebServer(
+                            service: service, workers: workers, settings: web, tls: tls?.server,
+                            logger: logger
+                        ) { _, port in webContinuation.yield(port) }
+                        group.addTask { try await server.run() }
+                        var iterator = webPorts.makeAsyncIterator()
+                        webPort = await iterator.next()!
+                    }
+                    let ports = (port, webPort)
+                    let result = try await LineConnection.with(
+                        host: "127.0.0.1", port: port, tls: tls?.client
+                    ) {
+                        try await body(
+                            TestService(
+                                backend: backend, port: ports.0, webPort: ports.1, connection: $0))
+                    }
+                    group.cancelAll()
+                    try await group.waitForAll()
+                    return result
                 }
-                group.cancelAll()
-                return result
             }
         }
     }

@@ -5,4 +5,7 @@
 // Calls of malloc, calloc, realloc and their aligned kin since the program began.
 unsigned long long gb_allocations(void);
 
+// The bytes that are allocated now, as malloc counts them.
+unsigned long long gb_allocated_bytes(void);
+
 #endif

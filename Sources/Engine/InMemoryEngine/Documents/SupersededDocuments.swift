@@ -46,6 +46,23 @@ final class SupersededDocuments: Sendable {
         link.withLock { $0.next = next }
     }
 
+    /// A document that this step or one of the next few superseded one by one, for those who need
+    /// not know.
+    ///
+    /// - Complexity: some look-ups in memory, however long the chain is.
+    func document(supersededNext change: ChangeNumber) -> [UInt8]? {
+        var current = self
+        for _ in 0..<Self.fewSteps {
+            let (found, next) = current.link.withLock { ($0.documents[change], $0.next) }
+            if let found { return found }
+            guard let next else { return nil }
+            current = next
+        }
+        return nil
+    }
+
+    private static let fewSteps = 16
+
     /// A document that this step or a later one superseded.
     func document(
         creation: ChangeNumber, change: ChangeNumber

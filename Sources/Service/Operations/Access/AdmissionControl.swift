@@ -34,7 +34,9 @@ final class AdmissionControl: Sendable {
         let grant = caller.isPassedOn ? caller.grant : renewedGrant(of: caller)
         if !caller.isPassedOn { try checkRate(grant, caller) }
         if operation == .open { return }
-        if access != nil {
+        if grant == nil, let anonymous = caller.anonymous {
+            try anonymous.check(operation)
+        } else if access != nil {
             try Self.present(grant).check(operation)
         }
         if case .write = operation { try checkQueue() }
@@ -42,7 +44,7 @@ final class AdmissionControl: Sendable {
 
     private static func present(_ grant: Grant?) throws(ServiceFailure) -> Grant {
         guard let grant else {
-            throw ServiceFailure(.unauthorized, "log in first, with auth.login")
+            throw .noLogin
         }
         return grant
     }
@@ -51,9 +53,14 @@ final class AdmissionControl: Sendable {
     ///
     /// - Throws: `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.
     func permit(reading buckets: [BucketName], _ caller: Caller) throws(ServiceFailure) {
+        let grant = renewedGrant(of: caller)
+        if grant == nil, let anonymous = caller.anonymous {
+            for bucket in buckets { try anonymous.check(.read(bucket)) }
+            return
+        }
         guard access != nil else { return }
-        let grant = try Self.present(renewedGrant(of: caller))
-        guard let bucket = buckets.first(where: { !grant.reaches($0) }) else { return }
+        let present = try Self.present(grant)
+        guard let bucket = buckets.first(where: { !present.reaches($0) }) else { return }
         throw ServiceFailure(
             .notAllowed, "the bucket \(quoted(bucket.text)) is not within your reach")
     }

@@ -9,6 +9,10 @@ extension Caller {
     public func writePassedOn(to writer: inout JSONWriter) {
         writer.raw("{\"address\":")
         writer.string(address)
+        if let anonymous {
+            writer.key("anonymous")
+            writer.string(anonymous.rawValue)
+        }
         if let grant {
             writer.key("principal")
             writer.string(grant.principal)
@@ -34,7 +38,10 @@ extension Caller {
         }
         defer { withExtendedLifetime(parser) {} }
         guard let principal = view["principal"]?.string else {
-            self.init(passedOnWith: nil, address: address)
+            let anonymous = view["anonymous"]?.string
+            let access = anonymous.flatMap(AnonymousAccess.init)
+            if anonymous != nil, access == nil { return nil }
+            self.init(passedOnWith: nil, address: address, anonymous: access)
             return
         }
         func strings(_ value: JSONView?) -> Set<String>? {

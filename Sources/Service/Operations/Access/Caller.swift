@@ -10,13 +10,18 @@ public final class Caller: Sendable {
     public let watches = CallerWatches()
     /// Whether another node has admitted the caller's requests, and passes them on.
     public let isPassedOn: Bool
+    /// What the caller may do without a login; nil where the service decides that for all.
+    public let anonymous: AnonymousAccess?
     private let passedOnGrant: Grant?
     private let state = Mutex<AccessControl.Login?>(nil)
     private let remoteExport = Mutex<String?>(nil)
 
     /// A caller who has not logged in.
-    public init(address: String) {
-        self.address = address
+    ///
+    /// - Parameter anonymous: what the caller may do without a login; nil for nothing if the
+    ///   service has tokens, and everything if it has none.
+    public init(address: String, anonymous: AnonymousAccess? = nil) {
+        (self.address, self.anonymous) = (address, anonymous)
         isPassedOn = false
         passedOnGrant = nil
     }
@@ -24,8 +29,8 @@ public final class Caller: Sendable {
     /// A caller of another node.
     ///
     /// - Parameter grant: what the login there permits; nil without one.
-    init(passedOnWith grant: Grant?, address: String) {
-        self.address = address
+    init(passedOnWith grant: Grant?, address: String, anonymous: AnonymousAccess? = nil) {
+        (self.address, self.anonymous) = (address, anonymous)
         isPassedOn = true
         passedOnGrant = grant
     }
@@ -35,6 +40,9 @@ public final class Caller: Sendable {
         get { remoteExport.withLock { $0 } }
         set { remoteExport.withLock { $0 = newValue } }
     }
+
+    /// Takes over the login of another caller.
+    public func shareLogin(of other: Caller) { login = other.login }
 
     var login: AccessControl.Login? {
         get { state.withLock { $0 } }

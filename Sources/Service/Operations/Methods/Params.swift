@@ -1,3 +1,4 @@
+import Backend
 import JSONText
 import LiveQueries
 import Objects
@@ -73,6 +74,27 @@ struct Params {
     mutating func document() throws(ServiceFailure) -> WrittenDocument {
         try WrittenDocument(
             try members.required("object", "a JSON object"), at: "object", limits: limits)
+    }
+
+    /// The type of an object that is created; nil if it has none.
+    mutating func dataType() throws(ServiceFailure) -> String? {
+        let dataType = try members.optionalString("dataType")
+        let most = limits.dataTypeBytes
+        if let dataType, !(1...most).contains(dataType.utf8.count) {
+            throw failure("dataType", "expected 1 to \(most) bytes")
+        }
+        return dataType
+    }
+
+    mutating func patchOptions() throws(ServiceFailure) -> PatchOptions {
+        var options: PatchOptions = []
+        if try bool("storeNulls") { options.insert(.storesNulls) }
+        if try bool("returnObject") { options.insert(.returnsObject) }
+        // Answers are remembered without objects.
+        if options.contains(.returnsObject), members.optional("requestKey") != nil {
+            throw failure("returnObject", "it contradicts \"requestKey\"")
+        }
+        return options
     }
 
     mutating func version() throws(ServiceFailure) -> Int64? {

@@ -7,13 +7,8 @@ extension Write {
     static func create(_ params: inout Params) throws(ServiceFailure) -> Write {
         let bucket = try params.bucket()
         let document = try params.document()
-        let dataType = try params.optionalString("dataType")
-        let most = params.limits.dataTypeBytes
-        if let dataType, !(1...most).contains(dataType.utf8.count) {
-            throw params.failure("dataType", "expected 1 to \(most) bytes")
-        }
         let object = PutObject(
-            id: nil, document: document, dataType: dataType,
+            id: nil, document: document, dataType: try params.dataType(),
             expires: try params.expiry().applied(to: nil))
         return .put(bucket: bucket, object: object, condition: .none)
     }
@@ -27,8 +22,8 @@ extension Write {
             throw params.failure("ifAbsent", "it contradicts \"ifVersion\"")
         }
         let object = PutObject(
-            id: id, document: document, expires: try params.expiry().applied(to: nil),
-            ifNewer: try params.ifNewer())
+            id: id, document: document, dataType: try params.dataType(),
+            expires: try params.expiry().applied(to: nil), ifNewer: try params.ifNewer())
         return .put(
             bucket: bucket, object: object,
             condition: ifAbsent ? .absent : version.map(WriteCondition.version) ?? .none)
@@ -40,7 +35,8 @@ extension Write {
         try MergePatch.check(patch, at: "object")
         return .patch(
             bucket: bucket, id: id, patch: Array(patch.text), ifVersion: try params.version(),
-            ifNewer: try params.ifNewer(), expiry: try params.expiry())
+            ifNewer: try params.ifNewer(), expiry: try params.expiry(),
+            options: try params.patchOptions())
     }
 
     static func putMany(_ params: inout Params) throws(ServiceFailure) -> Write {

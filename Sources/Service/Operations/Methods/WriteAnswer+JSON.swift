@@ -26,7 +26,12 @@ extension WriteAnswer {
         case (_, .stored(let stored)):
             if let kept = stored.first, !kept.isWritten { return kept.writeVersion(to: &writer) }
             writer.byte(UInt8(ascii: "{"))
-            for object in stored { object.metadata.write(to: &writer) }
+            for object in stored {
+                object.metadata.write(to: &writer)
+                guard let document = object.document else { continue }
+                writer.key("object")
+                writer.raw(object.metadata.document(around: document))
+            }
             writer.byte(UInt8(ascii: "}"))
         case (.delete, .deleted): writer.raw("{}")
         case (_, .deleted(let count)):

@@ -9,7 +9,7 @@ import Runtime
 ///
 /// `@unchecked Sendable`: every member is used on the event loop only.
 final class Errand: @unchecked Sendable {
-    enum End {
+    enum End: Sendable {
         /// This node holds the bucket by now.
         case here
         /// The text that the client gets, and the id of the node that gave it.

@@ -31,6 +31,7 @@ final class Generator: LoadConnection.Owner {
     private(set) var timeline: Timeline
     private(set) var reconnects = 0
     private var delays = EventDelays()
+    private var hasWatches = false
 
     /// The pause before the first attempt to reconnect, in milliseconds. Each further pause is up
     /// to twice as long, with at most `mostDoublings` doublings.
@@ -53,6 +54,7 @@ final class Generator: LoadConnection.Owner {
     /// started.
     func connect(watches: Int = 0) -> EventLoopFuture<Void> {
         let ready = loop.makePromise(of: Void.self)
+        hasWatches = hasWatches || watches > 0
         let starts = (0..<watches).map { _ in maker.start() }
         let connection = NIOLoopBound(
             LoadConnection(owner: self, token: target.token, starts: starts, ready: ready),
@@ -255,7 +257,7 @@ final class Generator: LoadConnection.Owner {
     private func finish() {
         record.end = Clocks.monotonic
         record.watching.delays = delays.takeDelays()
-        record.hasWatches = connections.values.contains { !$0.watches.isEmpty }
+        record.hasWatches = hasWatches
         record.threadCPU = Clocks.threadCPU - record.threadCPU
         schedule = nil
         cut?.cancel()

@@ -1,13 +1,17 @@
 import Glibc
 
-/// One request over a connection of its own, blocking.
-public struct HTTPGet: Sendable {
+/// The answer to one request over a connection of its own, which blocks.
+public struct HTTPAnswer: Sendable {
     public let status: Int
+    /// The status and the fields, in lower case unless it was asked for as it came.
     public let head: String
     public let body: String
 
     /// - Throws: `Failure` when nobody listens there or the answer is no HTTP.
-    public init(port: Int, path: String, method: String = "GET") throws {
+    public init(
+        port: Int, path: String, method: String = "GET", headers: [String] = [],
+        body: String? = nil, keepsCase: Bool = false
+    ) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
@@ -20,7 +24,10 @@ public struct HTTPGet: Sendable {
             }
         }
         guard connected == 0 else { throw Failure("nobody listens at port \(port)") }
-        let request = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        var lines = ["\(method) \(path) HTTP/1.1", "Connection: close"] + headers
+        if !headers.contains(where: { $0.hasPrefix("Host:") }) { lines.append("Host: localhost") }
+        if let body { lines.append("Content-Length: \(body.utf8.count)") }
+        let request = lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")
         _ = Array(request.utf8).withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -34,8 +41,15 @@ public struct HTTPGet: Sendable {
             let status = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
         else { throw Failure("no HTTP: \(text.prefix(80))") }
         self.status = status
-        head = String(text[..<end.lowerBound]).lowercased()
-        body = String(text[end.upperBound...])
+        let head = String(text[..<end.lowerBound])
+        self.head = keepsCase ? head : head.lowercased()
+        self.body = String(text[end.upperBound...])
+    }
+
+    /// The value of a field as it is in `head`; nil without it.
+    public func field(_ name: String) -> String? {
+        head.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name + ": ") }
+            .map { String($0.dropFirst(name.utf8.count + 2)) }
     }
 
     public struct Failure: Error, CustomStringConvertible {

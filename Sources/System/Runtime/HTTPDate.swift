@@ -5,7 +5,7 @@ import Glibc
 ///     httpDate(784_111_777)       // "Sun, 06 Nov 1994 08:49:37 GMT"
 ///
 /// - Parameter seconds: since 1970.
-func httpDate(_ seconds: Int64) -> String {
+package func httpDate(_ seconds: Int64) -> String {
     var (time, parts) = (time_t(seconds), tm())
     gmtime_r(&time, &parts)
     // The names are English, since the program sets no locale.

@@ -1,0 +1,166 @@
+import JSONText
+import Objects
+import Operations
+import QueryLanguage
+import Synchronization
+import WebExchange
+import Wire
+
+/// What was known of buckets a moment ago, so that one page of features after the other does not
+/// survey the bucket anew.
+///
+/// An entry is only for callers with the very permissions of the one whose request made it. Every
+/// request that uses it also reads the bucket, with the permissions that hold then.
+final class Catalog: Sendable {
+    /// The geo fields by name, and the survey of all fields.
+    struct Entry: Sendable {
+        let geoFields: [String]
+        let fields: [CollectionShape.Field]
+        fileprivate let grant: Grant?
+        fileprivate let time: Int64
+    }
+
+    /// For so long an entry may be used.
+    static let milliseconds = 5_000
+    /// So many buckets are known at once; above it all are forgotten.
+    private static let maximumCount = 1_000
+
+    private let entries = Mutex<[BucketName: Entry]>([:])
+
+    /// What is known of a bucket; nil if nothing is, or nothing recent.
+    func entry(of bucket: BucketName, for grant: Grant?, at time: Int64) -> Entry? {
+        guard let entry = entries.withLock({ $0[bucket] }), entry.grant == grant,
+            (entry.time...entry.time + Int64(Self.milliseconds)).contains(time)
+        else { return nil }
+        return entry
+    }
+
+    func keep(_ entry: Entry, of bucket: BucketName) {
+        entries.withLock {
+            if $0.count >= Self.maximumCount { $0.removeAll() }
+            $0[bucket] = entry
+        }
+    }
+}
+
+extension FeatureExchange {
+    /// The collection that the path names.
+    func collectionName() throws(WebFailure) -> CollectionName {
+        do throws(WebFailure) {
+            return try CollectionName(arguments["collectionId"] ?? "")
+        } catch {
+            throw Self.noSuchCollection
+        }
+    }
+
+    static let noSuchCollection = WebFailure(
+        .notFound, "BUCKET_NOT_FOUND", "there is no such collection")
+
+    /// The collection's objects as they are now, or with `isRecent` as they were a moment ago.
+    func shape(
+        of collection: CollectionName, isRecent: Bool = false
+    ) async throws(WebFailure) -> CollectionShape {
+        let bucket = collection.bucket
+        if isRecent, let known = site.catalog.entry(of: bucket, for: caller.grant, at: site.now()),
+            let field = try? Self.geoField(of: collection, among: known.geoFields)
+        {
+            return CollectionShape(geoField: field, fields: known.fields)
+        }
+        let geoFields = try await geoFields(of: bucket)
+        let field = try Self.geoField(of: collection, among: geoFields)
+        let fields = try await fields(of: bucket)
+        site.catalog.keep(
+            Catalog.Entry(
+                geoFields: geoFields, fields: fields, grant: caller.grant, time: site.now()),
+            of: bucket)
+        return CollectionShape(geoField: field, fields: fields)
+    }
+
+    static func geoField(
+        of collection: CollectionName, among fields: [String]
+    ) throws(WebFailure) -> FieldPath {
+        guard let first = fields.first else { throw noSuchCollection }
+        guard let field = collection.field else { return FieldPath(first) }
+        guard fields.contains(where: { $0.utf8.elementsEqual(field.utf8) }) else {
+            throw noSuchCollection
+        }
+        return field
+    }
+
+    /// The geo fields of a bucket by name; none of one that does not exist.
+    func geoFields(of bucket: BucketName) async throws(WebFailure) -> [String] {
+        var key = bucket.precedingKey
+        repeat {
+            let page = try await buckets(of: bucket.scope, after: key)
+            if let found = page.buckets.first(where: { $0.name == bucket }) {
+                return found.geoFields
+            }
+            key = page.next
+            if let last = page.buckets.last, bucket < last.name { return [] }
+        } while key != nil
+        return []
+    }
+
+    /// A page of the buckets of a scope, by name.
+    func buckets(
+        of scope: BucketScope, after key: String?
+    ) async throws(WebFailure) -> (buckets: [ListedBucket], next: String?) {
+        let answer = try await call(.listBuckets) { writer in
+            writer.raw("{")
+            if scope != .application {
+                writer.key("scope")
+                writer.string(scope.text)
+            }
+            if let key {
+                writer.key("paginationKey")
+                writer.string(key)
+            }
+            writer.raw("}")
+        }
+        return try reading(answer) { view in
+            let listed = (view["buckets"].map { Array($0.elements) } ?? []).map(ListedBucket.init)
+            return (listed, view["nextPaginationKey"]?.string)
+        }
+    }
+
+    private func fields(
+        of bucket: BucketName
+    ) async throws(WebFailure) -> [CollectionShape.Field] {
+        let answer = try await call(.fields) { writer in
+            writer.raw("{")
+            writer.key("bucket")
+            writer.string(bucket.text)
+            writer.raw("}")
+        }
+        return try reading(answer) { view in
+            (view["fields"].map { Array($0.elements) } ?? []).map { field in
+                let types = field["types"].map { Array($0.members) } ?? []
+                return CollectionShape.Field(
+                    path: field["field"]?.string ?? "",
+                    types: types.compactMap {
+                        FieldType(rawValue: String(decoding: $0.name, as: UTF8.self))
+                    })
+            }
+        }
+    }
+}
+
+/// A bucket in the list of buckets.
+struct ListedBucket: Sendable {
+    let name: BucketName
+    let geoFields: [String]
+
+    init(_ view: JSONView) {
+        name = BucketName(trusted: view["bucket"]?.string ?? "")
+        geoFields = (view["geoFields"].map { Array($0.elements) } ?? []).compactMap(\.string)
+    }
+}
+
+extension BucketName {
+    /// A page key behind which this bucket is among the first: its name without the last character.
+    fileprivate var precedingKey: String? {
+        let shorter = String(text.dropLast())
+        guard let name = try? BucketName(shorter), name.scope == scope else { return nil }
+        return shorter
+    }
+}

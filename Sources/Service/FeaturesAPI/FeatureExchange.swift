@@ -1,0 +1,149 @@
+import HTTPTypes
+import JSONText
+import Objects
+import Operations
+import Synchronization
+import WebExchange
+import Wire
+
+/// One request with its route and its caller.
+struct FeatureExchange: Sendable {
+    let site: FeaturesSite
+    let request: WebRequest
+    let caller: Caller
+    let route: Route
+    /// What stands in the path's places: `collectionId`, `featureId`.
+    let arguments: [String: String]
+    private let patience = Patience()
+
+    init(
+        site: FeaturesSite, request: WebRequest, caller: Caller, route: Route,
+        arguments: [String: String]
+    ) {
+        (self.site, self.request, self.caller) = (site, request, caller)
+        (self.route, self.arguments) = (route, arguments)
+    }
+
+    /// The address of a path below `/ogc`.
+    func address(_ path: String = "") -> String { request.base + "/ogc" + path }
+
+    /// The address of a collection, or of a path below it.
+    func address(of collection: CollectionName, _ path: String = "") -> String {
+        address("/collections/\(percentEncoded(collection.text))\(path)")
+    }
+
+    /// The address of this request, with a parameter set to another value.
+    func ownAddress(with parameter: (name: String, value: String)? = nil) -> String {
+        var query = request.query
+        if let parameter {
+            query.removeAll { $0.name == parameter.name }
+            query.append(parameter)
+        }
+        let path = request.path.filter { !$0.isEmpty }.map { "/" + percentEncoded($0) }.joined()
+        let text = query.map { "\(percentEncoded($0.name))=\(percentEncoded($0.value))" }
+        return request.base + path + (text.isEmpty ? "" : "?" + text.joined(separator: "&"))
+    }
+
+    /// Refuses parameters that the route does not take, and those that are given twice.
+    func checkParameters() throws(WebFailure) {
+        var seen: Set<String> = []
+        for (name, _) in request.query {
+            guard seen.insert(name).inserted else {
+                throw .invalid("the parameter is given twice", at: shortened(name))
+            }
+            guard route.takesProperties || route.parameters.contains(where: { $0.name == name })
+            else { throw Self.unknownParameter(name) }
+        }
+    }
+
+    static func unknownParameter(_ name: String) -> WebFailure {
+        .invalid("there is no parameter \(quoted(name))", at: shortened(name))
+    }
+
+    /// Calls a method of the protocol.
+    ///
+    /// The first call of a request may be refused because there were too many. Later ones wait until
+    /// they may be repeated, since half of an answer is of no use.
+    ///
+    /// - Parameter params: writes the params, with their braces.
+    func call(
+        _ method: MethodName, _ params: (inout JSONWriter) -> Void
+    ) async throws(WebFailure) -> [UInt8] {
+        var writer = JSONWriter()
+        params(&writer)
+        let text = writer.bytes
+        let mayWait = patience.begins()
+        for _ in 0..<Patience.attempts {
+            do throws(RPCFailure) {
+                return try await site.operations.call(method, text, from: caller)
+            } catch {
+                guard mayWait, error.errorCode == ServiceFailure.Reason.tooManyRequests.rawValue,
+                    let milliseconds = error.retryAfterMilliseconds,
+                    (try? await Task.sleep(for: .milliseconds(milliseconds))) != nil
+                else { throw WebFailure(error) }
+            }
+        }
+        throw WebFailure(ServiceFailure(.tooManyRequests, "too many requests"))
+    }
+
+    /// Reads the JSON that a method answered.
+    func reading<Result>(
+        _ answer: [UInt8], _ body: (JSONView) -> Result
+    ) throws(WebFailure) -> Result {
+        do {
+            return try JSONParser.reading(answer, body)
+        } catch {
+            throw WebFailure(
+                .internalServerError, ServiceFailure.Reason.undefined.rawValue,
+                "the service's own answer cannot be read")
+        }
+    }
+
+    /// Whether the client asks for plain JSON, and for no other type of it by name.
+    func asksForPlainJSON(insteadOf type: String) -> Bool {
+        let accept = (request.headers[.accept] ?? "").lowercased()
+        return accept.contains("application/json") && !accept.contains(type)
+            && !accept.contains("*/*")
+    }
+}
+
+/// Whether the calls of a request may wait for their turn.
+private final class Patience: Sendable {
+    /// So often a call is tried.
+    static let attempts = 20
+    private let hasBegun = Atomic(false)
+
+    /// Notes a call; whether it is a later one.
+    func begins() -> Bool { hasBegun.exchange(true, ordering: .relaxed) }
+}
+
+/// Text as a part of a path or a query: RFC 3986's unreserved characters stand for themselves, and
+/// what else is clear in both.
+func percentEncoded(_ text: String) -> String {
+    var result = ""
+    for unit in text.utf8 {
+        switch unit {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "@"), UInt8(ascii: ","),
+            UInt8(ascii: ":"):
+            result.unicodeScalars.append(Unicode.Scalar(unit))
+        default:
+            let digits = String(unit, radix: 16, uppercase: true)
+            result += digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
+        }
+    }
+    return result
+}
+
+extension JSONValue {
+    /// A link of OGC API's documents.
+    static func link(_ relation: String, _ type: String, _ title: String, _ address: String)
+        -> JSONValue
+    {
+        .object([
+            "href": .string(address), "rel": .string(relation), "type": .string(type),
+            "title": .string(title),
+        ])
+    }
+}

@@ -1,0 +1,211 @@
+import CQL2
+import HTTPTypes
+import JSONText
+import Objects
+import QueryLanguage
+import WebExchange
+import Wire
+
+/// The features of a collection, and each by itself.
+extension FeatureExchange {
+    func items() async throws(WebFailure) -> WebAnswer {
+        let name = try collectionName()
+        var shape = try await shape(of: name, isRecent: true)
+        let limits = site.operations.limits
+        if request.query.contains(where: { parameter in
+            !QueryParameter.ofItems.contains { $0.name == parameter.name }
+                && !shape.isQueryable(parameter.name)
+        }) {
+            // Perhaps some object has had the field since.
+            shape = try await self.shape(of: name)
+        }
+        let query = try ItemsQuery(request, shape, limits)
+        let pages = FeaturePages(exchange: self, name: name, shape: shape, query: query)
+        let first = try await pages.page(after: query.key, atMost: query.limit)
+        // The number of what is returned is that of what matches if it begins and ends here.
+        let isWhole = query.key == nil && first.nextKey == nil
+        let matched = isWhole ? first.count : try await pages.matched()
+        let isPlain = asksForPlainJSON(insteadOf: MediaType.geoJSON)
+        var answer = WebAnswer(isPlain ? MediaType.json : MediaType.geoJSON, [])
+        if first.nextKey == nil || first.count >= query.limit {
+            var writer = JSONWriter(reserving: first.features.count + 2_000)
+            writer.raw(FeaturePages.head)
+            writer.raw(first.features)
+            pages.writeTail(
+                returned: first.count, matched: matched, nextKey: first.nextKey, to: &writer)
+            answer.body = .whole(writer.bytes)
+        } else {
+            answer.body = .streamed { try await pages.write(from: first, matched: matched, to: $0) }
+        }
+        return answer
+    }
+
+    func item() async throws(WebFailure) -> WebAnswer {
+        let name = try collectionName()
+        let shape = try await shape(of: name, isRecent: true)
+        let id: ObjectID
+        do throws(ServiceFailure) {
+            id = try ObjectID(arguments["featureId"] ?? "", at: "featureId")
+        } catch {
+            throw Self.noSuchFeature
+        }
+        let object = try await call(.get) { writer in
+            writer.raw("{")
+            writer.key("bucket")
+            writer.string(name.bucket.text)
+            writer.key("id")
+            writer.string(id.text)
+            writer.raw("}")
+        }
+        let links = JSONValue.array([
+            .link("self", MediaType.geoJSON, "This feature", ownAddress()),
+            .link("collection", MediaType.json, "The collection", address(of: name)),
+        ])
+        let feature = try reading(object) { view -> [UInt8]? in
+            let value = shape.geoField.value(in: view)
+            guard let value, !GeoPoint.coordinates(of: value).isEmpty else { return nil }
+            var writer = JSONWriter(reserving: object.count + 1_000)
+            var features = FeatureWriter(pointField: shape.geoField, names: shape.names)
+            features.write(unclosed: view, to: &writer)
+            writer.key("links")
+            links.write(to: &writer)
+            writer.raw("}")
+            return writer.bytes
+        }
+        guard let feature else { throw Self.noSuchFeature }
+        let isPlain = asksForPlainJSON(insteadOf: MediaType.geoJSON)
+        return WebAnswer(isPlain ? MediaType.json : MediaType.geoJSON, feature)
+    }
+
+    private static let noSuchFeature = WebFailure(
+        .notFound, "OBJECT_NOT_FOUND", "there is no such feature")
+}
+
+/// The pages of the protocol that one answer's features come from.
+struct FeaturePages: Sendable {
+    let exchange: FeatureExchange
+    let name: CollectionName
+    let shape: CollectionShape
+    let query: ItemsQuery
+
+    /// Some features, ready to be sent.
+    struct Page: Sendable {
+        /// Each on a line, with commas between them.
+        var features: [UInt8]
+        var count: Int
+        /// Where the next page begins; nil at the end of what matches.
+        var nextKey: String?
+    }
+
+    static let head: StaticString = "{\"type\":\"FeatureCollection\",\"features\":["
+
+    func page(after key: String?, atMost limit: Int) async throws(WebFailure) -> Page {
+        let answer = try await ask(.query) { writer in
+            writer.key("bestEffortLimit")
+            writer.integer(min(limit, exchange.site.operations.limits.pageObjects))
+            if let key {
+                writer.key("paginationKey")
+                writer.string(key)
+            }
+        }
+        return try exchange.reading(answer) { view in
+            var writer = JSONWriter(reserving: answer.count + answer.count / 2)
+            var features = FeatureWriter(pointField: shape.geoField, names: shape.names)
+            var count = 0
+            if let results = view["results"] {
+                for object in results.elements {
+                    writer.raw(count == 0 ? "\n" : ",\n")
+                    features.write(unclosed: object, to: &writer)
+                    writer.raw("}")
+                    count += 1
+                }
+            }
+            return Page(
+                features: writer.bytes, count: count, nextKey: view["nextPaginationKey"]?.string)
+        }
+    }
+
+    /// How many features match.
+    func matched() async throws(WebFailure) -> Int {
+        let answer = try await ask(.count) { _ in }
+        return try exchange.reading(answer) { $0["count"]?.number?.exactInt ?? 0 }
+    }
+
+    /// Writes an answer that begins with a page, and holds one page at a time.
+    func write(from first: Page, matched: Int, to sink: any WebBodyWriter) async throws {
+        var page = first
+        var returned = page.count
+        try await sink.write(Array("\(Self.head)".utf8) + page.features)
+        while let key = page.nextKey, returned < query.limit {
+            page = try await self.page(after: key, atMost: query.limit - returned)
+            returned += page.count
+            try await sink.write([UInt8(ascii: ",")] + page.features)
+        }
+        var writer = JSONWriter()
+        writeTail(returned: returned, matched: matched, nextKey: page.nextKey, to: &writer)
+        try await sink.write(writer.bytes)
+    }
+
+    /// Everything behind the features.
+    ///
+    /// - Parameter matched: what was counted before; writes in the meantime may have added to it.
+    func writeTail(
+        returned: Int, matched: Int, nextKey: String?, to writer: inout JSONWriter
+    ) {
+        let isWhole = query.key == nil && nextKey == nil
+        writer.raw("\n]")
+        writer.key("numberMatched")
+        writer.integer(isWhole ? returned : max(matched, returned + (nextKey == nil ? 0 : 1)))
+        writer.key("numberReturned")
+        writer.integer(returned)
+        writer.key("timeStamp")
+        writer.string(TimeSpan.text(ofMillisecond: exchange.site.now()))
+        writer.key("links")
+        JSONValue.array(links(nextKey)).write(to: &writer)
+        writer.raw("}")
+    }
+
+    private func links(_ nextKey: String?) -> [JSONValue] {
+        let own = exchange.ownAddress()
+        var links: [JSONValue] = [
+            .link("self", MediaType.geoJSON, "This page", own),
+            .link("alternate", MediaType.json, "This page as plain JSON", own),
+        ]
+        if let nextKey {
+            let next = exchange.ownAddress(with: ("key", nextKey))
+            links.append(.link("next", MediaType.geoJSON, "The next page", next))
+        }
+        links.append(
+            .link(
+                "collection", MediaType.json, "The collection", exchange.address(of: name)))
+        return links
+    }
+
+    private func ask(
+        _ method: MethodName, _ more: (inout JSONWriter) -> Void
+    ) async throws(WebFailure) -> [UInt8] {
+        do throws(WebFailure) {
+            return try await exchange.call(method) { writer in
+                writer.raw("{")
+                writer.key("bucket")
+                writer.string(name.bucket.text)
+                writer.key("bucketQuery")
+                writer.raw("{\"clause\":")
+                query.clause.write(to: &writer)
+                writer.raw("}")
+                more(&writer)
+                writer.raw("}")
+            }
+        } catch {
+            // What is at fault in the request's own words.
+            var failure = error
+            if let path = failure.path, exchange.request["filter"] != nil,
+                path.hasPrefix("bucketQuery")
+            {
+                failure.path = "filter"
+            }
+            if failure.path == "paginationKey" { failure.path = "key" }
+            throw failure
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import CQL2
+import Geodesy
+import JSONText
+import Objects
+import QueryLanguage
+import WebExchange
+
+/// What a request for features asks for.
+struct ItemsQuery: Sendable {
+    static let usualLimit = 100
+    static let maximumLimit = 10_000
+    /// By one grammar: GDAL 3.6 knows the draft's name.
+    static let filterLanguages = ["cql2-text", "cql-text"]
+    static let crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84"
+
+    let clause: Clause
+    let limit: Int
+    let key: String?
+
+    /// - Parameter shape: the collection; its properties are parameters too.
+    /// - Throws: 400 for the first parameter at fault.
+    init(
+        _ request: WebRequest, _ shape: CollectionShape, _ limits: Limits
+    ) throws(WebFailure) {
+        limit = try request["limit"].map(Self.limit) ?? Self.usualLimit
+        key = request["key"]
+        let box = try request["bbox"].map { text throws(WebFailure) in try BoxParameter(text).box }
+        // Every place lies in the world's box, and what has none is unknown there.
+        var clauses = [Clause.geo(GeoClause(shape.geoField, .box(box ?? .world)))]
+        if let text = request["datetime"] { clauses += try Self.time(text) }
+        if let language = request["filter-lang"], !Self.filterLanguages.contains(language) {
+            throw .invalid(
+                "the language of filters is \(Self.filterLanguages.joined(separator: " or "))",
+                at: "filter-lang")
+        }
+        if let system = request["filter-crs"], system != Self.crs84 {
+            throw .invalid("the reference system of filters is \(Self.crs84)", at: "filter-crs")
+        }
+        for (name, value) in request.query
+        where !QueryParameter.ofItems.contains(where: { $0.name == name }) {
+            guard shape.isQueryable(name) else {
+                throw FeatureExchange.unknownParameter(name)
+            }
+            clauses.append(Self.equality(FieldPath(name), value))
+        }
+        if let text = request["filter"] {
+            do throws(CQL2SyntaxError) {
+                clauses.append(
+                    try CQL2Filter.clause(text, limits).readingBooleans(of: shape.booleans))
+            } catch {
+                throw .invalid("\(error)", at: "filter")
+            }
+        }
+        clause = clauses.count == 1 ? clauses[0] : .and(clauses)
+    }
+
+    private static func limit(_ text: String) throws(WebFailure) -> Int {
+        let isNumber = !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) }
+        guard isNumber, text.contains(where: { $0 != "0" }) else {
+            throw .invalid("expected a whole number from 1 to \(maximumLimit)", at: "limit")
+        }
+        // Digits that are no `Int` are many.
+        return min(Int(text) ?? .max, maximumLimit)
+    }
+
+    /// A property has the value that a text spells: the text itself, a number or a boolean.
+    private static func equality(_ field: FieldPath, _ text: String) -> Clause {
+        let parsed = try? JSONParser.reading(Array(text.utf8)) { view -> Literal? in
+            view.number.map { .number($0) } ?? view.bool.map { .bool($0) }
+        }
+        guard let other = parsed ?? nil else { return .eq(field, .string(text)) }
+        return .isIn(field, [.string(text), other])
+    }
+
+    /// `_modified` lies in an interval, or is an instant.
+    private static func time(_ text: String) throws(WebFailure) -> [Clause] {
+        let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        let ends = parts.map { part in
+            (isOpen: part.isEmpty || part == "..", TimeSpan(String(part)))
+        }
+        let isValid =
+            parts.count <= 2 && ends.allSatisfy { $0.1 != nil || $0.isOpen && parts.count == 2 }
+        guard isValid, let start = ends.first, let end = ends.last else {
+            throw .invalid(
+                "expected a time such as 2026-01-31T12:00:00Z, or two with \"/\" between them, "
+                    + "of which one may be \"..\"",
+                at: "datetime")
+        }
+        if let first = start.1, let last = end.1, first.first > last.last, parts.count == 2 {
+            throw .invalid("the interval ends before it begins", at: "datetime")
+        }
+        if start.1 == nil && end.1 == nil { return [] }
+        let lower = start.1.map { LiteralRange.Limit(JSONNumber.integer($0.first)) }
+        let upper = end.1.map { LiteralRange.Limit(JSONNumber.integer($0.last)) }
+        return [.range(FieldPath("_modified"), .numbers(lower: lower, upper: upper))]
+    }
+}
+
+extension Clause {
+    /// The clause with `TRUE` and `FALSE` for 1 and 0 beside fields that hold nothing but booleans, as
+    /// GDAL writes them.
+    fileprivate func readingBooleans(of fields: Set<FieldPath>) -> Clause {
+        func read(_ literal: Literal) -> Literal {
+            switch literal {
+            case .number(.integer(0)): .bool(false)
+            case .number(.integer(1)): .bool(true)
+            default: literal
+            }
+        }
+        switch self {
+        case .eq(let field, let literal) where fields.contains(field):
+            return .eq(field, read(literal))
+        case .isIn(let field, let literals) where fields.contains(field):
+            return .isIn(field, literals.map(read))
+        case .and(let clauses): return .and(clauses.map { $0.readingBooleans(of: fields) })
+        case .or(let clauses): return .or(clauses.map { $0.readingBooleans(of: fields) })
+        case .not(let clause): return .not(clause.readingBooleans(of: fields))
+        default: return self
+        }
+    }
+}
+
+/// `bbox=west,south,east,north`, or with heights.
+private struct BoxParameter {
+    let box: GeoBox
+
+    init(_ text: String) throws(WebFailure) {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { Double($0.trimmed) }.filter(\.isFinite)
+        guard numbers.count == parts.count, numbers.count == 4 || numbers.count == 6 else {
+            throw .invalid("expected 4 or 6 numbers: west, south, east, north", at: "bbox")
+        }
+        let half = numbers.count / 2
+        let (west, south, east, north) = (numbers[0], numbers[1], numbers[half], numbers[half + 1])
+        guard south <= north else {
+            throw .invalid(
+                "the corners are swapped: south \(south) lies north of north \(north)", at: "bbox")
+        }
+        guard south <= 90, north >= -90 else {
+            throw .invalid("latitudes are within -90…90", at: "bbox")
+        }
+        // Maps that can be moved round the world tell longitudes beyond 180.
+        guard abs(west) <= 540, abs(east) <= 540 else {
+            throw .invalid("longitudes are within -180…180", at: "bbox")
+        }
+        let isWorld = east - west >= 360
+        box = GeoBox(
+            south: max(south, -90), west: isWorld ? -180 : Self.wrapped(west),
+            north: min(north, 90), east: isWorld ? 180 : Self.wrapped(east))
+    }
+
+    private static func wrapped(_ longitude: Double) -> Double {
+        longitude > 180 ? longitude - 360 : longitude < -180 ? longitude + 360 : longitude
+    }
+}

@@ -1,0 +1,99 @@
+import HTTPTypes
+import HummingbirdCore
+import Listeners
+import Logging
+import NIOCore
+import NIOPosix
+import Objects
+import ServiceLifecycle
+
+/// Listens for HTTP connections on an event loop of its own, and has their requests answered.
+package struct HTTPListener: Sendable {
+    /// Answers one request.
+    package typealias Responder =
+        @Sendable (Request, consuming ResponseWriter, any Channel) async throws -> Void
+
+    private let host: String
+    private let port: Int
+    private let limits: HTTPConnectionLimits
+    private let tls: (@Sendable () -> any ChannelHandler)?
+    private let listening: @Sendable (_ host: String, _ port: Int) -> Void
+    /// The event loop of all connections. Never shut down: the library's connections still submit
+    /// tasks after it has reported them closed.
+    package let loop: any EventLoop
+
+    /// - Parameters:
+    ///   - port: 0 takes a free one.
+    ///   - tls: makes the handler of one connection's TLS; nil for connections without.
+    ///   - listening: called with the listening address once connections are accepted.
+    package init(
+        host: String, port: Int, limits: HTTPConnectionLimits,
+        tls: (@Sendable () -> any ChannelHandler)? = nil,
+        listening: @escaping @Sendable (_ host: String, _ port: Int) -> Void
+    ) {
+        (self.host, self.port, self.limits, self.tls) = (host, port, limits, tls)
+        self.listening = listening
+        loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    }
+
+    /// Serves until a graceful stop is requested. Cancellation causes a graceful stop too: when the
+    /// library itself is cancelled, it drops connections that it has accepted but not begun to
+    /// serve, which traps.
+    ///
+    /// - Parameter responder: answers one request.
+    /// - Throws: when it cannot listen on the address.
+    package func run(_ responder: @escaping Responder) async throws {
+        let silent = Logger(label: "http") { _ in SwiftLogNoOpLogHandler() }
+        let serving = Serving(listener: self, responder: responder, logger: silent)
+        let group = ServiceGroup(services: [serving], logger: silent)
+        let running = Task { try await group.run() }
+        let stop: @Sendable () -> Void = { Task { await group.triggerGracefulShutdown() } }
+        try await withTaskCancellationHandler {
+            try await withGracefulShutdownHandler {
+                try await running.value
+            } onGracefulShutdown: {
+                stop()
+            }
+        } onCancel: {
+            stop()
+        }
+    }
+
+    /// The server, as a task of its own.
+    private struct Serving: ServiceLifecycle.Service {
+        let listener: HTTPListener
+        let responder: Responder
+        /// Silent: fatal errors are thrown, and the library's other messages concern only itself.
+        let logger: Logger
+
+        func run() async throws { try await listener.serve(responder, logger) }
+    }
+
+    private func serve(_ responder: @escaping Responder, _ logger: Logger) async throws {
+        let (host, port, listening, loop) = (host, port, listening, loop)
+        let connections = NIOLoopBoundBox.makeBoxSendingValue(
+            HTTPConnections(limits: limits), eventLoop: loop)
+        let looks = loop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(100)) { _ in
+            connections.value.closeLate(now: .now())
+        }
+        defer { looks.cancel() }
+        let http = HTTP1Channel(
+            responder: responder,
+            configuration: .init(
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: limits.headBytes, maxHeaderListSize: limits.headBytes)))
+        let server = Server(
+            childChannelSetup: CountedChannel(http: http, connections: connections, tls: tls),
+            configuration: ServerConfiguration(address: .hostname(host, port: port)),
+            onServerRunning: { channel in
+                try? await loop.submit {
+                    let pause = AcceptPause { _, _ in connections.value.makeRoom() }
+                    try channel.pipeline.syncOperations.addHandler(pause, position: .first)
+                }.get()
+                let address = channel.localAddress
+                listening(address?.ipAddress ?? host, address?.port ?? port)
+            },
+            eventLoopGroup: loop, logger: logger)
+        try await server.run()
+    }
+}

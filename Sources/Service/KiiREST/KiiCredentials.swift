@@ -1,0 +1,97 @@
+import HTTPTypes
+import Operations
+import WebExchange
+
+/// Finds out who sends a request, and whether for the right application.
+struct KiiCredentials {
+    private let settings: KiiSettings
+    private let operations: any WebOperations
+
+    init(_ settings: KiiSettings, _ operations: any WebOperations) {
+        (self.settings, self.operations) = (settings, operations)
+    }
+
+    /// The principal of a bearer token, or the anonymous caller.
+    ///
+    /// - Throws: `UNAUTHORIZED` for a wrong key, or none where the application has one and nobody
+    ///   has logged in; `WRONG_TOKEN`.
+    func caller(of request: WebRequest) throws(KiiFailure) -> Caller {
+        let authorization = Authorization(request.headers[.authorization])
+        let key = try key(in: request.headers, authorization)
+        if case .bearer(let token) = authorization, let caller = try caller(token, request) {
+            return caller
+        }
+        guard key != nil || settings.key == nil else {
+            throw KiiFailure(
+                .unauthorized, "send the application's id and key: X-Kii-AppID and X-Kii-AppKey")
+        }
+        return Caller(address: request.address, anonymous: settings.anonymous)
+    }
+
+    /// The application's key in a request, if it is there and right.
+    private func key(
+        in headers: HTTPFields, _ authorization: Authorization?
+    ) throws(KiiFailure) -> String? {
+        var (id, key) = (headers[.appID], headers[.appKey])
+        switch authorization {
+        case .basic(let user, let password): (id, key) = (user, password)
+        case .other:
+            throw KiiFailure(.unauthorized, "expected Authorization: Bearer TOKEN, or Basic")
+        case .bearer, nil: break
+        }
+        guard settings.key != nil else { return key }
+        guard id.map(settings.isApp) ?? true, key.map(settings.isKey) ?? true else {
+            throw KiiFailure(.unauthorized, "the application's id or key is wrong")
+        }
+        return key
+    }
+
+    /// The caller that a token belongs to; nil where the service has no tokens.
+    private func caller(
+        _ token: String, _ request: WebRequest
+    ) throws(KiiFailure) -> Caller? {
+        // A session's cookie is none of Kii's credentials.
+        let bare = WebRequest(
+            request.method, request.target, headers: [.authorization: "Bearer \(token)"],
+            address: request.address, base: request.base)
+        do throws(WebFailure) {
+            let caller = try operations.caller(of: bare)
+            return caller.isLoggedIn ? caller : nil
+        } catch {
+            throw KiiFailure(error)
+        }
+    }
+}
+
+/// The value of `Authorization`.
+private enum Authorization {
+    case bearer(String)
+    case basic(user: String, password: String)
+    case other
+
+    init?(_ field: String?) {
+        guard let field else { return nil }
+        let parts = field.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2 else {
+            self = .other
+            return
+        }
+        let value = parts[1].trimmed
+        switch parts[0].lowercased() {
+        case "bearer": self = .bearer(value)
+        case "basic":
+            guard let bytes = Base64.decode(value),
+                let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+            else { fallthrough }
+            self = .basic(
+                user: String(decoding: bytes[..<colon], as: UTF8.self),
+                password: String(decoding: bytes[(colon + 1)...], as: UTF8.self))
+        default: self = .other
+        }
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let appID = HTTPField.Name("X-Kii-AppID")!
+    fileprivate static let appKey = HTTPField.Name("X-Kii-AppKey")!
+}

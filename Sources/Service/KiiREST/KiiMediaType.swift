@@ -1,0 +1,46 @@
+import HTTPTypes
+
+/// The media type of a body, read leniently.
+struct KiiMediaType {
+    /// The type without parameters and stray quotes, in the client's case.
+    let text: String
+
+    /// - Parameter field: the value of `Content-Type`; nil stands for JSON.
+    /// - Throws: 415 for a type that is not JSON by its name.
+    init(_ field: String?) throws(KiiFailure) {
+        var text = (field ?? "application/json").prefix { $0 != ";" }.filter { $0 != " " }
+        while text.hasSuffix("\"") { text.removeLast() }
+        let name = text.lowercased()
+        guard name.hasSuffix("/json") || name.hasSuffix("+json") else {
+            throw KiiFailure(
+                .invalidDataType, "the Content-Type is not JSON; send application/json",
+                status: .unsupportedMediaType)
+        }
+        self.text = text
+    }
+
+    /// The data type of an object that is created with this type: the type itself if it is one of
+    /// the application's, else plain JSON.
+    func dataType(in app: String, atMost bytes: Int) throws(KiiFailure) -> String {
+        let (start, end) = ("application/vnd.\(app).", "+json")
+        guard text.hasPrefix(start), text.hasSuffix(end) else { return Self.json }
+        guard text.utf8.count > start.utf8.count + end.utf8.count else {
+            throw KiiFailure(
+                .invalidDataType, "the Content-Type names no type after \"vnd.\(app).\"")
+        }
+        guard text.utf8.count <= bytes else {
+            throw KiiFailure(.invalidDataType, "a data type has at most \(bytes) bytes")
+        }
+        return text
+    }
+
+    /// The content type of an object by its `_dataType`, which may be a media type or, from the
+    /// line port, any text.
+    static func contentType(of dataType: String?, in app: String) -> String {
+        guard let dataType, HTTPField.isValidValue(dataType) else { return json }
+        if dataType.contains("/") { return dataType }
+        return "application/vnd.\(app).\(dataType)+json"
+    }
+
+    static let json = "application/json"
+}

@@ -1,0 +1,349 @@
+import Backend
+import JSONText
+import Logging
+import NIOCore
+import Objects
+import Operations
+import Runtime
+import WireProtocol
+
+/// Answers messages that come by another way than a connection of lines, as a connection would.
+///
+///     let runner = MessageRunner(service: service, workers: workers, …)
+///     let answer = await runner.answer(body, from: caller)
+///
+/// Long texts are parsed, and costly reads run, on worker threads. A cancelled task ends its read.
+package struct MessageRunner: Sendable {
+    private let dispatcher: Dispatcher
+    private let workers: Workers
+    private let elsewhere: OtherNodes?
+
+    /// - Parameters:
+    ///   - elsewhere: the nodes that share the buckets; nil if this one has all of them.
+    package init(
+        service: Operations.Service, workers: Workers, elsewhere: OtherNodes? = nil,
+        logger: Logger
+    ) {
+        dispatcher = Dispatcher(service: service, logger: logger)
+        self.workers = workers
+        self.elsewhere = elsewhere
+    }
+
+    private var service: Operations.Service { dispatcher.service }
+
+    // MARK: Messages
+
+    /// The answer to one request or a batch, without a line break; nil if all of it are
+    /// notifications.
+    ///
+    /// Writes of a batch that follow one another are under way together, reads run alone.
+    ///
+    /// - Parameter maximumBytes: of the answers to a batch; when they are more, the requests that
+    ///   follow are not begun.
+    /// - Throws: `LINE_TOO_LONG` when the answers to a batch are too long.
+    package func answer(
+        _ message: [UInt8], from caller: Caller, maximumBytes: Int
+    ) async throws(RPCFailure) -> [UInt8]? {
+        switch await parse(message[...], isElement: false, caller) {
+        case .request(let request): return await run(request, caller)
+        case .much: preconditionFailure("what is much has been read")
+        case .batch(let elements):
+            var answers = BatchAnswers(maximumBytes: maximumBytes)
+            for element in elements {
+                guard case .request(let request) = await parse(element, isElement: true, caller)
+                else { preconditionFailure("a batch holds no batch") }
+                if let write = submit(request, caller, monotonicNanoseconds()) {
+                    answers.add(write, of: request)
+                } else {
+                    try await answers.collect()
+                    answers.add(await run(request, caller))
+                }
+            }
+            try await answers.collect()
+            return answers.text
+        }
+    }
+
+    /// Calls a method.
+    ///
+    /// - Parameter params: a JSON object.
+    /// - Returns: the JSON of the result.
+    package func call(
+        _ method: MethodName, _ params: [UInt8], from caller: Caller
+    ) async throws(RPCFailure) -> [UInt8] {
+        guard
+            case .request(let request) = await parse(
+                message(method, params), isElement: true, caller)
+        else { preconditionFailure("a request is no batch") }
+        return try Self.result(in: await run(request, caller) ?? [])
+    }
+
+    /// Begins a watch of the caller's; `Caller.watches` tells what it has to say.
+    ///
+    /// - Parameter params: those of `watch.start`.
+    package func startWatch(_ params: [UInt8], from caller: Caller) async throws(RPCFailure) {
+        guard
+            case .request(let request) = await parse(
+                message(.startWatch, params), isElement: false, caller)
+        else { preconditionFailure("a request is no batch") }
+        _ = try Self.result(in: await carryOut(request, caller, monotonicNanoseconds()))
+        _ = caller.watches.open()
+    }
+
+    private func message(_ method: MethodName, _ params: [UInt8]) -> ArraySlice<UInt8> {
+        var writer = JSONWriter()
+        RequestWriter.request(id: 0, "\(method.text)", params, to: &writer)
+        return writer.bytes[...]
+    }
+
+    private static let resultStart = Array(#"{"jsonrpc":"2.0","id":0,"result":"#.utf8)
+
+    private static func result(in answer: [UInt8]) throws(RPCFailure) -> [UInt8] {
+        if answer.starts(with: resultStart) {
+            return Array(answer[resultStart.count...].dropLast())
+        }
+        let failure = try? JSONParser.reading(answer) { $0["error"].flatMap(RPCFailure.init) }
+        throw failure ?? .invalidRequest("the answer cannot be read")
+    }
+
+    // MARK: Parsing
+
+    private func parse(
+        _ text: ArraySlice<UInt8>, isElement: Bool, _ caller: Caller
+    ) async -> ParsedText {
+        guard text.count <= LongText.shortBytes else {
+            return await examine(LongText(text, isElement: isElement), caller)
+        }
+        let parser = RequestParser(limits: service.limits)
+        let parsed = text.withUnsafeBufferPointer { bytes in
+            isElement
+                ? dispatcher.look(atElement: bytes, parser, from: caller)
+                : dispatcher.look(atLine: bytes, parser, from: caller)
+        }
+        guard case .much = parsed else { return parsed }
+        return await examine(LongText(text, isElement: isElement, isAdmitted: true), caller)
+    }
+
+    private func examine(_ text: LongText, _ caller: Caller) async -> ParsedText {
+        await withCheckedContinuation { continuation in
+            workers.parsing.submit(for: caller.share) {
+                continuation.resume(returning: dispatcher.examine(text, from: caller))
+            }
+        }
+    }
+
+    // MARK: Running
+
+    /// The answer to a request; nil to a notification.
+    private func run(_ request: Request, _ caller: Caller) async -> [UInt8]? {
+        var request = request
+        if let method = request.method, method.needsConnection {
+            request = request.refused(
+                .invalidRequest("\(method.text) belongs to a connection of the line protocol"))
+        }
+        let answer = await carryOut(request, caller, monotonicNanoseconds())
+        return request.id == nil ? nil : answer
+    }
+
+    private func carryOut(_ request: Request, _ caller: Caller, _ begin: Int64) async -> [UInt8] {
+        if let write = submit(request, caller, begin) { return await write.answer() }
+        if let elsewhere {
+            if let passage = request.passage {
+                return await passOn(request, passage, over: elsewhere, caller, begin)
+            }
+            if let gathering = request.gathering {
+                return await gather(request, gathering, over: elsewhere, caller, begin)
+            }
+        }
+        if let (read, atLeast) = request.read, !service.mayReadAtOnce(read, atLeast: atLeast),
+            let failure = await failureToRead(atLeast: atLeast)
+        {
+            return answer(
+                ReadyRead(request: request.refused(RPCFailure(failure)), begin: begin), caller)
+        }
+        return await answer(read: request, caller, begin)
+    }
+
+    /// Submits a write, at once; nil for other requests.
+    private func submit(
+        _ request: Request, _ caller: Caller, _ begin: Int64
+    ) -> WriteUnderWay? {
+        guard let (write, key) = request.write else { return nil }
+        let (results, report) = AsyncStream<Result<WriteAnswer, ServiceFailure>>.makeStream()
+        service.submit(write, key: key, by: caller) {
+            report.yield($0)
+            report.finish()
+        }
+        return WriteUnderWay(results: results) { result in
+            let finished = FinishedWrite(
+                request: request, write: write, result: result, begin: begin)
+            var writer = JSONWriter()
+            dispatcher.answer(finished, into: &writer)
+            return writer.bytes
+        }
+    }
+
+    private func failureToRead(atLeast change: UInt64?) async -> ServiceFailure? {
+        await withCheckedContinuation { continuation in
+            let mayRead = service.mayRead(1, atLeast: change) { continuation.resume(returning: $0) }
+            if mayRead { continuation.resume(returning: nil) }
+        }
+    }
+
+    private func answer(read request: Request, _ caller: Caller, _ begin: Int64) async -> [UInt8] {
+        guard !request.isLarge else { return await offload(request, nil, caller, begin) }
+        let ready = dispatcher.prepare(request, from: caller, since: begin)
+        guard !ready.preparation.isCostly else {
+            return await offload(request, ready, caller, begin)
+        }
+        return answer(ready, caller)
+    }
+
+    private func answer(
+        _ ready: ReadyRead, _ caller: Caller, until stop: StopSignal? = nil
+    ) -> [UInt8] {
+        var writer = JSONWriter()
+        dispatcher.answer(ready, from: caller, until: stop, into: &writer)
+        return writer.bytes
+    }
+
+    /// Runs a read on a worker thread.
+    private func offload(
+        _ request: Request, _ prepared: ReadyRead?, _ caller: Caller, _ begin: Int64
+    ) async -> [UInt8] {
+        let waiting = WaitingRead(prepared, since: begin)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                workers.reads.submit(for: caller.share) {
+                    let read =
+                        dispatcher.refused(request, waiting) ?? waiting.take()
+                        ?? dispatcher.prepare(request, from: caller, since: begin)
+                    continuation.resume(returning: answer(read, caller, until: waiting.stop))
+                }
+            }
+        } onCancel: {
+            waiting.end()
+        }
+    }
+
+    // MARK: Other nodes
+
+    private func passOn(
+        _ request: Request, _ passage: Passage, over nodes: OtherNodes, _ caller: Caller,
+        _ begin: Int64
+    ) async -> [UInt8] {
+        switch await nodes.pass(passage, by: caller, since: begin) {
+        case .answered(let answer, let node):
+            service.counters.countPassedOn()
+            if passage.beginsExport { caller.exportNode = node }
+            return answer
+        case .failed(let failure):
+            return answer(
+                ReadyRead(request: request.refused(RPCFailure(failure)), begin: begin), caller)
+        case .here:
+            // The bucket has come to this node meanwhile.
+            let text = LongText(passage.text[...], isElement: true, isAdmitted: true)
+            guard case .request(let request) = await examine(text, caller) else {
+                preconditionFailure("what was passed on is one request")
+            }
+            return await carryOut(request, caller, begin)
+        }
+    }
+
+    private static let gatheringPause = Duration.milliseconds(100)
+
+    private func gather(
+        _ request: Request, _ gathering: Gathering, over nodes: OtherNodes, _ caller: Caller,
+        _ begin: Int64
+    ) async -> [UInt8] {
+        let end = begin + Int64(service.limits.queryMilliseconds) * 1_000_000
+        while true {
+            let answers = await nodes.ask(gathering.request, by: caller)
+            let answer = await withCheckedContinuation { continuation in
+                workers.reads.submit(for: caller.share) {
+                    let isWhole = gathering.isWhole(answers, for: caller, nodes.placement)
+                    guard isWhole || monotonicNanoseconds() > end else {
+                        return continuation.resume(returning: [UInt8]?.none)
+                    }
+                    var writer = JSONWriter()
+                    dispatcher.answer(
+                        request, gathering, of: answers, isWhole: isWhole, since: begin,
+                        into: &writer)
+                    continuation.resume(returning: writer.bytes)
+                }
+            }
+            if let answer { return answer }
+            try? await Task.sleep(for: Self.gatheringPause)
+        }
+    }
+}
+
+/// A write that has been submitted.
+private struct WriteUnderWay {
+    let results: AsyncStream<Result<WriteAnswer, ServiceFailure>>
+    let write: (Result<WriteAnswer, ServiceFailure>) -> [UInt8]
+
+    /// The answer, when the write is durable and visible, or refused.
+    func answer() async -> [UInt8] {
+        for await result in results { return write(result) }
+        // Only a cancelled task sees no result; nobody gets its answer.
+        return []
+    }
+}
+
+/// The answers to a batch, in order.
+private struct BatchAnswers {
+    let maximumBytes: Int
+    private var joined: [UInt8] = []
+    private var begun = 0
+    private var writes: [(write: WriteUnderWay, isAnswered: Bool)] = []
+
+    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+
+    /// The whole answer; nil if there is none.
+    var text: [UInt8]? { joined.isEmpty ? nil : joined + [UInt8(ascii: "]")] }
+
+    mutating func add(_ write: WriteUnderWay, of request: Request) {
+        begun += 1
+        writes.append((write, request.id != nil))
+    }
+
+    mutating func add(_ answer: [UInt8]?) {
+        begun += 1
+        guard let answer else { return }
+        joined.append(UInt8(ascii: joined.isEmpty ? "[" : ","))
+        joined += answer
+    }
+
+    /// Waits for the writes that are under way.
+    mutating func collect() async throws(RPCFailure) {
+        for (write, isAnswered) in writes {
+            let answer = await write.answer()
+            begun -= 1
+            add(isAnswered ? answer : nil)
+        }
+        writes.removeAll()
+        guard joined.count <= maximumBytes else {
+            throw RPCFailure(answersTooLong: maximumBytes, begun: begun)
+        }
+    }
+}
+
+extension MethodName {
+    /// Whether the method is about the connection that its request comes on.
+    fileprivate var needsConnection: Bool {
+        switch self {
+        case .login, .startWatch, .moveWatch, .syncWatch, .stopWatch: true
+        default: false
+        }
+    }
+}
+
+extension RPCFailure {
+    fileprivate init(answersTooLong limit: Int, begun: Int) {
+        self.init(
+            -32600, "LINE_TOO_LONG",
+            "the answers are longer than \(limit) bytes; only the first \(begun) requests of the "
+                + "batch were begun")
+    }
+}

@@ -1,0 +1,199 @@
+import FeaturesAPI
+import HTTPGateway
+import HTTPTypes
+import HummingbirdCore
+import KiiREST
+import NIOCore
+import Objects
+import Operations
+import QueryServer
+import Runtime
+import VectorTiles
+import WebExchange
+
+/// Answers each request of the web port: reads it, finds out what it asks for, and sends the answer.
+struct Site: Sendable {
+    private let service: Operations.Service
+    private let access: WebAccess
+    private let messages: MessageSite
+    private let watches: WatchSite
+    private let tiles: TileSite
+    private let features: FeaturesSite
+    private let kii: KiiSite?
+    private let pages: PageSite
+    private let reader: RequestReader
+    private let settings: WebServer.Settings
+
+    /// - Parameters:
+    ///   - isSecure: whether connections have TLS.
+    ///   - loop: the event loop of the connections.
+    init(
+        service: Operations.Service, runner: MessageRunner, settings: WebServer.Settings,
+        isSecure: Bool, loop: any EventLoop
+    ) {
+        self.service = service
+        self.settings = settings
+        access = WebAccess(service: service, settings: settings, isSecure: isSecure)
+        messages = MessageSite(service: service, runner: runner, access: access)
+        watches = WatchSite(service: service, runner: runner, access: access, loop: loop)
+        let operations = WebService(limits: service.limits, runner: runner, access: access)
+        tiles = TileSite(operations: operations)
+        features = FeaturesSite(operations: operations)
+        kii = settings.kii.map { KiiSite(operations: operations, settings: $0) }
+        pages = PageSite(assets: settings.assets)
+        reader = RequestReader(limits: service.limits, settings: settings, isSecure: isSecure)
+    }
+
+    /// Answers one request.
+    func answer(
+        _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
+    ) async throws {
+        let (web, reading): (WebRequest, RequestReader.Reading)
+        do throws(WebFailure) {
+            try access.check(request.head)
+            (web, reading) = try await reader.read(request, channel)
+        } catch {
+            // What is left of the body would be taken for the next request.
+            let answer = answer(for: error, at: request.head.path ?? "/")
+            return try await send(answer, to: request.head, writer, endsConnection: true)
+        }
+        defer { reading.end() }
+        if web.path == ["watch"], web.method == .get {
+            return try await watch(web, to: request.head, writer, channel)
+        }
+        try await send(await answer(web, channel), to: request.head, writer)
+    }
+
+    private func answer(_ request: WebRequest, _ channel: any Channel) async -> WebAnswer {
+        do throws(WebFailure) {
+            if let preflight = access.preflight(request) { return preflight }
+            if service.health.state == .draining {
+                throw WebFailure(ServiceFailure(.temporarilyUnavailable, "the service stops"))
+            }
+            return try await find(request, channel)
+        } catch {
+            return answer(for: error, at: request.target)
+        }
+    }
+
+    private func answer(for failure: WebFailure, at target: String) -> WebAnswer {
+        kii != nil && KiiSite.hasTarget(target) ? KiiSite.answer(for: failure) : failure.answer
+    }
+
+    private func find(
+        _ request: WebRequest, _ channel: any Channel
+    ) async throws(WebFailure) -> WebAnswer {
+        if let kii, KiiSite.hasTarget(request.target) { return await kii.answer(request) }
+        return switch request.path.first {
+        case "rpc" where request.path.count == 1: try await messages.answer(request, channel)
+        case "watch" where request.path.count == 1: throw .methodNotAllowed([.get])
+        case "login" where request.path.count == 1 && request.method == .post:
+            try access.logIn(request)
+        case "logout" where request.path.count == 1: try access.logOut(request)
+        case "tiles": try await tiles.answer(request)
+        case "ogc": try await features.answer(request)
+        default: try pages.answer(request)
+        }
+    }
+
+    // MARK: Watches
+
+    /// Answers with a stream that lasts as long as the client reads it.
+    private func watch(
+        _ request: WebRequest, to head: HTTPRequest, _ writer: consuming ResponseWriter,
+        _ channel: any Channel
+    ) async throws {
+        let caller: Caller
+        let stream: EventStream
+        do throws(WebFailure) {
+            caller = try access.caller(of: request)
+            stream = try await watches.start(request, by: caller)
+        } catch {
+            return try await send(error.answer, to: head, writer)
+        }
+        defer { caller.watches.close() }
+        let end = InputEnd { stream.end() }
+        try await channel.pipeline.addHandler(end, position: .first)
+        var answer = EventStream.head
+        answer.body = .streamed { try await stream.write(to: $0) }
+        try await send(answer, to: head, writer)
+        try await channel.pipeline.removeHandler(end)
+    }
+
+    // MARK: Answers
+
+    private func send(
+        _ answer: WebAnswer, to request: HTTPRequest, _ writer: consuming ResponseWriter,
+        endsConnection: Bool = false
+    ) async throws {
+        var head = head(of: answer, to: request)
+        if endsConnection { head.headerFields[.connection] = "close" }
+        switch answer.body {
+        case .whole(let bytes):
+            let isBodiless = answer.status == .noContent || answer.status == .notModified
+            if !isBodiless { head.headerFields[.contentLength] = String(bytes.count) }
+            guard request.method != .head, !isBodiless else {
+                return try await writer.writeResponse(head)
+            }
+            try await writer.write(
+                response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        case .streamed(let write):
+            guard request.method != .head else { return try await writer.writeResponse(head) }
+            let pieces = BodyPieces(try await writer.writeHead(head))
+            try await write(pieces)
+            try await pieces.finish()
+        }
+        if endsConnection { throw CancellationError() }
+    }
+
+    /// The head, with the fields that every answer has.
+    private func head(of answer: WebAnswer, to request: HTTPRequest) -> HTTPResponse {
+        var fields = answer.headers
+        fields[.date] = httpDate(wallMilliseconds() / 1_000)
+        if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
+        for (name, value) in Self.protection { fields[name] = value }
+        access.permit(request, &fields)
+        return HTTPResponse(status: answer.status, headerFields: fields)
+    }
+
+    private static let protection: [(HTTPField.Name, String)] = [
+        (
+            .contentSecurityPolicy,
+            "default-src 'self'; img-src 'self' data:; style-src 'self'; object-src 'none'; "
+                + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+        ),
+        (.xContentTypeOptions, "nosniff"),
+        (HTTPField.Name("Referrer-Policy")!, "no-referrer"),
+    ]
+}
+
+/// The body of one answer, on its way to the connection.
+private final class BodyPieces: WebBodyWriter, @unchecked Sendable {
+    // Used by one task at a time: the one that writes the body.
+    private var output: any ResponseBodyWriter
+
+    init(_ output: any ResponseBodyWriter) { self.output = output }
+
+    func write(_ piece: [UInt8]) async throws { try await output.write(ByteBuffer(bytes: piece)) }
+
+    func finish() async throws { try await output.finish(nil) }
+}
+
+/// Notices that a client sends nothing any more, which is how it goes away.
+private final class InputEnd: ChannelInboundHandler, RemovableChannelHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+
+    private let ended: @Sendable () -> Void
+
+    init(_ ended: @escaping @Sendable () -> Void) { self.ended = ended }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event { ended() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        ended()
+        context.fireChannelInactive()
+    }
+}

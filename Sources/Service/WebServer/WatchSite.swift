@@ -1,0 +1,141 @@
+import HTTPTypes
+import JSONText
+import NIOCore
+import Objects
+import Operations
+import QueryLanguage
+import QueryServer
+import Runtime
+import WebExchange
+import WireProtocol
+
+/// `GET /watch`: a live query as server-sent events.
+struct WatchSite: Sendable {
+    let service: Operations.Service
+    let runner: MessageRunner
+    let access: WebAccess
+    /// The event loop that wakes streams.
+    let loop: any EventLoop
+
+    private static let parameters: Set<String> = ["bucket", "query", "filter", "limit", "fields"]
+    private static let lastEventID = HTTPField.Name("Last-Event-ID")!
+
+    /// Begins the watch that a request asks for.
+    func start(
+        _ request: WebRequest, by caller: Caller
+    ) async throws(WebFailure) -> EventStream {
+        if service.health.state == .draining {
+            throw WebFailure(ServiceFailure(.temporarilyUnavailable, "the service stops"))
+        }
+        let params = try params(of: request)
+        let stream = EventStream(caller: caller, service: service, loop: loop)
+        do throws(RPCFailure) {
+            try await runner.startWatch(params, from: caller)
+        } catch {
+            throw WebFailure(error)
+        }
+        return stream
+    }
+
+    /// The params of `watch.start`.
+    private func params(of request: WebRequest) throws(WebFailure) -> [UInt8] {
+        try request.check(Self.parameters)
+        guard let bucket = request["bucket"] else {
+            throw .invalid("expected a bucket's name", at: "bucket")
+        }
+        var writer = JSONWriter()
+        writer.raw("{\"bucket\":")
+        writer.string(bucket)
+        if let query = try request.bucketQuery() {
+            writer.key("bucketQuery")
+            writer.raw(query)
+        }
+        if let limit = request["limit"] {
+            guard let limit = Int(limit) else {
+                throw .invalid("expected a whole number", at: "limit")
+            }
+            writer.key("bestEffortLimit")
+            writer.integer(limit)
+        }
+        if let fields = request.fields {
+            writer.key("fields")
+            writer.raw("[")
+            writer.list(fields) { field, writer in writer.string(field) }
+            writer.raw("]")
+        }
+        if let token = request.headers[Self.lastEventID] {
+            writer.key("resume")
+            writer.string(token)
+        }
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+}
+
+/// What a watch tells, as server-sent events (WHATWG HTML, 9.2).
+struct EventStream: Sendable {
+    /// The answer that the events follow.
+    static let head = WebAnswer(
+        .ok,
+        headers: [
+            .contentType: "text/event-stream", .cacheControl: "no-store",
+            // Proxies of nginx would hold events back.
+            HTTPField.Name("X-Accel-Buffering")!: "no",
+        ])
+
+    /// Nanoseconds without an event after which a comment keeps proxies awake.
+    private static let quiet: Int64 = 15_000_000_000
+
+    private let caller: Caller
+    private let service: Operations.Service
+    private let loop: any EventLoop
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+
+    /// The events of a caller whose watch is about to begin.
+    init(caller: Caller, service: Operations.Service, loop: any EventLoop) {
+        (self.caller, self.service, self.loop) = (caller, service, loop)
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        caller.watches.onWake { [wake] in wake.yield() }
+    }
+
+    /// Writes events as they come, until the watch ends or the task is cancelled.
+    func write(to output: any WebBodyWriter) async throws {
+        let ticks = loop.scheduleRepeatedTask(initialDelay: .zero, delay: .seconds(1)) {
+            [wake] _ in wake.yield()
+        }
+        defer { ticks.cancel() }
+        var told = monotonicNanoseconds()
+        for await _ in wakes {
+            service.reviewWatches(of: caller)
+            while let event = next() {
+                try await output.write(event.text)
+                if event.isLast { return }
+                told = monotonicNanoseconds()
+            }
+            if monotonicNanoseconds() - told >= Self.quiet {
+                try await output.write(Array(": the watch goes on\n\n".utf8))
+                told = monotonicNanoseconds()
+            }
+        }
+    }
+
+    /// Ends the stream: its client is gone.
+    func end() { wake.finish() }
+
+    private func next() -> (text: [UInt8], isLast: Bool)? {
+        var writer = JSONWriter()
+        guard caller.watches.next(into: &writer) else { return nil }
+        return try? JSONParser.reading(writer.bytes) { notification in
+            let method = notification["method"]?.string ?? ""
+            let name = method.split(separator: ".").last ?? ""
+            let params = notification["params"]
+            var text = Array("event: \(name)\n".utf8)
+            if let token = params?["resume"]?.string { text += Array("id: \(token)\n".utf8) }
+            text += Array("data: ".utf8)
+            text += params.map { Array($0.text) } ?? []
+            text += Array("\n\n".utf8)
+            return (text, name == "end")
+        }
+    }
+}

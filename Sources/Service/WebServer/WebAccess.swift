@@ -1,0 +1,215 @@
+import Glibc
+import HTTPTypes
+import JSONText
+import Objects
+import Operations
+import Runtime
+import WebExchange
+
+/// Who asks, and whether a browser does so for a page that may.
+struct WebAccess: Sendable {
+    private let service: Operations.Service
+    private let settings: WebServer.Settings
+    private let isSecure: Bool
+    private let sessions = Sessions()
+
+    /// - Parameter isSecure: whether connections have TLS.
+    init(service: Operations.Service, settings: WebServer.Settings, isSecure: Bool) {
+        (self.service, self.settings, self.isSecure) = (service, settings, isSecure)
+    }
+
+    // MARK: Hosts and origins
+
+    /// Refuses names that lead here only because somebody's name server says so, and writes that a
+    /// browser sends for a page of somebody else.
+    func check(_ head: HTTPRequest) throws(WebFailure) {
+        if settings.isLoopbackOnly {
+            guard let authority = head.authority, Authority(authority).isLoopback else {
+                throw WebFailure(
+                    .forbidden, "OPERATION_NOT_ALLOWED",
+                    "the Host has to be a name or an address of this machine's loopback")
+            }
+        }
+        let reads: [HTTPRequest.Method] = [.get, .head, .options]
+        guard !reads.contains(head.method), head.headerFields[.authorization] == nil else { return }
+        let isPermitted =
+            if let origin = head.headerFields[.origin] {
+                isOwn(origin, head.authority)
+            } else {
+                sessionID(in: head.headerFields) == nil
+            }
+        guard isPermitted else {
+            throw WebFailure(
+                .forbidden, "OPERATION_NOT_ALLOWED",
+                "the Origin is neither this server nor one that --web-origin names")
+        }
+    }
+
+    private func isOwn(_ origin: String, _ authority: String?) -> Bool {
+        if settings.origins.contains(origin) || origin == settings.url { return true }
+        guard let authority else { return false }
+        return origin == "http://" + authority || origin == "https://" + authority
+    }
+
+    /// The answer to a browser that asks what a page of another origin may send.
+    func preflight(_ request: WebRequest) -> WebAnswer? {
+        guard request.method == .options,
+            request.headers[.accessControlRequestMethod] != nil,
+            let origin = request.headers[.origin], settings.origins.contains(origin)
+        else { return nil }
+        var answer = WebAnswer(.noContent)
+        answer.headers[.accessControlAllowMethods] = "GET, HEAD, POST, PUT, PATCH, DELETE"
+        answer.headers[.accessControlAllowHeaders] =
+            request.headers[.accessControlRequestHeaders] ?? "Content-Type"
+        answer.headers[.accessControlMaxAge] = "600"
+        return answer
+    }
+
+    /// Lets a page of another origin read the answer, if `--web-origin` names it.
+    func permit(_ request: HTTPRequest, _ fields: inout HTTPFields) {
+        guard !settings.origins.isEmpty else {
+            fields[HTTPField.Name("Cross-Origin-Resource-Policy")!] = "same-origin"
+            return
+        }
+        fields[.vary] = "Origin"
+        guard let origin = request.headerFields[.origin], settings.origins.contains(origin) else {
+            return
+        }
+        fields[.accessControlAllowOrigin] = origin
+        fields[.accessControlExposeHeaders] = "ETag, Last-Modified, Link, Location, Retry-After"
+    }
+
+    // MARK: Logins
+
+    /// The caller by the request's token or session; one without a login if it has neither.
+    ///
+    /// - Throws: 401 for a token or a session that is not valid, 429 after too many failed logins.
+    func caller(of request: WebRequest) throws(WebFailure) -> Caller {
+        let caller = Caller(address: request.address)
+        guard service.requiresLogin else { return caller }
+        if let token = token(in: request.headers) {
+            _ = try grant(of: token, caller)
+        } else if let id = sessionID(in: request.headers) {
+            guard let session = sessions[id], service.isLoggedIn(session) else {
+                throw WebFailure(
+                    ServiceFailure(.unauthorized, "the session is over; log in again"))
+            }
+            caller.shareLogin(of: session)
+        }
+        return caller
+    }
+
+    private func grant(of token: String, _ caller: Caller) throws(WebFailure) -> Grant {
+        guard token.utf8.count <= service.limits.tokenBytes else {
+            throw .invalid("a token has at most \(service.limits.tokenBytes) bytes", at: "token")
+        }
+        do throws(ServiceFailure) {
+            return try service.logIn(token, caller)
+        } catch {
+            throw WebFailure(error)
+        }
+    }
+
+    /// Begins a session for the token in a form or a JSON object.
+    func logIn(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
+        guard service.requiresLogin else {
+            throw WebFailure(
+                .badRequest, "OPERATION_NOT_ALLOWED", "the service has no tokens; nobody logs in")
+        }
+        guard let token = try Self.bodyToken(of: request) else {
+            throw .invalid("expected a string \"token\"", at: "token")
+        }
+        let caller = Caller(address: request.address)
+        let grant = try grant(of: token, caller)
+        let now = wallMilliseconds()
+        let end = min(grant.expires ?? .max, now + Sessions.milliseconds)
+        let id = sessions.begin(caller, until: end, now: now)
+        var writer = JSONWriter()
+        writer.raw("{\"principal\":")
+        writer.string(grant.principal)
+        writer.key("role")
+        writer.string(grant.role.rawValue)
+        writer.byte(UInt8(ascii: "}"))
+        var answer = WebAnswer("application/json", writer.bytes)
+        answer.headers[.setCookie] = cookie(id, seconds: (end - now) / 1_000)
+        return answer
+    }
+
+    /// Ends the session of the request, if it has one.
+    func logOut(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
+        guard request.method == .post else { throw .methodNotAllowed([.post]) }
+        if let id = sessionID(in: request.headers) { sessions.end(id) }
+        return WebAnswer(.noContent, headers: [.setCookie: cookie("", seconds: 0)])
+    }
+
+    private func cookie(_ id: String, seconds: Int64) -> String {
+        "\(Sessions.cookie)=\(id); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
+            + (isSecure ? "; Secure" : "")
+    }
+
+    private static func bodyToken(of request: WebRequest) throws(WebFailure) -> String? {
+        switch request.mediaType {
+        case "application/x-www-form-urlencoded":
+            let form = WebRequest.parameters(String(decoding: request.body, as: UTF8.self)[...])
+            return form.first { $0.name == "token" }?.value
+        case "application/json":
+            return try? JSONParser.reading(request.body) { view in
+                view.kind == .object ? view["token"]?.string : nil
+            }
+        default:
+            throw .unsupportedType(["application/json", "application/x-www-form-urlencoded"])
+        }
+    }
+}
+
+// MARK: Headers
+
+/// The token of `Authorization`: a bearer's, or the password of a user of any name.
+private func token(in headers: HTTPFields) -> String? {
+    guard let parts = headers[.authorization]?.split(separator: " ", maxSplits: 1) else {
+        return nil
+    }
+    guard parts.count == 2 else { return "" }
+    switch parts[0].lowercased() {
+    case "bearer": return parts[1].trimmed
+    case "basic":
+        guard let bytes = Base64.decode(parts[1].trimmed),
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+        else { return "" }
+        return String(decoding: bytes[(colon + 1)...], as: UTF8.self)
+    default: return ""
+    }
+}
+
+/// The session of the cookie.
+private func sessionID(in headers: HTTPFields) -> String? {
+    for cookies in headers[values: .cookie] {
+        for cookie in cookies.split(separator: ";") {
+            let parts = cookie.trimmed.split(separator: "=", maxSplits: 1)
+            if parts.count == 2, parts[0] == Sessions.cookie { return String(parts[1]) }
+        }
+    }
+    return nil
+}
+
+/// The host that a client has asked for, by name or address.
+private struct Authority {
+    let host: Substring
+
+    /// - Parameter text: `HOST`, `HOST:PORT`, an IPv6 host in brackets.
+    init(_ text: String) {
+        host =
+            text.hasPrefix("[")
+            ? text.dropFirst().prefix { $0 != "]" } : text.prefix { $0 != ":" }
+    }
+
+    /// Whether the host is this machine, by a name that no name server answers for.
+    var isLoopback: Bool {
+        var address = in_addr()
+        if inet_pton(AF_INET, String(host), &address) == 1 {
+            return UInt32(bigEndian: address.s_addr) >> 24 == 127
+        }
+        let name = host.lowercased()
+        return name == "localhost" || name.hasSuffix(".localhost") || name == "::1"
+    }
+}

@@ -1,0 +1,102 @@
+import HTTPGateway
+import KiiREST
+import Logging
+import NIOCore
+import Objects
+import Operations
+import QueryServer
+import ServiceLifecycle
+import WebExchange
+
+/// The service's data over HTTP.
+///
+///     let web = WebServer(service: service, workers: workers, settings: settings, …)
+///     try await web.run()         // until a graceful stop is requested
+///
+/// - `/rpc`: the methods of the line protocol, one message or batch a request;
+/// - `/watch`: a live query as server-sent events;
+/// - `/login`, `/logout`: a session, for pages in a browser;
+/// - `/map`: a page that shows what is in the buckets.
+///
+/// It has an event loop and a bound of connections of its own.
+public struct WebServer: ServiceLifecycle.Service {
+    /// Where the server listens, and to whom it answers.
+    public struct Settings: Sendable {
+        /// The name or address to listen on.
+        public var host: String
+        /// The port; 0 takes a free one.
+        public var port: Int
+        /// Whether a `Host` that is not this machine's is refused: nobody logs in, and only this
+        /// machine reaches the port, but pages of others could reach it through a browser.
+        public var isLoopbackOnly: Bool
+        /// Origins of pages that may read answers, besides the server's own.
+        public var origins: Set<String> = []
+        /// Where clients reach the server, without a `/` at its end; nil for where a request says
+        /// it was sent.
+        public var url: String?
+        /// The folder with the scripts of others that the map page uses, as Debian lays it out.
+        public var assets = WebServer.Settings.standardAssets
+        /// The application whose clients speak Kii's REST interface; nil for none.
+        public var kii: KiiSettings?
+
+        /// Where Debian's packages put scripts for browsers.
+        public static let standardAssets = "/usr/share/javascript"
+
+        /// Settings with no other origin, no URL and the standard folder of scripts.
+        public init(host: String, port: Int, isLoopbackOnly: Bool) {
+            (self.host, self.port, self.isLoopbackOnly) = (host, port, isLoopbackOnly)
+        }
+    }
+
+    private let service: Operations.Service
+    private let workers: Workers
+    private let settings: Settings
+    private let tls: TLSIdentity?
+    private let nodes: NodeSecret?
+    private let logger: Logger
+    private let listener: HTTPListener
+
+    /// - Parameters:
+    ///   - workers: the threads for long texts and costly reads, which the line port uses too.
+    ///   - tls: nil for connections without TLS.
+    ///   - nodes: the secret of the nodes that share the buckets; nil if this one has all of them.
+    ///   - listening: called with the listening address once connections are accepted.
+    public init(
+        service: Operations.Service, workers: Workers, settings: Settings,
+        tls: TLSIdentity? = nil, nodes: NodeSecret? = nil, logger: Logger,
+        listening: @escaping @Sendable (_ host: String, _ port: Int) -> Void
+    ) {
+        (self.service, self.workers, self.settings) = (service, workers, settings)
+        (self.tls, self.nodes, self.logger) = (tls, nodes, logger)
+        var limits = HTTPConnectionLimits(service.limits)
+        limits.connections = service.limits.webConnections
+        limits.headBytes = service.limits.webHeadBytes
+        limits.interruptsAnswers = false
+        var security: (@Sendable () -> any ChannelHandler)?
+        if let tls { security = { tls.handler() } }
+        listener = HTTPListener(
+            host: settings.host, port: settings.port, limits: limits, tls: security,
+            listening: listening)
+    }
+
+    /// Serves until a graceful stop is requested.
+    ///
+    /// - Throws: when the server cannot listen on the address.
+    public func run() async throws {
+        let runner = MessageRunner(
+            service: service, workers: workers, elsewhere: try await otherNodes(),
+            logger: logger)
+        let site = Site(
+            service: service, runner: runner, settings: settings, isSecure: tls != nil,
+            loop: listener.loop)
+        try await listener.run { request, writer, channel in
+            try await site.answer(request, writer, channel)
+        }
+    }
+
+    private func otherNodes() async throws -> OtherNodes? {
+        guard let placement = service.placement, let nodes else { return nil }
+        return try await OtherNodes.reached(
+            over: listener.loop, as: nodes, tls, placement, service.limits)
+    }
+}

@@ -1,0 +1,193 @@
+import JSONText
+import Objects
+import QueryLanguage
+import Testing
+
+@testable import CQL2
+
+/// What filters mean, and how they are refused.
+@Suite struct CQL2FilterTests {
+    private static func json(_ text: String) throws -> String {
+        try CQL2Filter.clause(text, Limits()).json
+    }
+
+    private static func fault(_ text: String, _ limits: Limits = Limits()) -> String {
+        do throws(CQL2SyntaxError) {
+            return try CQL2Filter.clause(text, limits).json
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    static let meanings: [(String, String)] = [
+        ("kind = 'shop'", #"{"type":"eq","field":"kind","value":"shop"}"#),
+        ("'shop' = kind", #"{"type":"eq","field":"kind","value":"shop"}"#),
+        (
+            "kind <> 'shop'",
+            #"{"type":"not","clause":{"type":"eq","field":"kind","value":"shop"}}"#
+        ),
+        ("a < 5", #"{"type":"range","field":"a","upperLimit":5,"upperIncluded":false}"#),
+        ("5 < a", #"{"type":"range","field":"a","lowerLimit":5,"lowerIncluded":false}"#),
+        ("a<=5", #"{"type":"range","field":"a","upperLimit":5}"#),
+        ("a >= 'x'", #"{"type":"range","field":"a","lowerLimit":"x"}"#),
+        ("a=-.5", #"{"type":"eq","field":"a","value":-0.5}"#),
+        ("a=+007.", #"{"type":"eq","field":"a","value":7}"#),
+        ("a=1E3", #"{"type":"eq","field":"a","value":1000.0}"#),
+        (
+            "a = 18446744073709551615",
+            #"{"type":"eq","field":"a","value":18446744073709551615}"#
+        ),
+        ("open = TRUE", #"{"type":"eq","field":"open","value":true}"#),
+        ("false = open", #"{"type":"eq","field":"open","value":false}"#),
+        ("TRUE", #"{"type":"all"}"#),
+        ("(FALSE)", #"{"type":"not","clause":{"type":"all"}}"#),
+        ("a BETWEEN 1 AND 2", #"{"type":"range","field":"a","lowerLimit":1,"upperLimit":2}"#),
+        (
+            "a not between 'x' and 'y'",
+            #"{"type":"not","clause":{"type":"range","field":"a","lowerLimit":"x","upperLimit":"y"}}"#
+        ),
+        ("a IN (1, 'x', TRUE)", #"{"type":"in","field":"a","values":[1,"x",true]}"#),
+        ("a NOT IN (1)", #"{"type":"not","clause":{"type":"in","field":"a","values":[1]}}"#),
+        ("a LIKE 'x%'", #"{"type":"prefix","field":"a","prefix":"x"}"#),
+        (#"a LIKE '50\%\_\\%'"#, #"{"type":"prefix","field":"a","prefix":"50%_\\"}"#),
+        ("a LIKE '%'", #"{"type":"prefix","field":"a","prefix":""}"#),
+        (
+            "a NOT LIKE 'x%'",
+            #"{"type":"not","clause":{"type":"prefix","field":"a","prefix":"x"}}"#
+        ),
+        (
+            "a IS NULL",
+            #"{"type":"or","clauses":[{"type":"not","clause":{"type":"hasField","field":"a"}},{"type":"hasField","field":"a","fieldType":"NULL"}]}"#
+        ),
+        (
+            "a IS NOT NULL",
+            #"{"type":"and","clauses":[{"type":"hasField","field":"a"},{"type":"not","clause":{"type":"hasField","field":"a","fieldType":"NULL"}}]}"#
+        ),
+        (
+            #""the ""name""" = 'it''s' or address.city = '\''"#,
+            #"{"type":"or","clauses":[{"type":"eq","field":"the \"name\"","value":"it's"},{"type":"eq","field":"address.city","value":"'"}]}"#
+        ),
+        (
+            "NOT a=1 AND b=2 AND c=3 OR d=4",
+            #"{"type":"or","clauses":[{"type":"and","clauses":[{"type":"not","clause":{"type":"eq","field":"a","value":1}},{"type":"eq","field":"b","value":2},{"type":"eq","field":"c","value":3}]},{"type":"eq","field":"d","value":4}]}"#
+        ),
+        ("名前='東京'", #"{"type":"eq","field":"名前","value":"東京"}"#),
+        (#"date = 1"#, #"{"type":"eq","field":"date","value":1}"#),
+        (
+            "_modified = TIMESTAMP('1970-01-01T00:00:01Z')",
+            #"{"type":"range","field":"_modified","lowerLimit":1000,"upperLimit":1000}"#
+        ),
+        (
+            "_modified > DATE('1970-01-02')",
+            #"{"type":"range","field":"_modified","lowerLimit":172799999,"lowerIncluded":false}"#
+        ),
+        (
+            "_modified >= DATE('1970-01-02')",
+            #"{"type":"range","field":"_modified","lowerLimit":86400000}"#
+        ),
+        (
+            "DATE('1970-01-02') > _modified",
+            #"{"type":"range","field":"_modified","upperLimit":86400000,"upperIncluded":false}"#
+        ),
+        (
+            "_created <= '1970-01-02'",
+            #"{"type":"range","field":"_created","upperLimit":172799999}"#
+        ),
+        (
+            "_created BETWEEN DATE('1970-01-01') AND DATE('1970-01-02')",
+            #"{"type":"range","field":"_created","lowerLimit":0,"upperLimit":172799999}"#
+        ),
+        (
+            "S_INTERSECTS(location, BBOX(170, -20, -170, 20))",
+            #"{"type":"geobox","field":"location","box":{"ne":{"_type":"point","lat":20.0,"lon":-170.0},"sw":{"_type":"point","lat":-20.0,"lon":170.0}}}"#
+        ),
+        (
+            "s_intersects(POINT(1.5 2), \"my place\")",
+            #"{"type":"geobox","field":"my place","box":{"ne":{"_type":"point","lat":2.0,"lon":1.5},"sw":{"_type":"point","lat":2.0,"lon":1.5}}}"#
+        ),
+        (
+            "S_WITHIN(p, POLYGON Z ((0 0 9, 4 0 9, 4 4 9, 0 0 9)))",
+            #"{"type":"geopolygon","field":"p","polygon":{"type":"Polygon","coordinates":[[[0.0,0.0],[4.0,0.0],[4.0,4.0],[0.0,0.0]]]}}"#
+        ),
+        (
+            "S_INTERSECTS(p,MULTIPOLYGON(((0 0,4 0,4 4,0 0)),((9 9,12 9,12 12,9 9))))",
+            #"{"type":"geopolygon","field":"p","polygon":{"type":"MultiPolygon","coordinates":[[[[0.0,0.0],[4.0,0.0],[4.0,4.0],[0.0,0.0]]],[[[9.0,9.0],[12.0,9.0],[12.0,12.0],[9.0,9.0]]]]}}"#
+        ),
+    ]
+
+    @Test(arguments: meanings)
+    func `A filter is a clause`(_ text: String, _ clause: String) throws {
+        #expect(try Self.json(text) == clause, "\(text)")
+    }
+
+    static let faults: [(String, String)] = [
+        ("", "column 1: expected a property or a value, found the end"),
+        ("a", "column 2: expected a comparison"),
+        ("a = ", "column 5: expected a property or a value, found the end"),
+        ("a = 'x", "column 5: the quote is not closed"),
+        ("a == 1", "column 4: expected a property or a value"),
+        ("a != 1", "column 3: CQL2 writes \"<>\""),
+        ("a = b", "column 5: expected a value; two properties"),
+        ("1 = 2", "column 5: expected a property on one side"),
+        ("a = 1 b", "column 7: expected \"AND\", \"OR\" or the end, found \"b\""),
+        ("(a = 1", "column 7: expected \"AND\", \"OR\" or \")\", found the end"),
+        ("a LIKE 'x'", "column 8: only patterns with one \"%\""),
+        ("a LIKE '%x'", "column 8: only patterns"),
+        ("a LIKE 'x_%'", "column 8: only patterns"),
+        ("a LIKE 5", "column 8: expected a pattern in quotes"),
+        ("a IN ()", "column 7: expected a property or a value"),
+        ("a < TRUE", "column 5: expected a number, a string or a time"),
+        ("a BETWEEN 1 AND 'x'", "column 17: expected two numbers, two strings or two times"),
+        ("a = NULL", "column 5: expected a value; \"IS NULL\""),
+        ("a = 1 + 2", "column 7: expected a number"),
+        ("a * 2 = 4", "column 3: arithmetic is not supported"),
+        ("a = 1e999", "column 5: the number is outside the range of numbers"),
+        ("and = 1", "column 1: \"and\" is a keyword"),
+        ("_calculated.d < 5", "column 1: \"_calculated\" cannot"),
+        ("CASEI(a) = 'x'", "column 1: there is no function \"CASEI\" here"),
+        ("a > TIMESTAMP('2026-01-01T00:00:00Z')", "column 5: times stand beside"),
+        ("_modified > DATE('2026-02-30')", "column 18: expected a time such as"),
+        ("S_INTERSECTS(p, POINT(181 0))", "column 23: longitude 181.0"),
+        ("S_INTERSECTS(p, LINESTRING(0 0, 1 1))", "column 17: expected a BBOX, POINT"),
+        ("S_INTERSECTS(p, POLYGON((0 0, 1 1, 1 0)))", "column 17: the polygon is not valid"),
+        ("S_INTERSECTS(p, BBOX(1,2,3))", "column 21: expected 4 or 6 numbers, found 3"),
+        ("S_INTERSECTS(p, BBOX(0,5,1,4))", "column 21: the corners are swapped"),
+        ("S_INTERSECTS(p, q)", "column 17: expected a BBOX"),
+        ("S_TOUCHES(p, POINT(0 0))", "column 1: there is no function"),
+        ("5a = 1", "column 2: a name cannot begin with a digit"),
+    ]
+
+    @Test(arguments: faults)
+    func `A text that is no filter is refused with the place`(_ text: String, _ fault: String) {
+        #expect(Self.fault(text).hasPrefix(fault), "\(text): \(Self.fault(text))")
+    }
+
+    @Test func `Nesting, conditions and positions are bounded`() {
+        var limits = Limits()
+        let depth = CQL2Filter.maximumNesting
+        func nested(_ levels: Int) -> String {
+            String(repeating: "(", count: levels) + "a = 1" + String(repeating: ")", count: levels)
+        }
+        #expect(!Self.fault(nested(depth - 1)).hasPrefix("column"))
+        #expect(Self.fault(nested(depth)).hasPrefix("column \(depth + 1): nested deeper"))
+        limits.clauses = 3
+        #expect(!Self.fault("a=1 OR a=2 OR a=3", limits).hasPrefix("column"))
+        #expect(Self.fault("a=1 OR a=2 OR a=3 OR a=4", limits).hasPrefix("column 22: more than 3"))
+        limits.polygonPositions = 4
+        let triangle = "S_INTERSECTS(p, POLYGON((0 0, 1 0, 1 1, 0 0)))"
+        #expect(!Self.fault(triangle, limits).hasPrefix("column"))
+        limits.polygonPositions = 3
+        #expect(Self.fault(triangle, limits).hasPrefix("column 41: more than 3 positions"))
+    }
+
+    @Test func `A long list becomes several clauses that a query may have`() throws {
+        var limits = Limits()
+        limits.inValues = 2
+        let clause = try CQL2Filter.clause("a IN (1,2,3,4,5)", limits)
+        guard case .or(let parts) = clause else {
+            Issue.record("\(clause.json)")
+            return
+        }
+        #expect(parts.count == 3)
+    }
+}

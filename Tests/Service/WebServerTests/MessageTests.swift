@@ -1,0 +1,195 @@
+import GeoBucketClient
+import JSONText
+import Objects
+import TestSupport
+import Testing
+
+/// `POST /rpc`: the answers are those of the line protocol.
+@Suite(.timeLimit(.minutes(5))) struct MessageTests {
+    private static let lines = [
+        Web.request("bucket.count", #"{"bucket":"shops"}"#),
+        Web.request(
+            "bucket.query",
+            #"{"bucket":"shops","bucketQuery":{"clause":{"type":"geodistance","field":"at","center":{"_type":"point","lat":0,"lon":3},"radius":300000,"putDistanceInto":"d"}}}"#
+        ),
+        Web.request("bucket.query", #"{"bucket":"shops","bestEffortLimit":3}"#),
+        Web.request("bucket.query", #"{"bucket":"shops","bucketQuery":{"clause":{"type":"no"}}}"#),
+        Web.request("object.get", #"{"bucket":"shops","id":"absent"}"#),
+        Web.request("nothing.known", "{}"), Web.request("bucket.count", "[1]"),
+        #"{"jsonrpc":"2.0","id":"a\"b","method":"server.ping"}"#, "{", "[]", "7", "[1,{}]",
+        #"{"jsonrpc":"1.0","id":4,"method":"server.ping"}"#,
+        "[\(Web.request("bucket.count", #"{"bucket":"shops"}"#)),"
+            + #"{"jsonrpc":"2.0","method":"server.ping"},"#
+            + Web.request("bucket.list", "{}", id: 2) + "]",
+    ]
+
+    @Test(arguments: lines)
+    func `A message has the answer that a line has`(line: String) async throws {
+        try await TestService.with(web: Web.open) { service in
+            try await Web.fill(service, 10)
+            let answer = try await Web.rpc(service.webPort, line)
+            let expected = try await onBlockingThreads {
+                try RawConnection.with(port: service.port) { raw in
+                    try raw.send(line + "\n")
+                    return try raw.line()
+                }
+            }
+            #expect(answer.status == 200)
+            #expect(answer.field("content-type") == "application/json")
+            #expect(answer.body == expected)
+        }
+    }
+
+    @Test func `Line breaks between the members of a message do no harm`() async throws {
+        try await TestService.with(web: Web.open) { service in
+            let text = "{\"jsonrpc\":\"2.0\",\r\n\"id\":1,\n\"method\":\"server.ping\"}\n"
+            let answer = try await Web.rpc(service.webPort, text)
+            #expect(answer.body == #"{"jsonrpc":"2.0","id":1,"result":"pong"}"#)
+        }
+    }
+
+    @Test func `Notifications alone are answered without a body`() async throws {
+        try await TestService.with(web: Web.open) { service in
+            let ping = #"{"jsonrpc":"2.0","method":"server.ping"}"#
+            for text in [ping, "[\(ping),\(ping)]"] {
+                let answer = try await Web.rpc(service.webPort, text)
+                #expect(answer.status == 204)
+                #expect(answer.body.isEmpty)
+            }
+        }
+    }
+
+    @Test func `A batch writes in order, and its reads see the writes before them`() async throws {
+        try await TestService.with(web: Web.open) { service in
+            var requests: [String] = []
+            for number in 0..<50 {
+                requests.append(
+                    Web.request(
+                        "object.put",
+                        #"{"bucket":"batch","id":"one","object":{"n":\#(number)}}"#, id: number))
+                if number % 10 == 9 {
+                    requests.append(
+                        Web.request("object.get", #"{"bucket":"batch","id":"one"}"#, id: -number))
+                }
+            }
+            let answer = try await Web.rpc(
+                service.webPort, "[\(requests.joined(separator: ","))]")
+            let answers = try JSONValue(parsing: Array(answer.body.utf8)).array ?? []
+            #expect(answers.count == requests.count)
+            var version = 0
+            for answer in answers {
+                let id = answer["id"]?.int ?? .min
+                let result = answer["result"]
+                if id >= 0 && answer["result"]?["n"] == nil {
+                    version += 1
+                    #expect(result?["_version"]?.int == version)
+                } else {
+                    #expect(result?["n"]?.int == -id)
+                }
+            }
+            #expect(version == 50)
+        }
+    }
+
+    @Test func `The methods of a connection are refused`() async throws {
+        try await TestService.with(web: Web.open) { service in
+            for method in ["auth.login", "watch.start", "watch.move", "watch.sync", "watch.stop"] {
+                let params = #"{"bucket":"shops","watch":"w1","token":"t","bucketQuery":{}}"#
+                let answer = try await Web.rpc(service.webPort, Web.request(method, params))
+                #expect(answer.status == 200)
+                #expect(answer.body.contains(#""errorCode":"INVALID_REQUEST""#), "\(answer.body)")
+            }
+        }
+    }
+
+    @Test func `Answers of a batch that are too long end it`() async throws {
+        var limits = Limits()
+        limits.outputBytes = 8_192
+        try await TestService.with(limits: limits, web: Web.open) { service in
+            try await Web.fill(service, 100)
+            let query = Web.request("bucket.query", #"{"bucket":"shops"}"#)
+            let answer = try await Web.rpc(
+                service.webPort, "[\(Array(repeating: query, count: 5).joined(separator: ","))]")
+            #expect(answer.status == 413)
+            #expect(answer.body.contains(#""errorCode":"LINE_TOO_LONG""#))
+            #expect(answer.body.contains("first 1 requests"), "\(answer.body)")
+        }
+    }
+
+    @Test func `An export goes on in the next request on its connection`() async throws {
+        try await TestService.with(web: Web.open) { service in
+            try await Web.fill(service, 5_000)
+            let expected = try await service.call("bucket.count", #"{"bucket":"shops"}"#)
+            let seen = try await onBlockingThreads {
+                try RawConnection.with(port: service.webPort) { raw in
+                    var count = 0
+                    var goesOn = false
+                    repeat {
+                        let more = goesOn ? #","continue":true"# : ""
+                        let result = try Self.call(
+                            raw, "bucket.export", #"{"bucket":"shops"\#(more)}"#)
+                        count += result["objects"]?.array?.count ?? 0
+                        goesOn = result["done"]?.bool == false || result["more"]?.bool == true
+                    } while goesOn
+                    return count
+                }
+            }
+            #expect(seen == expected["count"]?.int)
+        }
+    }
+
+    /// One request on a connection that goes on.
+    private static func call(
+        _ raw: RawConnection, _ method: String, _ params: String
+    ) throws -> JSONValue {
+        let body = Web.request(method, params)
+        try raw.send(
+            "POST /rpc HTTP/1.1\r\nHost: localhost\r\n\(Web.json)\r\n"
+                + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        var length = 0
+        while let line = try raw.line(), line != "\r" {
+            if line.lowercased().hasPrefix("content-length: ") {
+                length = Int(line.dropFirst(16).dropLast()) ?? 0
+            }
+        }
+        let text = try raw.bytes(length)
+        return try JSONValue(parsing: text)["result"] ?? .null
+    }
+
+    @Test func `Bodies and heads are bounded`() async throws {
+        var limits = Limits()
+        (limits.lineBytes, limits.webHeadBytes) = (2_048, 2_048)
+        try await TestService.with(limits: limits, web: Web.open) { service in
+            let long = String(repeating: " ", count: 2_049)
+            let answer = try await Web.rpc(service.webPort, long)
+            #expect(answer.status == 413)
+            #expect(answer.body.contains(#""errorCode":"LINE_TOO_LONG""#))
+            let path = "/watch?bucket=" + String(repeating: "b", count: 4_096)
+            let refused = try? await Web.get(service.webPort, path)
+            #expect(refused?.status ?? 400 >= 400)
+            #expect(try await Web.get(service.webPort, "/map").status == 200)
+        }
+    }
+
+    @Test func `Other methods and other types are refused`() async throws {
+        try await TestService.with(web: Web.open) { service in
+            let get = try await Web.get(service.webPort, "/rpc")
+            #expect(get.status == 405)
+            #expect(get.field("allow") == "post")
+            for type in ["Content-Type: text/plain", "Content-Type: application/xml", "X: y"] {
+                let answer = try await Web.rpc(service.webPort, "{}", headers: [type])
+                #expect(answer.status == 415, "\(type)")
+            }
+            for type in ["application/json; charset=utf-8", "application/json-rpc"] {
+                let answer = try await Web.rpc(
+                    service.webPort, Self.lines[0], headers: ["Content-Type: \(type)"])
+                #expect(answer.status == 200)
+            }
+            let lost = try await Web.get(service.webPort, "/nowhere")
+            #expect(lost.status == 404)
+            #expect(
+                lost.body == #"{"errorCode":"NOT_FOUND","message":"there is nothing at this path"}"#
+            )
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The files of the map and login pages.
+@Suite(.timeLimit(.minutes(5))) struct PageTests {
+    private static let folder = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().appendingPathComponent("../../../Sources/Service/WebFiles")
+
+    @Test func `Every file of the folder is served as it is`() async throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+        #expect(names.count > 40)
+        try await TestService.with(web: Web.open) { service in
+            for name in names {
+                let text = try String(
+                    contentsOf: Self.folder.appendingPathComponent(name), encoding: .utf8)
+                let answer = try await Web.get(service.webPort, "/map/\(name)")
+                #expect(answer.status == 200, "\(name)")
+                #expect(answer.body == text, "\(name)")
+            }
+        }
+    }
+
+    @Test func `The root leads to the map`() async throws {
+        try await TestService.with(web: Web.open) { service in
+            let root = try await Web.get(service.webPort, "/")
+            #expect(root.status == 302)
+            #expect(root.field("location") == "map")
+            for path in ["/map", "/login"] {
+                let page = try await Web.get(service.webPort, path)
+                #expect(page.status == 200)
+                #expect(page.field("content-type") == "text/html; charset=utf-8")
+                let tag = try #require(page.field("etag"))
+                let again = try await Web.get(
+                    service.webPort, path, headers: ["If-None-Match: \(tag)"])
+                #expect(again.status == 304)
+                #expect(again.body.isEmpty)
+            }
+        }
+    }
+
+    @Test func `Scripts of others come from their folder, and nothing else does`() async throws {
+        try await withTemporaryFolder { folder in
+            let leaflet = folder + "/js/leaflet/images"
+            try FileManager.default.createDirectory(
+                atPath: leaflet, withIntermediateDirectories: true)
+            try "leaflet".write(
+                toFile: folder + "/js/leaflet/leaflet.js", atomically: true, encoding: .utf8)
+            try "layers".write(
+                toFile: leaflet + "/layers.png", atomically: true, encoding: .utf8)
+            try "secret".write(toFile: folder + "/secret", atomically: true, encoding: .utf8)
+            var settings = Web.open
+            settings.assets = folder + "/js"
+            try await TestService.with(web: settings) { service in
+                for (path, status, body) in [
+                    ("leaflet.js", 200, "leaflet"), ("images/layers.png", 200, "layers"),
+                    ("none.js", 404, "libjs-leaflet"), ("../../secret", 404, ""),
+                    ("%2e%2e/%2e%2e/secret", 404, ""), ("..%2f..%2fsecret", 404, ""),
+                    ("images", 404, ""), ("", 404, ""), ("/", 404, ""), ("./leaflet.js", 404, ""),
+                ] {
+                    let answer = try await Web.get(
+                        service.webPort, "/assets/leaflet/" + path)
+                    #expect(answer.status == status, "\(path)")
+                    #expect(body.isEmpty || answer.body.contains(body), "\(path): \(answer.body)")
+                }
+            }
+        }
+    }
+}
