@@ -173,10 +173,12 @@ let package = Package(
         .target(
             name: "VectorTiles",
             dependencies: [
-                "JSONText", "Objects", "Operations", "QueryLanguage", "WebExchange",
+                "Digests", "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage",
+                "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-            ]),
+            ],
+            exclude: ["Encoding/vector_tile.proto"]),
         .target(
             name: "FeaturesAPI",
             dependencies: [
@@ -300,8 +302,10 @@ let package = Package(
         .testTarget(
             name: "VectorTilesTests",
             dependencies: [
-                "VectorTiles", "JSONText", "Objects", "Operations", "WebExchange", "TestSupport",
+                "VectorTiles", "JSONText", "Objects", "Operations", "WebExchange", "Wire",
+                "GeoBucketClient", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ]),
         .testTarget(
             name: "FeaturesAPITests",

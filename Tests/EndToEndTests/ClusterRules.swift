@@ -52,6 +52,11 @@ import Testing
                 (#""zoom":1,"box":5"#, "box"), (#""zoom":1,"box":{}"#, "box.ne"),
                 (#""zoom":1,"fields":"n""#, "fields"), (#""zoom":1,"cells":1"#, "cells"),
                 (#""zoom":1,"bucketQuery":{"clause":{"type":"al"}}"#, "bucketQuery.clause.type"),
+                (#""tile":5"#, "tile"), (#""tile":"1/2/0""#, "tile"), (#""tile":"23/0/0""#, "tile"),
+                (#""tile":"1/+1/0""#, "tile"), (#""tile":"1/0""#, "tile"),
+                (#""tile":"1/0/0","zoom":1"#, "zoom"), (#""tile":"1/0/0","box":{}"#, "box"),
+                (#""zoom":1,"objects":-1"#, "objects"), (#""zoom":1,"objects":4097"#, "objects"),
+                (#""zoom":1,"ifState":5"#, "ifState"),
             ] {
                 let error = try await service.error("bucket.clusters", Self.clusters(members))
                 #expect(error?.errorCode == "INVALID_INPUT_DATA", "\(members)")
@@ -59,6 +64,52 @@ import Testing
             }
             let error = try await service.error("bucket.fields", #"{"bucket":"b1","field":"p"}"#)
             #expect(error?.path == "field")
+        }
+    }
+
+    @Test func `A tile has exactly its cells, and its objects with their places if they are few`()
+        async throws
+    {
+        try await TestService.with { service in
+            try await service.store([
+                ("a1", #""p":[\#(point(0, 0)),\#(point(1e-9, -1e-9))]"#),
+                ("b1", #""p":\#(point(-1, 1))"#), ("c1", #""p":\#(point(-1, 1))"#),
+            ])
+            let total = { (tile: String) in
+                try await service.call("bucket.clusters", Self.clusters(#""tile":"\#(tile)""#))[
+                    "total"]?.int
+            }
+            // The equator begins the southern tile, the meridian the eastern one.
+            #expect(try await total("1/1/1") == 3)
+            #expect(try await total("1/0/0") == 1)
+            #expect(try await total("1/1/0") == 0)
+            let members = #""tile":"1/1/1","bits":0,"fields":[],"objects":"#
+            let listed = try await service.text(
+                "bucket.clusters", Self.clusters(members + "3"))
+            #expect(
+                listed.contains(
+                    #"{"cell":"1/1/1","count":1,"places":[{"_type":"point","lat":"#
+                        + #"0.0,"lon":0.0}],"object":{"_id":"a1"}},{"cell":"1/1/1","#), "\(listed)")
+            let counted = try await service.call("bucket.clusters", Self.clusters(members + "2"))
+            #expect(counted["clusters"]?.array?.count == 1)
+            #expect(counted["clusters"]?.array?.first?["count"]?.int == 3)
+        }
+    }
+
+    @Test func `A state that is the bucket's is answered alone`() async throws {
+        try await TestService.with { service in
+            let ask = { (state: String) in
+                try await service.call(
+                    "bucket.clusters", Self.clusters(#""zoom":0,"ifState":"\#(state)""#))
+            }
+            try await service.store([("a1", #""p":\#(point(1, 2))"#)])
+            let state = try #require(try await ask("")["state"]?.string)
+            #expect(try await ask(state)["total"] == nil)
+            #expect(try await ask(state)["state"]?.string == state)
+            try await service.store([("a1", #""p":\#(point(1, 2))"#)], in: "b2")
+            #expect(try await ask(state)["total"] == nil)
+            try await service.store([("a1", #""p":\#(point(1, 2))"#)])
+            #expect(try await ask(state)["total"]?.int == 1)
         }
     }
 

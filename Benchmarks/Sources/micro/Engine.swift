@@ -2,6 +2,7 @@ import Backend
 import Dispatch
 import EmbeddedBackend
 import Foundation
+import Geodesy
 import JSONText
 import Logging
 import Objects
@@ -54,6 +55,21 @@ func measureEngine() throws {
     try measure("engine: aggregation of Q10") { number in
         sum += try found(.aggregation(groups[number % groups.count], in: bucket))
     }
+    // The first count by cells makes the grids of the trees.
+    for (name, window) in [
+        ("the world at zoom 0", GridWindow(level: ClusterQuery.usualBits)),
+        ("a tile of up to 1,024 cells", GridWindow(tile: densest(at: 4), zoom: 4, bits: 5)),
+        ("a tile of up to 4,096 cells", GridWindow(tile: densest(at: 4), zoom: 4, bits: 6)),
+    ] {
+        try measure("clusters: \(name), no condition") { _ in
+            sum += try found(.clusters(ClusterQuery(window: window, fields: []), in: bucket))
+        }
+        try measure("clusters: \(name), category = x") { number in
+            let clause = category[number % category.count]
+            sum += try found(
+                .clusters(ClusterQuery(clause: clause, window: window, fields: []), in: bucket))
+        }
+    }
     precondition(sum >= 0)
     try measureWatches(on: backend, in: bucket)
 }
@@ -90,4 +106,13 @@ private func load(_ backend: EmbeddedBackend) throws {
         }
     }
     written.wait()
+}
+
+/// The tile of a zoom that has most objects.
+private func densest(at zoom: Int) -> GridCell {
+    var counts: [GridCell: Int] = [:]
+    for place in dataset.positions {
+        counts[WorldGrid(place.coordinate).cell(level: zoom), default: 0] += 1
+    }
+    return counts.max { $0.value < $1.value }!.key
 }

@@ -33,6 +33,16 @@ public struct GridWindow: Sendable, Equatable {
         }
     }
 
+    /// The cells of one tile.
+    ///
+    /// - Parameter bits: the levels of cells below the tile's; its side has 2^bits of them.
+    public init(tile: GridCell, zoom: Int, bits: Int) {
+        func cells(_ number: UInt32) -> ClosedRange<UInt32> {
+            number << UInt32(bits)...(number + 1) << UInt32(bits) - 1
+        }
+        self.init(zoom + bits, rows: cells(tile.row), columns: cells(tile.column))
+    }
+
     private init(
         _ level: Int, rows: ClosedRange<UInt32>, columns: ClosedRange<UInt32>,
         beyond: ClosedRange<UInt32>? = nil

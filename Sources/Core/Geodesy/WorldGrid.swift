@@ -21,7 +21,8 @@ public struct WorldGrid: Sendable, Hashable, BitwiseCopyable {
     /// The latitude of the northern edge in degrees.
     public static let edgeLatitude = 85.0511287798066
 
-    static let size = Double(UInt32(1) << UInt32(finestLevel))
+    /// The number of columns, and of rows, on the finest level.
+    public static let size = Double(UInt32(1) << UInt32(finestLevel))
     private static let last = (UInt32(1) << UInt32(finestLevel)) - 1
 
     /// A column and a row that exist.
@@ -37,10 +38,21 @@ public struct WorldGrid: Sendable, Hashable, BitwiseCopyable {
 
     /// The cell of the finest level that has a place, in degrees within -90…90 and -180…180.
     public init(latitude: Double, longitude: Double) {
+        let point = Self.point(latitude: latitude, longitude: longitude)
+        x = Self.clamped(point.x)
+        y = Self.clamped(point.y)
+    }
+
+    /// The point of the plane at which a place lies, in columns and rows of the finest level.
+    public static func point(of place: Coordinate) -> (x: Double, y: Double) {
+        point(latitude: place.latitude, longitude: place.longitude)
+    }
+
+    @inline(__always)
+    private static func point(latitude: Double, longitude: Double) -> (x: Double, y: Double) {
         let west = longitude == 180 ? -180 : longitude
-        x = Self.clamped((west + 180) / 360 * Self.size)
-        let radians = min(max(latitude, -Self.edgeLatitude), Self.edgeLatitude) * .pi / 180
-        y = Self.clamped((1 - asinh(tan(radians)) / .pi) / 2 * Self.size)
+        let radians = min(max(latitude, -edgeLatitude), edgeLatitude) * .pi / 180
+        return ((west + 180) / 360 * size, (1 - asinh(tan(radians)) / .pi) / 2 * size)
     }
 
     private static func clamped(_ position: Double) -> UInt32 {

@@ -57,7 +57,7 @@ public struct LimitSetting: Sendable {
         LimitSetting(
             "groupValues", \.groupValues, 1...1_000_000, "values that one GROUP may ask for"),
         LimitSetting(
-            "clusterCells", \.clusterCells, 1...100_000, "cells of one `bucket.clusters`"),
+            "clusterCells", \.clusterCells, 1_024...100_000, "cells of one `bucket.clusters`"),
         LimitSetting(
             "groupBytes", \.groupBytes, 1_024...1 << 40,
             "bytes of the distinct values that one query's GROUPs tell apart, each counted with 64 more"

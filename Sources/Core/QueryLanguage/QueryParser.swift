@@ -4,7 +4,7 @@ import Objects
 /// Parses the query document of a request's params into a `Query`, or throws the first fault with
 /// its path.
 public struct QueryParser {
-    private let limits: Limits
+    let limits: Limits
 
     /// A parser that refuses queries beyond these limits.
     public init(limits: Limits) { self.limits = limits }

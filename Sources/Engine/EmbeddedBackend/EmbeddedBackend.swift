@@ -61,6 +61,7 @@ public final class EmbeddedBackend: Backend {
             tick: tuning.housekeeping, logger: logger, now: now)
         history = ChangeHistory(
             of: store, from: engine.change, upstream: upstream, logger: logger, now: now)
+        engine.setHistory(mark: history.mark)
         wakeup.connect(writer)
         engine.want(
             remembered: ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))

@@ -32,7 +32,7 @@ extension InMemoryEngine {
         var totals = Snapshot.Totals()
         for (name, state) in zip(buckets, states) {
             totals.add(state, named: name)
-            table[name] = BucketView(state)
+            table[name] = BucketView(state, change: change)
         }
         publish(
             Snapshot(

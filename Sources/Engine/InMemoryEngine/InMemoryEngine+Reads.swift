@@ -17,7 +17,7 @@ extension InMemoryEngine {
         case .explanation(let query, let bucket, let analyze):
             try PreparedExplanation(query, in: bucket, analyze: analyze, on: self)
         case .clusters(let query, let bucket, let principal):
-            PreparedClusters(query, in: bucket, by: principal, on: self)
+            PreparedClusters.prepared(query, in: bucket, by: principal, on: self)
         case .fields(let bucket): PreparedFields(of: bucket, on: self)
         case .buckets(let scope, let last, let isListed):
             PreparedListing(scope, after: last, where: isListed, on: self)

@@ -29,6 +29,9 @@ public final class InMemoryEngine: Sendable {
     private let freeingThread = WorkThread("freeing", .background)
     let columnRequests: ColumnRequests
     let tuning: Tuning
+    /// Tells the change numbers of one history from those of another. Until a store names its
+    /// history, it is this engine's own.
+    private let era = Atomic(UInt64.random(in: 0 ... .max))
 
     /// Thresholds and batch sizes of work that pays off in large buckets. Tests lower them so that
     /// small buckets exercise everything.
@@ -115,6 +118,22 @@ public final class InMemoryEngine: Sendable {
     }
 
     var snapshot: Snapshot { current.withLock { $0.snapshot } }
+
+    /// What the present objects of a bucket are called. A bucket never has the same name with other
+    /// objects, neither on another node nor after a restart or a restored backup.
+    ///
+    /// It is the history, a change at which the bucket had these objects, and how many of them have
+    /// not expired: objects expire in one order, so their number says which.
+    func name(of bucketView: BucketView) -> String {
+        let history = String(era.load(ordering: .relaxed), radix: 36)
+        return "\(history).\(bucketView.change).\(bucketView.contents.objects)"
+    }
+
+    /// Names the history whose change numbers the states have, by its mark; an empty one names none.
+    public func setHistory(mark: [UInt8]) {
+        guard mark.count >= 8 else { return }
+        era.store(mark.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }, ordering: .relaxed)
+    }
 
     // MARK: For the writer; one thread at a time
 

@@ -126,8 +126,11 @@ public final class NextSnapshot {
     func snapshot(change: ChangeNumber) -> Snapshot {
         var table = buckets
         var totals = totals
+        let changed = Set(changes.map(\.bucket))
         for (name, state) in touched {
-            table[name] = BucketView(state)
+            // Background work leaves the objects as they are.
+            let former = changed.contains(name) ? nil : base.buckets[name]?.change
+            table[name] = BucketView(state, change: former ?? change)
             totals.add(state, named: name)
         }
         return Snapshot(

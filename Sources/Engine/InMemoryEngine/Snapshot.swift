@@ -59,18 +59,22 @@ final class Snapshot: Sendable {
 /// the same state as a reader sees it at some time.
 final class BucketView: Sendable {
     let state: BucketState
+    /// The bucket has these objects since this change or an earlier one. Numbers of changes that
+    /// other buckets had meanwhile would do as well.
+    let change: ChangeNumber
     /// Objects that expire at or before this time are invisible, although the writer has not
     /// removed them yet; nil if there are none.
     let expiredBy: Int64?
 
     /// The memory of a bucket without objects: the view and its entry in the bucket table.
-    static let emptyBytes = 40 + MemoryLayout<BucketState>.size + 64
+    static let emptyBytes = 48 + MemoryLayout<BucketState>.size + 64
 
     /// Stands for a bucket that does not exist.
-    static let empty = BucketView(BucketState())
+    static let empty = BucketView(BucketState(), change: 0)
 
-    init(_ state: BucketState, expiredBy: Int64? = nil) {
+    init(_ state: BucketState, change: ChangeNumber, expiredBy: Int64? = nil) {
         self.state = state
+        self.change = change
         self.expiredBy = expiredBy
     }
 
@@ -79,7 +83,8 @@ final class BucketView: Sendable {
     func current(at now: () -> Int64) -> BucketView {
         guard state.expiries.next != Expiries.never else { return self }
         let now = now()
-        return state.expiries.next <= now ? BucketView(state, expiredBy: now) : self
+        return state.expiries.next <= now
+            ? BucketView(state, change: change, expiredBy: now) : self
     }
 
     /// The slot of the object with an id, if the object is visible to the reader.

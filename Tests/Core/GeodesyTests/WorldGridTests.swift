@@ -84,6 +84,21 @@ import Testing
         }
     }
 
+    @Test func `The window of a tile has its cells and no other, and its box every place of it`() {
+        var random = SplitMix64(seed: 5)
+        for round in 0..<4_000 {
+            let (zoom, bits) = (random.below(23), random.below(9))
+            let place = Self.place(in: Self.box(&random), &random)
+            let grid = WorldGrid(place)
+            let window = GridWindow(tile: grid.cell(level: zoom), zoom: zoom, bits: bits)
+            #expect(window.level == zoom + bits)
+            #expect(window.rows.count == 1 << bits && window.columns.count == 1 << bits)
+            #expect(window.columnsBeyond == nil)
+            #expect(window.contains(grid.cell(level: zoom + bits)), "round \(round), \(place)")
+            #expect(window.enclosingBox.contains(place), "round \(round), \(place)")
+        }
+    }
+
     @Test func `A window has no cell that its box does not meet`() {
         let columns = { (west: Double, east: Double) in
             let box = GeoBox(south: -10, west: west, north: 10, east: east)

@@ -16,18 +16,48 @@ extension ContractRun {
         let objects = takesAll ? bucket.objects : expected.map(\.object)
         if !takesAll { members.append(#""bucketQuery":{"clause":\#(query.clauseText)}"#) }
         var box: JSONValue?
-        if random.oneIn(2) {
+        var tile: [Int]?
+        let tiles = OracleClusters(field: field, zoom: zoom, bits: 0).cells(of: objects)
+        if !tiles.isEmpty, random.oneIn(3) {
+            tile = random.pick(tiles).name.split(separator: "/").dropFirst().map { Int($0)! }
+            members[0] = members[0].replacing(
+                "\"zoom\":\(zoom)", with: "\"tile\":\"\(zoom)/\(tile![0])/\(tile![1])\"")
+        } else if random.oneIn(2) {
             box = ClauseGenerator(objects: self.objects, bucket: bucket).box(&random)["box"]
             members.append(#""box":\#(box!.text)"#)
         }
         members.append(#""fields":["n"]"#)
+        let listed = random.pick([nil, 0, 3, 4_096])
+        if let listed { members.append(#""objects":\(listed)"#) }
         let params = "{\(members.joined(separator: ","))}"
         let context: Comment = "seed \(seed), \(params)"
-        let cells = OracleClusters(field: field, zoom: zoom, bits: bits, box: box)
+        let cells = OracleClusters(field: field, zoom: zoom, bits: bits, box: box, tile: tile)
             .cells(of: objects)
         let answer = try await client.value("bucket.clusters", params)
-        #expect(answer["total"]?.int == cells.reduce(0) { $0 + $1.objects.count }, context)
+        let total = cells.reduce(0) { $0 + $1.objects.count }
+        #expect(answer["total"]?.int == total, context)
         let clusters = answer["clusters"]?.array ?? []
+        if let listed {
+            for cluster in clusters where cluster["object"] != nil {
+                let id = cluster["object"]?["_id"]?.string
+                let object = objects.filter { $0.id == id }
+                let cell = OracleClusters(field: field, zoom: zoom, bits: bits).cells(of: object)
+                    .first { $0.name == cluster["cell"]?.string }
+                let places = cluster["places"]?.array?.map(OracleClusters.column(andRowOf:)) ?? []
+                #expect(Set(places) == Set(cell?.points.map { [$0.x, $0.y] } ?? []), context)
+                #expect(cluster["count"]?.int == 1, context)
+            }
+            if total <= listed {
+                let expected = cells.flatMap { cell in
+                    cell.objects.map { "\(cell.name) \($0.id)" }
+                }
+                let found = clusters.map {
+                    "\($0["cell"]?.string ?? "") \($0["object"]?["_id"]?.string ?? "")"
+                }
+                #expect(found == expected, context)
+                return
+            }
+        }
         #expect(clusters.map { $0["cell"]?.string } == cells.map(\.name), context)
         guard clusters.count == cells.count else { return }
         for (cluster, cell) in zip(clusters, cells) {

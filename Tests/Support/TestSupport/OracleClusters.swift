@@ -23,16 +23,29 @@ public struct OracleClusters: Sendable {
     private var field: String
     private var level: Int
     private var box: JSONValue?
+    private var tile: [Int]?
+    private let bits: Int
 
-    /// - Parameter box: the member `box` of the request.
-    public init(field: String, zoom: Int, bits: Int, box: JSONValue? = nil) {
+    /// - Parameters:
+    ///   - box: the member `box` of the request.
+    ///   - tile: column and row of its member `tile`.
+    public init(
+        field: String, zoom: Int, bits: Int, box: JSONValue? = nil, tile: [Int]? = nil
+    ) {
         self.field = field
+        self.bits = bits
+        self.tile = tile
         level = zoom + bits
         self.box = box
     }
 
     private static func column(_ longitude: Double) -> Int {
         min(Int(size) - 1, Int(floor(((longitude == 180 ? -180 : longitude) + 180) / 360 * size)))
+    }
+
+    /// The column and the row of a GeoPoint on the finest level.
+    public static func column(andRowOf place: JSONValue) -> [Double] {
+        [Double(column(place["lon"]!.double!)), Double(row(place["lat"]!.double!))]
     }
 
     private static func row(_ latitude: Double) -> Int {
@@ -72,6 +85,7 @@ public struct OracleClusters: Sendable {
 
     /// Whether the half-open cell meets the box, whose edges belong to it.
     private func isWanted(_ column: Int, _ row: Int) -> Bool {
+        if let tile { return tile == [column >> bits, row >> bits] }
         guard let box else { return true }
         let shift = 30 - level
         let (south, west) = (box["sw"]!["lat"]!.double!, box["sw"]!["lon"]!.double!)

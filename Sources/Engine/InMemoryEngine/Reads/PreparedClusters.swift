@@ -13,30 +13,43 @@ import SpatialIndex
 /// itself.
 final class PreparedClusters: PreparedRead {
     private let planned: PlannedQuery
-    private let window: GridWindow
+    private let query: ClusterQuery
     private let field: FieldPath?
     let isCostly: Bool
 
     /// The number of objects that are counted in about a quarter of a millisecond.
     private static let fewObjects = 2_000
 
-    init(
+    /// The read, or one that says that the client has its result.
+    static func prepared(
         _ query: ClusterQuery, in bucket: BucketName, by principal: String?,
         on engine: InMemoryEngine
-    ) {
-        var planned = PlannedQuery(
-            Query(clause: query.clause, fields: query.fields), in: bucket, by: principal,
-            on: engine)
-        window = query.window
-        field = query.field ?? planned.state.firstGeoField
-        if let field, !window.isWorld, !planned.plan.selectsAll {
-            let box = Clause.geo(GeoClause(field, .box(window.enclosingBox)))
-            planned = PlannedQuery(
-                Query(clause: .and([query.clause, box]).normalized, fields: query.fields),
-                in: bucket, by: principal, on: engine)
+    ) -> any PreparedRead {
+        let snapshot = engine.snapshot
+        let bucketView = engine.bucketView(of: bucket, in: snapshot) ?? .empty
+        if let state = query.knownState, state == engine.name(of: bucketView) {
+            return PreparedSameState(change: snapshot.change, state: state)
         }
-        isCostly = planned.state.count > Self.fewObjects || !planned.isLight
-        self.planned = planned
+        return PreparedClusters(query, in: bucket, bucketView, of: snapshot, by: principal, engine)
+    }
+
+    private init(
+        _ query: ClusterQuery, in bucket: BucketName, _ bucketView: BucketView,
+        of snapshot: Snapshot, by principal: String?, _ engine: InMemoryEngine
+    ) {
+        func planned(_ clause: Clause) -> PlannedQuery {
+            PlannedQuery(
+                Query(clause: clause, fields: query.fields), in: bucket, bucketView, of: snapshot,
+                pageObjects: nil, by: principal, on: engine)
+        }
+        self.query = query
+        field = query.field ?? bucketView.firstGeoField
+        var cheapest = planned(query.clause)
+        if let field, !query.window.isWorld, !cheapest.plan.selectsAll {
+            cheapest = planned(Clause.and([query.clause, query.clause(of: field)]).normalized)
+        }
+        isCostly = cheapest.state.count > Self.fewObjects || !cheapest.isLight
+        self.planned = cheapest
     }
 
     var outline: (bucket: BucketName, plan: String)? { planned.outline }
@@ -46,13 +59,13 @@ final class PreparedClusters: PreparedRead {
     ) throws(ServiceFailure) -> ReadEnd {
         let bounds = planned.engine.bounds(until: stop)
         planned.requestColumns()
-        let planned = planned.awaitingColumns(within: bounds)
+        let planned = withColumns(bounds)
         let execution = planned.execution(within: bounds)
         let cellLimit = planned.engine.limits.clusterCells
-        var tally = GridTally(window, atMost: cellLimit)
-        if let field, let index = planned.state.fields[field] {
-            try execution.count(planned.plan, of: index, into: &tally)
-        }
+        var tally = GridTally(query.window, atMost: cellLimit)
+        let index = field.flatMap { planned.state.fields[$0] }
+        var matches: [Slot]?
+        if let index { matches = try execution.count(planned.plan, of: index, into: &tally) }
         planned.engine.planCounters.count(planned.plan)
         guard !tally.isOverfull else {
             throw ServiceFailure(
@@ -60,17 +73,75 @@ final class PreparedClusters: PreparedRead {
                 "the objects are in more than \(cellLimit) cells; fewer \"bits\" or a smaller "
                     + "\"box\" make it fewer", at: "bits")
         }
-        let clusters = Clusters(tally, planned.snapshot.change)
+        var clusters = Clusters(tally)
+        if let index, let most = query.listedObjects {
+            if clusters.total <= most {
+                if matches == nil { matches = try slots(of: planned, within: bounds) }
+                clusters.list(matches ?? [], at: query.window, of: index)
+            } else {
+                clusters.locate(index)
+            }
+        }
+        clusters.state =
+            query.knownState.map { _ in planned.engine.name(of: planned.planner.bucketView) }
         try clusters.write(
             execution, planned.query, maximumBytes: maximumBytes, to: &writer)
         return ReadEnd(count: clusters.total)
     }
+
+    /// The query on the state that has the columns it waits for, unless that state has another first
+    /// field.
+    private func withColumns(_ bounds: ReadBounds) -> PlannedQuery {
+        let planned = planned.awaitingColumns(within: bounds)
+        let isSame = query.field != nil || planned.planner.bucketView.firstGeoField == field
+        return isSame ? planned : self.planned
+    }
+
+    /// The slots that have a place in the window, and perhaps some others.
+    private func slots(
+        of planned: PlannedQuery, within bounds: ReadBounds
+    ) throws(ServiceFailure) -> [Slot] {
+        guard let field else { return [] }
+        let inside = PlannedQuery(
+            Query(clause: query.clause(of: field)), in: planned.bucket, planned.planner.bucketView,
+            of: planned.snapshot, pageObjects: nil, on: planned.engine)
+        var found: [Slot] = []
+        try inside.execution(within: bounds).forEachMatch { found.append($0) }
+        return found
+    }
 }
 
-extension BucketState {
-    /// The first field path by name at which some object has a GeoPoint.
+/// Says that the client has the answer of the present state.
+private final class PreparedSameState: PreparedRead {
+    private let change: ChangeNumber
+    private let state: String
+    let isCostly = false
+
+    init(change: ChangeNumber, state: String) { (self.change, self.state) = (change, state) }
+
+    func run(
+        maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> ReadEnd {
+        writer.raw("{\"change\":")
+        writer.integer(change)
+        writer.key("state")
+        writer.string(state)
+        writer.byte(UInt8(ascii: "}"))
+        return ReadEnd(count: 0)
+    }
+}
+
+extension ClusterQuery {
+    /// Selects the objects that have a place in the window, and perhaps some near it.
+    fileprivate func clause(of field: FieldPath) -> Clause {
+        Clause.geo(GeoClause(field, .box(window.enclosingBox)))
+    }
+}
+
+extension BucketView {
+    /// The first field path by name at which some visible object has a GeoPoint.
     fileprivate var firstGeoField: FieldPath? {
-        fields.keys.min { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        contents.geoFields.min { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 }
 
@@ -78,12 +149,14 @@ extension Execution {
     /// The time to place a point on the grid, as a multiple of that to ask whether a slot is marked.
     private static let placingCost = 16
 
+    /// - Returns: the matches; nil if that is every object.
     fileprivate func count(
         _ plan: Plan, of index: PointIndex, into tally: inout GridTally
-    ) throws(ServiceFailure) {
+    ) throws(ServiceFailure) -> [Slot]? {
         if plan.selectsAll {
             _ = index.count(into: &tally, until: { bounds.areOver })
-            return try checkTime()
+            try checkTime()
+            return nil
         }
         var matches: [Slot] = []
         try forEachMatch { matches.append($0) }
@@ -91,7 +164,8 @@ extension Execution {
             let marks = SlotMarks(matches, of: bucketView.state.slotCount)
             _ = index.count(
                 into: &tally, where: { marks.contains($0) }, until: { bounds.areOver })
-            return try checkTime()
+            try checkTime()
+            return matches
         }
         for slot in matches where !isOver {
             let points = index.position(of: slot).points
@@ -100,6 +174,7 @@ extension Execution {
             }
         }
         try checkTime()
+        return matches
     }
 }
 
@@ -114,83 +189,4 @@ private struct SlotMarks {
 
     @inline(__always)
     func contains(_ slot: Slot) -> Bool { words[Int(slot / 64)] >> UInt64(slot % 64) & 1 == 1 }
-}
-
-/// The answer: cells by row and column, each with its number of objects and their mean, or with its
-/// only object.
-private struct Clusters {
-    private let cells: [(cell: GridCell, sum: GridTally.Sum)]
-    private let level: Int
-    private let change: ChangeNumber
-    let total: Int
-
-    init(_ tally: GridTally, _ change: ChangeNumber) {
-        cells = tally.sorted()
-        level = tally.window.level
-        total = cells.reduce(0) { $0 + $1.sum.count }
-        self.change = change
-    }
-
-    func write(
-        _ execution: Execution, _ query: Query, maximumBytes: Int, to writer: inout JSONWriter
-    ) throws(ServiceFailure) {
-        let start = writer.count
-        let alone = cells.filter { $0.sum.count == 1 }.map {
-            Execution.Match(slot: $0.sum.slot)
-        }
-        var objects = JSONWriter()
-        let ends = try PageWriter(execution, query, alone).write(
-            to: &objects, limit: maximumBytes)
-        guard ends.count == alone.count else { throw tooLong(execution) }
-        let texts = objects.bytes
-        var next = 0
-        writer.raw("{\"change\":")
-        writer.integer(change)
-        writer.key("total")
-        writer.integer(total)
-        writer.raw(",\"clusters\":[")
-        writer.list(cells) { item, writer in
-            writer.raw("{\"cell\":\"")
-            writeName(of: item.cell, to: &writer)
-            writer.raw("\",\"count\":")
-            writer.integer(item.sum.count)
-            if item.sum.count == 1 {
-                writer.key("object")
-                // A comma stands between two objects.
-                let begin = next == 0 ? 0 : ends[next - 1] + 1
-                writer.raw(Array(texts[begin..<ends[next]]))
-                next += 1
-            } else {
-                writer.key("center")
-                Self.write(item.sum.center, to: &writer)
-            }
-            writer.byte(UInt8(ascii: "}"))
-        }
-        writer.raw("]}")
-        guard writer.count - start <= maximumBytes else { throw tooLong(execution) }
-    }
-
-    private func writeName(of cell: GridCell, to writer: inout JSONWriter) {
-        writer.integer(level)
-        writer.byte(UInt8(ascii: "/"))
-        writer.integer(cell.column)
-        writer.byte(UInt8(ascii: "/"))
-        writer.integer(cell.row)
-    }
-
-    private static func write(_ point: Coordinate, to writer: inout JSONWriter) {
-        writer.raw("{\"_type\":\"point\",\"lat\":")
-        writer.double((point.latitude * 1e7).rounded() / 1e7)
-        writer.key("lon")
-        writer.double((point.longitude * 1e7).rounded() / 1e7)
-        writer.byte(UInt8(ascii: "}"))
-    }
-
-    private func tooLong(_ execution: Execution) -> ServiceFailure {
-        ServiceFailure(
-            .queryNotSupported,
-            "the objects that are alone in their cells make the answer longer than "
-                + "\(execution.engine.limits.replyBytes) bytes; name fewer \"fields\"", at: "fields"
-        )
-    }
 }

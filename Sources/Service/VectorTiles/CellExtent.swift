@@ -1,0 +1,70 @@
+import Geodesy
+import JSONText
+
+/// Rows and columns of one level that have all cells with objects.
+struct CellExtent {
+    private let level: Int
+    private let columns: ClosedRange<UInt32>
+    private let rows: ClosedRange<UInt32>
+
+    /// An extent of as many cells each way is fine enough.
+    private static let fineCells = 12
+    /// The level beyond which none is asked for; its cells are 611 m wide at the equator.
+    private static let lastLevel = 16
+
+    /// The extent of the answer of `bucket.clusters`; nil for none.
+    init?(_ clusters: JSONView) {
+        let cells = clusters.elements.map { NamedCell($0["cell"]?.string ?? "")! }
+        guard let first = cells.first else { return nil }
+        level = first.level
+        let (x, y) = (cells.map(\.cell.column), cells.map(\.cell.row))
+        columns = x.min()!...x.max()!
+        rows = y.min()!...y.max()!
+    }
+
+    private var span: Int { max(columns.count, rows.count) }
+
+    /// Whether finer cells would tell more.
+    var isCoarse: Bool { span <= Self.fineCells && level < Self.lastLevel }
+
+    /// Appends the params that ask for finer cells of the extent.
+    func writeFiner(to writer: inout JSONWriter) {
+        var finer = level
+        while finer < Self.lastLevel, span << (finer - level) <= Self.fineCells { finer += 1 }
+        let (west, south, east, north) = bounds
+        writer.key("zoom")
+        writer.integer(finer - TileAddress.bits)
+        writer.key("bits")
+        writer.integer(TileAddress.bits)
+        writer.raw(",\"box\":{\"sw\":")
+        writer.point(latitude: max(-90, south), longitude: west)
+        writer.key("ne")
+        writer.point(latitude: min(90, north), longitude: east)
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    /// The edges in degrees.
+    var bounds: (west: Double, south: Double, east: Double, north: Double) {
+        let side = Double(1 << (WorldGrid.finestLevel - level))
+        func corner(_ column: UInt32, _ row: UInt32, _ end: Double) -> Coordinate {
+            WorldGrid.place(
+                x: (Double(column) + end) * side, y: (Double(row) + end) * side)
+        }
+        let northWest = corner(columns.lowerBound, rows.lowerBound, 0)
+        let southEast = corner(columns.upperBound, rows.upperBound, 1)
+        return (northWest.longitude, southEast.latitude, southEast.longitude, northWest.latitude)
+    }
+}
+
+/// A cell by its name, such as `9/454/201`.
+struct NamedCell {
+    let level: Int
+    let cell: GridCell
+
+    init?(_ name: String) {
+        let parts = name.split(separator: "/").compactMap { UInt32($0) }
+        guard parts.count == 3 else { return nil }
+        level = Int(parts[0])
+        cell = GridCell(column: parts[1], row: parts[2])
+    }
+}

@@ -1,4 +1,0 @@
-import Testing
-import WebExchange
-
-@testable import VectorTiles
