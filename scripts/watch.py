@@ -4,12 +4,16 @@ are told: snapshots, events, lists, couples. They stop reading for a while, disc
 killed and started again on its store, and its store is replaced by a backup. At each point of rest (watch.sync) what
 a client has must be what bucket.query answers.
 
-    scripts/watch.py [--rounds 60] [--clients 6] [--seed 1] [--geobucket .build/release/geobucket]
-"""
-import argparse, collections, contextlib, json, os, random, select, shutil, signal, socket, subprocess, sys, tempfile
-import time
+    scripts/watch.py [--rounds 60] [--clients 6] [--seed 1] [--nodes 3] [--geobucket .build/release/geobucket]
 
-import service
+With --nodes there are that many nodes over one PostgreSQL. Each connection is to any of them, so what one node has told
+goes on at another; some nodes are killed or ended at a time, and one of them loses its cache now and then.
+"""
+import argparse, collections, contextlib, json, os, pathlib, random, select, shutil, signal, socket, subprocess, sys
+import tempfile, time
+
+import postgres, service
+from cluster_nodes import Node
 from oracle_objects import distance
 
 BUCKETS = ["couriers", "orders"]
@@ -23,8 +27,13 @@ class Failure(Exception):
 
 # The service
 
+FLAGS = ["--watch-bytes", "65536", "--watch-heartbeat-milliseconds", "200", "--log-level", "error"]
+
+
 class Service:
     """A service on a store, which may be killed and started again."""
+
+    can_restore = True
 
     def __init__(self, geobucket, folder):
         self.geobucket, self.folder, self.store = geobucket, folder, os.path.join(folder, "store.sqlite")
@@ -32,8 +41,7 @@ class Service:
 
     def start(self):
         self.process = subprocess.Popen(
-            [self.geobucket, "serve", "--listen", "127.0.0.1:0", "--store", self.store, "--watch-bytes", "65536",
-             "--watch-heartbeat-milliseconds", "200", "--log-level", "error"],
+            [self.geobucket, "serve", "--listen", "127.0.0.1:0", "--store", self.store, *FLAGS],
             stdout=subprocess.PIPE, text=True)
         words = self.process.stdout.readline().split()  # geobucket ready on 127.0.0.1:4362
         if words[1:2] != ["ready"]:
@@ -59,6 +67,56 @@ class Service:
             with contextlib.suppress(FileNotFoundError):
                 os.remove(self.store + ending)
         shutil.copy(path, self.store)
+
+    def end(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+
+    def check(self):
+        service.check(self.geobucket, self.store)
+
+
+class Nodes:
+    """Nodes over one PostgreSQL, of which some are killed or ended and started again."""
+
+    can_restore = False
+
+    def __init__(self, geobucket, folder, server, count, randomness):
+        self.nodes = [Node(number, geobucket, server, pathlib.Path(folder), FLAGS) for number in range(count)]
+        self.randomness = randomness
+
+    @property
+    def port(self):
+        """That of any node."""
+        return self.randomness.choice(self.nodes).port
+
+    def start(self):
+        stopped = [node for node in self.nodes if not node.process or node.process.poll() is not None]
+        for node in stopped:
+            node.start()
+        for node in stopped:
+            node.wait()
+
+    def stop(self, number):
+        for node in self.randomness.sample(self.nodes, self.randomness.randrange(1, len(self.nodes) + 1)):
+            if number == signal.SIGKILL:
+                node.kill()
+            elif (status := node.stop()) != 0:
+                raise Failure(f"node {node.number} ended with {status}")
+            if self.randomness.random() < 0.1:
+                node.cache.unlink(missing_ok=True)
+
+    def end(self):
+        for node in self.nodes:
+            node.end()
+
+    def check(self):
+        self.start()
+        for node in self.nodes:
+            if node.ask("store.check", seconds=600)["problemCount"]:
+                raise Failure(f"node {node.number} does not check clean")
+            if (status := node.stop()) != 0:
+                raise Failure(f"node {node.number} ended with {status}")
 
 
 # Clients
@@ -408,10 +466,10 @@ def difference(state, expected):
 # The run
 
 class Run:
-    def __init__(self, arguments, folder):
+    def __init__(self, arguments, served):
         self.randomness = random.Random(arguments.seed)
         self.counts = collections.Counter()
-        self.service = Service(arguments.geobucket, folder)
+        self.service = served
         self.watchers = [Watcher(self.counts) for _ in range(arguments.clients)]
         for watcher in self.watchers:
             watcher.watches = [watch(self.randomness) for _ in range(self.randomness.randrange(1, 12))]
@@ -477,7 +535,7 @@ class Run:
             self.end(signal.SIGKILL if self.randomness.random() < 0.7 else signal.SIGTERM)
             self.counts["restarts"] += 1
             self.begin()
-        elif draw < 0.8:
+        elif draw < 0.8 and self.service.can_restore:
             self.copy = self.service.backup()
         elif draw < 0.85 and self.copy:
             self.end(signal.SIGTERM)
@@ -514,19 +572,23 @@ def main():
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--clients", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--nodes", type=int, default=0)
     service.add_option(parser)
     arguments = parser.parse_args()
     print(f"watch: seed {arguments.seed}", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        run = Run(arguments, folder)
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        if arguments.nodes:
+            server = stack.enter_context(postgres.serving())
+            served = Nodes(arguments.geobucket, folder, server, arguments.nodes, random.Random(-arguments.seed))
+        else:
+            served = Service(arguments.geobucket, folder)
+        stack.callback(served.end)
+        run = Run(arguments, served)
         try:
             run.run(arguments.rounds)
+            served.check()
         except (Failure, OSError) as failure:
             sys.exit(f"watch: seed {arguments.seed}, round {run.round}: {failure}")
-        finally:
-            if run.service.process and run.service.process.poll() is None:
-                run.service.process.kill()
-        service.check(arguments.geobucket, run.service.store)
     print("watch: " + ", ".join(f"{name} {count}" for name, count in sorted(run.counts.items())))
 
 

@@ -67,6 +67,9 @@ final class ClientWatch {
     /// Whether it waits for the end of the interval.
     var isPaused = false
 
+    /// Whether more has happened while it was being prepared than waits for a client.
+    var isOverfull = false
+
     /// Called when the snapshot that is being told is complete.
     var waiting: [@Sendable () -> Void] = []
 
@@ -85,11 +88,10 @@ final class ClientWatch {
             + (list?.change == toldList?.change ? 0 : list?.bytes ?? 0)
     }
 
-    /// Whether everything up to what has been matched is among what can be taken.
+    /// Whether everything up to what has been matched has been told or is told next.
     var isComplete: Bool {
         switch stage {
-        case .preparing, .lost, .awaiting: false
-        case .telling: piece?.isLast == true
+        case .preparing, .telling, .lost, .awaiting: false
         case .live, .ended: later == nil
         }
     }
@@ -97,7 +99,8 @@ final class ClientWatch {
     /// Whether events lead on from what the client has, or will have.
     var isGoingOn: Bool {
         switch stage {
-        case .preparing, .telling, .live: true
+        case .preparing: !isOverfull
+        case .telling, .live: true
         case .lost, .awaiting, .ended: false
         }
     }
@@ -121,6 +124,14 @@ final class ClientWatch {
         return list.entries != toldList.entries
     }
 
+    /// Whether what it tells next is longer than a notification may be. One event may always be told.
+    func isTooLong(_ maximumBytes: Int) -> Bool {
+        guard case .live = stage, later == nil else { return false }
+        if effects.count > 1, effects.messageBytes > maximumBytes { return true }
+        guard let list, let toldList, list.change != toldList.change else { return false }
+        return toldList.exceeds(maximumBytes, in: list)
+    }
+
     /// Forgets what waits.
     func forget() {
         effects = NetEffects()
@@ -132,6 +143,7 @@ final class ClientWatch {
         toldList = nil
         departures = [:]
         isPaused = false
+        isOverfull = false
     }
 }
 

@@ -1,250 +1,72 @@
 import Backend
-import Geodesy
-import JSONText
 import Objects
 import QueryLanguage
 
 /// Watches of couples: who meets, and who parts.
 extension Matcher {
-    /// Finds the couples of a state.
-    func establishPairs(_ group: WatchGroup, at moment: Moment) throws(ServiceFailure) {
-        group.couples = Couples()
-        let sides = PairSides(group, moment)
-        guard !group.isVoid else { return }
-        let found = try moment.find(
-            Query(clause: group.query.clause), in: group.topic.bucket, atMost: limits.watchObjects)
-        guard !found.hasMore else { throw .tooManyWatched(limits) }
-        for (creation, _) in found.objects {
-            for (couple, distance) in try sides.couples(ofFirst: creation)
-            where distance.isWithin(radiusMeters: sides.radius) {
-                group.couples.insert(couple)
-            }
-            guard group.couples.count <= limits.watchPairs else { throw .tooManyPairs(limits) }
+    /// Takes the couples that were found beside the thread, brought up to a moment.
+    func establishPairs(
+        _ group: WatchGroup, at moment: Moment, _ search: CoupleSearch?
+    ) throws(ServiceFailure) {
+        guard let search, search.restorations == restorations else {
+            throw ServiceFailure(
+                .temporarilyUnavailable, "the store was restored meanwhile; start the watch again")
         }
+        group.couples = try search.couples(at: moment)
     }
 
-    /// Everything of the first side that has partners or may have some, as if it had been touched.
-    func firstSide(
-        of group: WatchGroup, at moment: Moment
-    ) throws(ServiceFailure) -> [ChangeNumber: ChangeNumber?] {
-        var objects = Set(group.couples.all.flatMap { [$0.first, $0.second] })
-        if !group.isVoid {
-            let found = try moment.find(
-                Query(clause: group.query.clause), in: group.topic.bucket, atMost: 1 << 40)
-            objects.formUnion(found.objects.lazy.map(\.creation))
-        }
-        return Dictionary(uniqueKeysWithValues: objects.map { ($0, nil) })
-    }
-
-    /// Compares the couples of touched objects.
+    /// Compares the couples of touched objects. A group that exceeds a limit ends.
     func matchPairs(
         _ group: WatchGroup, _ touched: [ChangeNumber: ChangeNumber?], in bucket: BucketName,
         _ former: Moment, _ next: Moment, _ active: inout [WatchGroup]
-    ) throws(ServiceFailure) {
-        let (sides, formerSides) = (PairSides(group, next), PairSides(group, former))
-        var events: [WatchEvent] = []
-        for (creation, deletion) in touched {
-            let object = next.bucket(bucket)?.object(created: creation)
-            var near = try sides.couples(of: creation, in: bucket)
-            let change = object?.change ?? deletion ?? next.change
-            for couple in group.couples.of(creation) {
-                if near.removeValue(forKey: couple) != nil { continue }
-                group.couples.remove(couple)
-                let reason = formerSides.reason(creation, in: bucket, object, deletion, next)
-                let text = sides.ids(of: couple) ?? formerSides.ids(of: couple) ?? []
-                events.append(
-                    WatchEvent(
-                        subject: couple, held: .yes, outcome: .absent(reason, text: text),
-                        change: change))
-            }
-            for (couple, distance) in near where distance.isWithin(radiusMeters: sides.radius) {
-                guard let text = sides.meeting(of: couple, distance) else { continue }
-                group.couples.insert(couple)
-                events.append(
-                    WatchEvent(
-                        subject: couple, held: .no, outcome: .present(text: text), change: change))
-            }
-        }
-        guard group.couples.count <= limits.watchPairs else {
-            return end(group, .tooManyPairs(limits))
-        }
-        guard !events.isEmpty else { return }
-        if group.events.isEmpty { active.append(group) }
-        group.events += events
-    }
-}
-
-/// The two sides of a watch of couples at a moment.
-struct PairSides {
-    private let first: (bucket: BucketName, field: FieldPath, clause: Clause)
-    private let second: (bucket: BucketName, field: FieldPath, clause: Clause)
-    private let moment: Moment
-    private let isVoid: Bool
-    /// The distance within which two objects meet.
-    let radius: Double
-    private let leaveRadius: Double
-
-    init(_ group: WatchGroup, _ moment: Moment) {
-        self.init(group.topic, group.isVoid ? nil : group.query, moment)
-    }
-
-    /// - Parameter query: that of the first side; nil if nothing can match.
-    init(_ topic: WatchTopic, _ query: Query?, _ moment: Moment) {
-        let (pairs, clause) = (topic.pairs!, query?.clause ?? topic.query.query.clause)
-        first = (topic.bucket, clause.geoFields[0], clause)
-        second = (pairs.bucket, pairs.field, pairs.clause)
-        radius = pairs.radius
-        leaveRadius = pairs.leaveRadius
-        isVoid = query == nil
-        self.moment = moment
-    }
-
-    /// The couples of an object of a bucket within the distance of parting, with their distances.
-    func couples(
-        of creation: ChangeNumber, in bucket: BucketName
-    ) throws(ServiceFailure) -> [WatchSubject: Distance] {
-        var found: [WatchSubject: Distance] = [:]
-        if bucket == first.bucket {
-            found = try couples(ofFirst: creation)
-        }
-        if bucket == second.bucket {
-            let others = try partners(of: creation, second, among: first)
-            for (partner, distance) in others {
-                let couple = couple(partner, creation)
-                found[couple] = min(found[couple] ?? distance, distance)
-            }
-        }
-        return found
-    }
-
-    /// The couples of an object in its role as the first side.
-    func couples(
-        ofFirst creation: ChangeNumber
-    ) throws(ServiceFailure) -> [WatchSubject: Distance] {
-        var found: [WatchSubject: Distance] = [:]
-        for (partner, distance) in try partners(of: creation, first, among: second) {
-            found[couple(creation, partner)] = distance
-        }
-        return found
-    }
-
-    private func couple(_ first: ChangeNumber, _ second: ChangeNumber) -> WatchSubject {
-        guard self.first.bucket == self.second.bucket, second < first else {
-            return WatchSubject(first: first, second: second)
-        }
-        return WatchSubject(first: second, second: first)
-    }
-
-    private typealias Side = (bucket: BucketName, field: FieldPath, clause: Clause)
-
-    private func partners(
-        of creation: ChangeNumber, _ own: Side, among other: Side
-    ) throws(ServiceFailure) -> [(ChangeNumber, Distance)] {
-        guard !isVoid, let object = moment.bucket(own.bucket)?.object(created: creation),
-            let others = moment.bucket(other.bucket)
-        else { return [] }
-        let facts = ObjectFacts(object, JSONParser())
-        let points = facts.points(at: own.field)
-        guard !points.isEmpty, try own.clause.cheapestFirst.truth(of: facts) == .yes else {
-            return []
-        }
-        let circles = points.map {
-            Clause.geo(GeoClause(other.field, .circle(GeoCircle($0, radiusMeters: leaveRadius))))
-        }
-        let query = Query(clause: .and([.or(circles), other.clause]))
-        return try moment.find(query, in: other.bucket, atMost: 1 << 40).objects.compactMap {
-            guard $0.creation != creation, let partner = others.object(created: $0.creation) else {
-                return nil
-            }
-            return distance(points, partner.points(at: other.field)).map { (partner.creation, $0) }
+    ) {
+        do throws(ServiceFailure) {
+            let events = try limits.pairEvents(group, touched, in: bucket, former, next)
+            guard !events.isEmpty else { return }
+            if group.events.isEmpty { active.append(group) }
+            group.events += events
+        } catch {
+            end(group, error)
         }
     }
 
-    private func distance(_ points: [Coordinate], _ others: [Coordinate]) -> Distance? {
-        points.lazy.flatMap { point in others.lazy.map { Sphere.distance(point, $0) } }.min()
-    }
-
-    // MARK: What clients read
-
-    /// `"ids":["c7","r3"]`; nil if one of them does not exist at the moment.
-    func ids(of couple: WatchSubject) -> [UInt8]? {
-        guard let one = object(couple.first), let other = object(couple.second) else { return nil }
-        var writer = JSONWriter()
-        writer.raw("\"ids\":[")
-        writer.string(one.id.text)
-        writer.raw(",")
-        writer.string(other.id.text)
-        writer.raw("]")
-        return writer.bytes
-    }
-
-    /// `"ids":["c7","r3"],"distance":153.204113`.
-    func meeting(of couple: WatchSubject, _ distance: Distance) -> [UInt8]? {
-        guard let ids = ids(of: couple) else { return nil }
-        var writer = JSONWriter()
-        writer.raw(ids)
-        writer.raw(",\"distance\":")
-        writer.millionths(distance.micrometers)
-        return writer.bytes
-    }
-
-    private func object(_ creation: ChangeNumber) -> HeldObject? {
-        for bucket in [first.bucket, second.bucket] {
-            // One that has just expired has a name still.
-            if let object = moment.state.bucket(bucket, at: .min)?.object(created: creation) {
-                return object
-            }
-        }
-        return nil
-    }
-
-    /// Why an object has parted from another one. These sides are those before.
-    func reason(
-        _ creation: ChangeNumber, in bucket: BucketName, _ new: HeldObject?,
-        _ deletion: ChangeNumber?, _ next: Moment
-    ) -> LeaveReason {
-        let old = moment.bucket(bucket)?.object(created: creation)
-        guard let new else {
-            return deletion == nil || (old?.expiry ?? .max) <= next.time ? .expired : .deleted
-        }
-        guard let old else { return .changed }
-        let fields = [first.field, second.field]
-        let hasMoved = fields.contains { old.points(at: $0) != new.points(at: $0) }
-        return hasMoved ? .moved : .changed
-    }
-
-    /// `"ids":["c7","r3"],"distance":…` with the present distance.
-    func meeting(of couple: WatchSubject) -> [UInt8]? {
-        guard let one = object(couple.first), let other = object(couple.second) else { return nil }
-        let ways =
-            first.bucket == second.bucket
-            ? [(first.field, second.field), (second.field, first.field)]
-            : [(first.field, second.field)]
-        let distances = ways.compactMap { distance(one.points(at: $0), other.points(at: $1)) }
-        return distances.min().flatMap { meeting(of: couple, $0) }
-    }
-
-    /// Couples as objects, as a snapshot shows them.
-    func texts(of couples: [WatchSubject]) -> [[UInt8]] {
-        couples.compactMap { couple in
-            meeting(of: couple).map { [UInt8(ascii: "{")] + $0 + [UInt8(ascii: "}")] }
+    /// Compares all couples of a group whose circle has moved.
+    func matchMovedPairs(
+        _ group: WatchGroup, _ former: Moment, _ next: Moment, _ active: inout [WatchGroup]
+    ) {
+        do throws(ServiceFailure) {
+            let first = try limits.firstSide(of: group, at: next)
+            matchPairs(group, first, in: group.topic.bucket, former, next, &active)
+        } catch {
+            end(group, error)
         }
     }
-}
 
-extension ServiceFailure {
-    /// More objects match than a watch may have.
-    static func tooManyWatched(_ limits: Limits) -> ServiceFailure {
-        ServiceFailure(
-            .invalidInputData,
-            "more than \(limits.watchObjects) objects match (watchObjects); "
-                + "watch a smaller part, or give a \"bestEffortLimit\"",
-            at: "bucketQuery")
+    /// Finds the couples of a topic. It may take long, and no watch waits for it.
+    func search(
+        for topic: WatchTopic, until stop: StopSignal?
+    ) throws(ServiceFailure) -> CoupleSearch? {
+        guard topic.pairs != nil else { return nil }
+        let (moment, draft, restorations) = try thread.sync {
+            () throws(ServiceFailure) -> (Moment, WatchGroup, Int) in
+            let moment = try present()
+            return (moment, self.draft(of: topic, at: moment), self.restorations)
+        }
+        let search = try CoupleSearch(
+            draft, at: moment, limits, restorations: restorations, until: stop)
+        // What has happened meanwhile, so that little is left for the thread.
+        let (later, restorationsLater) = try thread.sync {
+            () throws(ServiceFailure) -> (Moment, Int) in
+            (try present(), self.restorations)
+        }
+        if restorationsLater == restorations { _ = try search.couples(at: later) }
+        return search
     }
 
-    static func tooManyPairs(_ limits: Limits) -> ServiceFailure {
-        ServiceFailure(
-            .invalidInputData,
-            "more than \(limits.watchPairs) couples are within reach (watchPairs)", at: "pairs")
+    /// A group that is matched by nobody.
+    private func draft(of topic: WatchTopic, at moment: Moment) -> WatchGroup {
+        let draft = WatchGroup(topic, number: 0, placedAs: groups[topic])
+        _ = draft.follow(moment)
+        return draft
     }
 }

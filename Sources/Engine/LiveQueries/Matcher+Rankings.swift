@@ -21,11 +21,11 @@ extension Matcher {
         guard !group.ranking.isBeingMade else { return }
         guard let moment, !group.subscribers.isEmpty else {
             group.ranking.isScheduled = false
-            return finishWaiting(for: group)
+            return finishWaiting(for: group) { _ in true }
         }
         guard group.ranking.isStale else {
             group.ranking.isScheduled = false
-            return finishWaiting(for: group)
+            return finishWaiting(for: group) { _ in true }
         }
         group.ranking.isBeingMade = true
         group.ranking.isStale = false
@@ -44,7 +44,12 @@ extension Matcher {
         case .success(let list): install(list, in: group)
         case .failure(let failure): end(group, failure)
         }
-        if !group.ranking.isStale { finishWaiting(for: group) }
+        let list = group.ranking.list
+        let isOver = !group.ranking.isStale || group.subscribers.isEmpty
+        // Not for the present: while writes go on, no list may ever be that.
+        finishWaiting(for: group) { moment in
+            isOver || list.map { ($0.change, $0.time) >= (moment.change, moment.time) } ?? true
+        }
         guard group.ranking.isStale, !group.subscribers.isEmpty else { return }
         schedule(group, atOnce: !group.ranking.waiting.isEmpty)
     }
@@ -64,7 +69,7 @@ extension Matcher {
     ) {
         guard group.topic.query.isRanking, group.ranking.isStale || group.ranking.isScheduled
         else { return ready() }
-        group.ranking.waiting.append(ready)
+        group.ranking.waiting.append((moment, ready))
         if group.ranking.isScheduled {
             // The interval may have to pass yet.
             if group.ranking.isStale, !group.ranking.isBeingMade { make(group) }
@@ -73,10 +78,10 @@ extension Matcher {
         }
     }
 
-    private func finishWaiting(for group: WatchGroup) {
+    private func finishWaiting(for group: WatchGroup, _ isOver: (Moment) -> Bool) {
         let waiting = group.ranking.waiting
-        group.ranking.waiting = []
-        for ready in waiting { ready() }
+        group.ranking.waiting = waiting.filter { !isOver($0.moment) }
+        for (moment, ready) in waiting where isOver(moment) { ready() }
     }
 
     /// Makes a list the present one, unless there is a later one.

@@ -24,6 +24,9 @@ extension Matcher {
         guard belonged || belongs else { return }
         if remembers, belonged != belongs {
             if belongs { group.members.insert(creation) } else { group.members.remove(creation) }
+            guard group.members.count <= limits.watchObjects else {
+                return end(group, .tooManyWatched(limits))
+            }
         }
         var shown: [UInt8]?
         if belonged, !group.rendering.showsEveryChange, let old {
@@ -122,11 +125,7 @@ extension Matcher {
             let before = Former(
                 clause: group.isVoid ? nil : group.query.clause, rendering: group.rendering)
             let (hasMoved, hasComeOrGone) = group.follow(next)
-            if hasComeOrGone {
-                for (watch, session) in group.subscribers {
-                    session.receive(watch, isCenterMissing: !group.missing.isEmpty)
-                }
-            }
+            if hasComeOrGone { tellWhetherCenterIsMissing(group) }
             guard hasMoved else { continue }
             reindex(group)
             if group.topic.query.isRanking {
@@ -141,8 +140,14 @@ extension Matcher {
         return (moved, pairs)
     }
 
+    func tellWhetherCenterIsMissing(_ group: WatchGroup) {
+        for (watch, session) in group.subscribers {
+            session.receive(watch, isCenterMissing: !group.missing.isEmpty)
+        }
+    }
+
     /// Compares everything that belonged to a group with what belongs to it after its circle has
-    /// moved.
+    /// moved: at most `watchObjects` on either side.
     ///
     /// - Parameter deletions: what was deleted, and by which change.
     func matchMoved(
@@ -177,15 +182,17 @@ extension Matcher {
             if group.events.isEmpty { active.append(group) }
             group.events += events
         } catch {
-            for (watch, session) in group.subscribers { session.resync(watch, .restored) }
+            // A snapshot follows, or the end if too many match.
+            for (watch, session) in group.subscribers { session.resync(watch, .slow) }
         }
     }
 
     private func matches(
         of clause: Clause, _ group: WatchGroup, at moment: Moment
     ) throws(ServiceFailure) -> Set<ChangeNumber> {
-        Set(
-            try moment.find(Query(clause: clause), in: group.topic.bucket, atMost: 1 << 40)
-                .objects.map(\.creation))
+        let found = try moment.find(
+            Query(clause: clause), in: group.topic.bucket, atMost: limits.watchObjects)
+        guard !found.hasMore else { throw .tooManyWatched(limits) }
+        return Set(found.objects.lazy.map(\.creation))
     }
 }

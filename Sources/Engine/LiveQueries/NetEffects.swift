@@ -6,11 +6,15 @@ import Backend
 ///     effects.add(leave of c7)
 ///     effects.isEmpty                         // true: the client never had it
 ///
-/// Inequality: `bytes` is at least the sum of the texts.
+/// Inequality: `bytes` is at least the sum of the texts, and `messageBytes` at least the length of the
+/// events in a notification.
 struct NetEffects {
     private var events: [WatchSubject: WatchEvent] = [:]
     /// The approximate memory of what waits.
     private(set) var bytes = 0
+
+    /// The most that the events may occupy in a notification.
+    private(set) var messageBytes = 0
 
     /// The memory of an event besides its text.
     private static let eventBytes = 160
@@ -27,12 +31,14 @@ struct NetEffects {
         if let former = events[event.subject] {
             (event.held, event.shown) = (former.held, former.shown)
             bytes -= Self.bytes(of: former)
+            messageBytes -= former.messageBytes
         }
         if event.altersNothing {
             events[event.subject] = nil
             return
         }
         bytes += Self.bytes(of: event)
+        messageBytes += event.messageBytes
         events[event.subject] = event
     }
 

@@ -31,7 +31,25 @@ struct RankedList {
     var departures: [ChangeNumber: LeaveReason] = [:]
 
     /// The memory of the list.
-    var bytes: Int { entries.reduce(0) { $0 + $1.text.count + $1.id.count + 96 } }
+    var bytes: Int {
+        entries.reduce(0) { $0 + $1.text.count + $1.id.count + WatchEvent.frameBytes }
+    }
+
+    /// Whether the steps to another list may occupy more bytes in a notification. One step may always
+    /// be told.
+    func exceeds(_ maximumBytes: Int, in new: RankedList) -> Bool {
+        let departures = entries.reduce(0) { $0 + $1.id.count + WatchEvent.frameBytes }
+        guard departures + new.bytes > maximumBytes else { return false }
+        let steps = steps(to: new)
+        let length = steps.reduce(0) { sum, step in
+            switch step {
+            case .leave(let entry): sum + entry.id.count + WatchEvent.frameBytes
+            case .enter(let entry, _), .change(let entry, _, _):
+                sum + entry.text.count + WatchEvent.frameBytes
+            }
+        }
+        return steps.count > 1 && length > maximumBytes
+    }
 
     /// Steps that, applied one after the other, turn this list into another one.
     ///

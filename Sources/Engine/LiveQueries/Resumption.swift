@@ -69,7 +69,9 @@ struct Resumption {
                 events.append(leave(object.creation, object.id, .changed, object.change))
             }
         }
-        return .events(events)
+        // One notification tells them all.
+        let length = events.reduce(0) { $0 + $1.messageBytes }
+        return length > matcher.limits.snapshotBytes ? .costly : .events(events)
     }
 
     private func leave(

@@ -3,8 +3,14 @@ import Objects
 import Runtime
 import Synchronization
 
-/// The states that became visible and have not been matched yet. The writer's thread adds to it, and
-/// does nothing else.
+/// Objects that were touched, by the changes that created them, and what deleted them.
+typealias Touched = [BucketName: [ChangeNumber: ChangeNumber?]]
+
+/// The states that became visible and have not been matched yet.
+///
+/// The writer's thread adds to it. It keeps some steps as they are. If more come before the matcher
+/// takes them, only the last state is kept, and which objects were touched; and if these are too
+/// many, only the last state.
 final class StateQueue: StateObserver {
     /// What has happened since the queue was last asked.
     struct News {
@@ -12,28 +18,57 @@ final class StateQueue: StateObserver {
         var beginning: (state: any HeldState, history: any StoreHistory)?
         /// What followed, the oldest first.
         var steps: [any StateStep] = []
+        /// What was touched after these.
+        var touched: Touched = [:]
+        /// The number of objects in `touched`.
+        var touchedCount = 0
+        /// Whether more was touched than the queue remembers.
+        var isOverfull = false
+        /// The last state; nil if none has followed.
+        var last: (any HeldState)?
         /// When the oldest of these was added, in nanoseconds of the monotonic clock.
         var since: Int64 = 0
     }
 
     private let news = Mutex(News())
     private let wake: @Sendable () -> Void
+    private let mostTouched: Int
 
-    /// - Parameter wake: called when there is something, once until it is taken.
-    init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+    /// The steps that are kept as they are.
+    private static let mostSteps = 16
+
+    /// - Parameters:
+    ///   - mostTouched: the most objects that are remembered besides these steps.
+    ///   - wake: called when there is something, once until it is taken.
+    init(mostTouched: Int, wake: @escaping @Sendable () -> Void) {
+        self.mostTouched = mostTouched
+        self.wake = wake
+    }
 
     func begins(with state: any HeldState, of history: any StoreHistory) {
         add { news in
+            let since = news.since
+            news = News()
             news.beginning = (state, history)
-            news.steps = []
+            news.since = since
         }
     }
 
-    func follows(_ step: any StateStep) { add { $0.steps.append(step) } }
+    func follows(_ step: any StateStep) {
+        add { news in
+            news.last = step.state
+            if news.steps.count < Self.mostSteps {
+                news.steps.append(step)
+            } else if !news.isOverfull {
+                news.merge(step)
+                if news.touchedCount > mostTouched { news.forgetTouched() }
+            }
+        }
+    }
 
     private func add(_ body: (inout News) -> Void) {
         let isFirst = news.withLock { news in
-            let isFirst = news.beginning == nil && news.steps.isEmpty
+            let isFirst = news.beginning == nil && news.last == nil
             if isFirst { news.since = monotonicNanoseconds() }
             body(&news)
             return isFirst
@@ -53,8 +88,37 @@ final class StateQueue: StateObserver {
     /// nil if none waits.
     var waiting: (change: ChangeNumber, milliseconds: Int64)? {
         news.withLock { news in
-            guard let last = news.steps.last else { return nil }
-            return (last.state.change, (monotonicNanoseconds() - news.since) / 1_000_000)
+            guard let last = news.last else { return nil }
+            return (last.change, (monotonicNanoseconds() - news.since) / 1_000_000)
         }
+    }
+}
+
+extension StateQueue.News {
+    fileprivate mutating func merge(_ step: any StateStep) {
+        step.forEachTouched { bucket, creation, deletion in
+            let former = touched[bucket, default: [:]].updateValue(deletion, forKey: creation)
+            if former == nil { touchedCount += 1 }
+        }
+    }
+
+    fileprivate mutating func forgetTouched() {
+        isOverfull = true
+        (steps, touched, touchedCount) = ([], [:], 0)
+    }
+
+    /// Everything that was touched in some buckets.
+    func touched(in isWatched: (BucketName) -> Bool) -> Touched {
+        var all: Touched = [:]
+        for step in steps {
+            step.forEachTouched { bucket, creation, deletion in
+                guard isWatched(bucket) else { return }
+                all[bucket, default: [:]].updateValue(deletion, forKey: creation)
+            }
+        }
+        for (bucket, creations) in touched where isWatched(bucket) {
+            all[bucket, default: [:]].merge(creations) { _, later in later }
+        }
+        return all
     }
 }

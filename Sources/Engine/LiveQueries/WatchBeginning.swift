@@ -41,7 +41,9 @@ extension Matcher.Basis {
                 list, reader, try reader.next(maximumBytes: limits.snapshotBytes), goesOn: true)
         }
         guard topic.pairs == nil else {
-            let texts = PairSides(group.topic, query, moment).texts(of: couples)
+            let texts = PairSides(
+                group.topic, query, moment, atMost: limits.watchPairs
+            ).texts(of: couples.all)
             return try snapshot(SnapshotReader(texts), limits, goesOn: true)
         }
         guard let query else {
@@ -109,7 +111,7 @@ extension Matcher.Basis {
     func difference(
         from old: Matcher.Basis, limits: Limits, until stop: StopSignal?
     ) throws(ServiceFailure) -> [WatchEvent] {
-        if group.topic.pairs != nil { return pairDifference(from: old) }
+        if group.topic.pairs != nil { return pairDifference(from: old, limits) }
         let bucket = group.topic.bucket
         func side(_ basis: Matcher.Basis, atMost count: Int) throws(ServiceFailure)
             -> DifferenceSide
@@ -131,9 +133,9 @@ extension Matcher.Basis {
         }
     }
 
-    private func pairDifference(from old: Matcher.Basis) -> [WatchEvent] {
-        let sides = PairSides(group.topic, query, moment)
-        let (former, present) = (Set(old.couples), Set(couples))
+    private func pairDifference(from old: Matcher.Basis, _ limits: Limits) -> [WatchEvent] {
+        let sides = PairSides(group.topic, query, moment, atMost: limits.watchPairs)
+        let (former, present) = (Set(old.couples.all), Set(couples.all))
         let gone = former.subtracting(present).compactMap { couple in
             sides.ids(of: couple).map {
                 WatchEvent(

@@ -50,6 +50,13 @@ struct WatchEvent {
     /// nothing of it, or every write alters what it shows.
     var shown: [UInt8]?
 
+    /// The most that an event occupies in a notification besides its text: its name, a change number,
+    /// a reason and, in a ranking, two places.
+    static let frameBytes = 96
+
+    /// The most that it occupies in a notification.
+    var messageBytes: Int { outcome.bytes + Self.frameBytes }
+
     /// The memory of its texts.
     var bytes: Int { outcome.bytes + (shown?.count ?? 0) }
 

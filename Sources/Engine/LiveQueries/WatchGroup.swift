@@ -49,19 +49,22 @@ final class WatchGroup: @unchecked Sendable {
         /// The list is being made, or will be when its time has come.
         var isScheduled = false
         var isBeingMade = false
-        /// Called when the list is that of the present state.
-        var waiting: [@Sendable () -> Void] = []
+        /// Called when the list is that of a moment or a later one.
+        var waiting: [(moment: Moment, ready: @Sendable () -> Void)] = []
         /// When the list was last made, in nanoseconds of the monotonic clock.
         var made: Int64 = 0
     }
 
-    init(_ topic: WatchTopic, number: UInt32) {
+    /// - Parameter other: a group of the topic that knows where followed objects were.
+    init(_ topic: WatchTopic, number: UInt32, placedAs other: WatchGroup? = nil) {
         self.topic = topic
         self.number = number
         scope = topic.scope
         query = topic.query.query
         clause = .all
         rendering = ObjectRendering(fields: topic.fields, distances: [])
+        positions = other?.positions ?? [:]
+        missing = other?.missing ?? []
         prepare()
     }
 

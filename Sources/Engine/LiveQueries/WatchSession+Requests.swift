@@ -26,7 +26,8 @@ extension WatchSession {
             try hub.awaitState()
             let topic = WatchTopic(request, of: watch.number)
             let token = try resumption(of: request.resume, for: topic)
-            let basis = try subscribe(watch, to: topic)
+            let search = try hub.matcher.search(for: topic, until: stop)
+            let basis = try subscribe(watch, to: topic, search)
             let beginning = try basis.beginning(
                 after: token?.change, limits: hub.limits, hub.matcher, until: stop)
             begin(watch.number, with: beginning, of: basis)
@@ -62,11 +63,11 @@ extension WatchSession {
     }
 
     private func subscribe(
-        _ watch: ClientWatch, to topic: WatchTopic, continuing former: Set<ChangeNumber> = []
+        _ watch: ClientWatch, to topic: WatchTopic, _ search: CoupleSearch?
     ) throws(ServiceFailure) -> Matcher.Basis {
         let (matcher, number) = (hub.matcher, watch.number)
         let basis = try matcher.thread.sync { () throws(ServiceFailure) in
-            try matcher.subscribe(self, number, to: topic, continuing: former)
+            try matcher.subscribe(self, number, to: topic, search)
         }
         let isThere: Void? = change(number) { $0.group = basis.group }
         guard isThere != nil else {
@@ -83,6 +84,12 @@ extension WatchSession {
         self.change(number) { watch in
             // It may have been lost or ended meanwhile.
             guard case .preparing = watch.stage else { return }
+            guard !watch.isOverfull else {
+                watch.forget()
+                watch.stage = .lost(.slow)
+                hub.resyncs.add(1, ordering: .relaxed)
+                return
+            }
             watch.snapshotScope = basis.group.scope
             switch beginning {
             case .snapshot(let reader, let piece, _):
@@ -131,12 +138,16 @@ extension WatchSession {
             do throws(ServiceFailure) {
                 let matcher = hub.matcher
                 guard let group = change(number, { $0.group }) ?? nil else { return }
+                let search = try matcher.search(for: group.topic, until: nil)
                 let basis = try matcher.thread.sync { () throws(ServiceFailure) in
                     let moment = try matcher.present()
-                    try matcher.restart(group, at: moment)
+                    try matcher.restart(group, at: moment, search)
                     // From here on, events are counted from the moment on.
                     change(number) { watch in
-                        if case .awaiting = watch.stage { watch.stage = .preparing }
+                        guard case .awaiting = watch.stage else { return }
+                        watch.stage = .preparing
+                        // A move that is under way is in the moment already.
+                        watch.later = nil
                     }
                     return matcher.basis(of: group, moment)
                 }
@@ -179,12 +190,18 @@ extension WatchSession {
         try hub.awaitState()
         let topic = WatchTopic(request, of: number)
         let (moved, matcher) = (request, hub.matcher)
-        let bases = try matcher.thread.sync { () throws(ServiceFailure) in
-            try matcher.move(self, number, to: topic) { watch in
+        let search = try matcher.search(for: topic, until: stop)
+        let bases = try matcher.thread.sync {
+            () throws(ServiceFailure) -> (old: Matcher.Basis, new: Matcher.Basis)? in
+            let bases = try matcher.move(self, number, to: topic, search) { watch in
                 watch.request = moved
                 watch.isOpen = false
                 watch.later = NetEffects()
             }
+            if let bases, bases.old.isCenterMissing != bases.new.isCenterMissing {
+                receive(number, isCenterMissing: bases.new.isCenterMissing)
+            }
+            return bases
         }
         guard let (old, new) = bases else {
             throw ServiceFailure(.temporarilyUnavailable, "the watch has ended")
@@ -223,23 +240,35 @@ extension WatchSession {
 
     private func revert(_ number: Int, to old: Matcher.Basis) {
         let matcher = hub.matcher
+        let search: CoupleSearch?
+        do throws(ServiceFailure) {
+            search = try matcher.search(for: old.group.topic, until: nil)
+        } catch {
+            return failToMove(number, error)
+        }
         matcher.thread.sync {
             do throws(ServiceFailure) {
-                _ = try matcher.move(self, number, to: old.group.topic) { watch in
+                _ = try matcher.move(self, number, to: old.group.topic, search) { watch in
                     watch.request.query = old.group.topic.query
                     watch.isOpen = true
                 }
                 resync(number, .slow)
             } catch {
-                fail(number, error)
+                failToMove(number, error)
             }
         }
     }
 
+    /// Ends a watch whose move has failed. No `open` follows.
+    private func failToMove(_ number: Int, _ failure: ServiceFailure) {
+        change(number) { $0.isOpen = true }
+        fail(number, failure)
+    }
+
     // MARK: Waiting
 
-    /// Calls `ready` once when everything up to the number it gets is among what `next` returns or
-    /// has returned. Every write that was answered before is in that number.
+    /// Calls `ready` once when `next` has returned everything up to the number it gets. Every write
+    /// that was answered before is in that number. What happens later is not waited for.
     public func sync(
         _ name: String,
         _ ready: @escaping @Sendable (Result<ChangeNumber, ServiceFailure>) -> Void
@@ -257,14 +286,12 @@ extension WatchSession {
                 let answer: @Sendable () -> Void = { ready(.success(moment.change)) }
                 guard let group = change(number, { $0.group }) ?? nil else { return answer() }
                 hub.matcher.whenListed(group, moment) { [self] in
-                    let waits = change(number) { watch in
+                    let isThere: Void? = change(number) { watch in
                         watch.isListUrgent = true
                         watch.isPaused = false
-                        if watch.isComplete { return false }
                         watch.waiting.append(answer)
-                        return true
                     }
-                    if waits != true { answer() }
+                    if isThere == nil { answer() }
                 }
             }
         }

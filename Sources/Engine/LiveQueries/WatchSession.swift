@@ -14,8 +14,8 @@ public final class WatchSession: Sendable {
         var watches: [Int: ClientWatch] = [:]
         var names: [String: Int] = [:]
         var lastName = 0
-        /// The watches that have something to tell, in the order in which it came up.
-        var queue: Deque<Int> = []
+        /// What there is to tell, in the order in which it came up.
+        var queue: Deque<Item> = []
         /// Whether the connection has been woken and has not found the queue empty since.
         var isAwake = false
         var isClosed = false
@@ -37,8 +37,16 @@ public final class WatchSession: Sendable {
         }
     }
 
+    /// What stands in the queue.
+    enum Item {
+        /// A watch that has something to tell.
+        case news(of: Int)
+        /// Somebody waits until what stands before this has been told.
+        case mark(of: Int, ready: @Sendable () -> Void)
+    }
+
     let hub: WatchHub
-    private let state = Mutex(State())
+    let state = Mutex(State())
     private let wake: @Sendable () -> Void
 
     init(hub: WatchHub, wake: @escaping @Sendable () -> Void) {
@@ -73,7 +81,7 @@ public final class WatchSession: Sendable {
     }
 
     /// What has to be done after the lock has been released.
-    private struct Consequences {
+    struct Consequences {
         var wakes = false
         var ready: [@Sendable () -> Void] = []
     }
@@ -83,19 +91,36 @@ public final class WatchSession: Sendable {
         if consequences.wakes { wake() }
     }
 
-    /// Puts a watch into the queue if it has something to tell.
-    private func enqueue(
+    /// Puts a watch into the queue if it has something to tell, and those behind it who wait for
+    /// that.
+    func enqueue(
         _ watch: ClientWatch, _ state: inout State, _ consequences: inout Consequences
     ) {
+        if watch.isTooLong(hub.limits.snapshotBytes) { lose(watch, &state, .slow) }
+        var items: [Item] = []
+        if !watch.isQueued, watch.hasNews {
+            watch.isQueued = true
+            items.append(.news(of: watch.number))
+        }
         if watch.isComplete {
-            consequences.ready += watch.waiting
+            items += watch.waiting.map { .mark(of: watch.number, ready: $0) }
             watch.waiting = []
         }
-        guard !watch.isQueued, watch.hasNews else { return }
-        watch.isQueued = true
-        state.queue.append(watch.number)
+        guard !items.isEmpty else { return }
+        state.queue += items
         if !state.isAwake { consequences.wakes = true }
         state.isAwake = true
+    }
+
+    /// Lets a watch begin again.
+    private func lose(_ watch: ClientWatch, _ state: inout State, _ reason: ResyncReason) {
+        state.counting(watch) { watch.forget() }
+        if case .preparing = watch.stage {
+            watch.isOverfull = true
+        } else {
+            watch.stage = .lost(reason)
+            hub.resyncs.add(1, ordering: .relaxed)
+        }
     }
 
     /// Lets the watches begin again that hold most, until the rest is within the limit.
@@ -104,9 +129,7 @@ public final class WatchSession: Sendable {
             let watch = state.watches.values.filter(\.canBeRelieved)
                 .max(by: { $0.effectBytes < $1.effectBytes })
         {
-            state.counting(watch) { watch.forget() }
-            watch.stage = .lost(.slow)
-            hub.resyncs.add(1, ordering: .relaxed)
+            lose(watch, &state, .slow)
             enqueue(watch, &state, &consequences)
         }
     }
@@ -143,7 +166,10 @@ public final class WatchSession: Sendable {
     /// What waits is not enough to go on: the watch begins again.
     func resync(_ number: Int, _ reason: ResyncReason) {
         change(number) { watch in
-            if case .ended = watch.stage { return }
+            switch watch.stage {
+            case .ended, .lost: return
+            case .preparing, .telling, .live, .awaiting: break
+            }
             watch.forget()
             watch.stage = .lost(reason)
             hub.resyncs.add(1, ordering: .relaxed)
@@ -200,119 +226,8 @@ public final class WatchSession: Sendable {
         state.withLock { $0.beatDue = min($0.beatDue, due) }
     }
 
-    /// Appends the next notification as one JSON-RPC message, without a line break.
-    ///
-    /// - Returns: false if there is none now.
-    public func next(into writer: inout JSONWriter) -> Bool {
-        // What has been delivered may go beyond this, never the other way round.
-        let matched = hub.matcher.matched.load(ordering: .acquiring)
-        let now = monotonicNanoseconds()
-        while true {
-            var follow: (@Sendable () -> Void)?
-            var consequences = Consequences()
-            let notification = state.withLock { state -> WatchNotification? in
-                guard let number = state.queue.popFirst() else {
-                    state.isAwake = false
-                    return nil
-                }
-                guard let watch = state.watches[number] else { return .some(.none) }
-                watch.isQueued = false
-                let notification = state.counting(watch) {
-                    take(from: watch, matched, now, &follow)
-                }
-                if case .end = notification { remove(watch, &state) }
-                enqueue(watch, &state, &consequences)
-                return notification
-            }
-            // The connection is awake: it is calling.
-            for body in consequences.ready { body() }
-            follow?()
-            guard let notification else { return false }
-            if case .none = notification { continue }
-            notification.write(to: &writer, hub)
-            return true
-        }
-    }
-
-    /// Takes the next notification of a watch.
-    ///
-    /// - Parameter follow: what has to be begun after that.
-    private func take(
-        from watch: ClientWatch, _ matched: ChangeNumber, _ now: Int64,
-        _ follow: inout (@Sendable () -> Void)?
-    ) -> WatchNotification {
-        guard watch.hasNews else { return .none }
-        if case .ended(let failure) = watch.stage { return .end(watch.name, failure) }
-        let number = watch.number
-        guard let group = watch.group, !pauses(watch, group, now, &follow) else { return .none }
-        watch.told = now
-        switch watch.stage {
-        case .preparing, .awaiting, .ended: return .none
-        case .lost(let reason):
-            watch.stage = .awaiting
-            follow = { [self] in beginAgain(number) }
-            return .resync(watch.name, reason)
-        case .telling:
-            guard let piece = watch.piece else { return .none }
-            watch.piece = nil
-            if piece.isLast {
-                watch.snapshot = nil
-                watch.stage = .live
-            } else if let snapshot = watch.snapshot {
-                follow = { [self] in makePiece(of: snapshot, for: number) }
-            }
-            return .snapshot(watch.name, piece, watch.snapshotChange, watch.snapshotScope)
-        case .live:
-            return takeEvents(from: watch, group, matched, now, &follow)
-        }
-    }
-
-    /// Whether a ranking has to wait until its interval is over.
-    private func pauses(
-        _ watch: ClientWatch, _ group: WatchGroup, _ now: Int64,
-        _ follow: inout (@Sendable () -> Void)?
-    ) -> Bool {
-        guard case .live = watch.stage, !watch.mustTell, !watch.isListUrgent else { return false }
-        let wait = watch.told + Int64(group.topic.interval) * 1_000_000 - now
-        guard group.topic.interval > 0, wait > 0 else { return false }
-        watch.isPaused = true
-        let number = watch.number
-        follow = { [self] in
-            hub.matcher.thread.async(after: .nanoseconds(wait)) { [weak self] in
-                self?.change(number) { $0.isPaused = false }
-            }
-        }
-        return true
-    }
-
-    private func takeEvents(
-        from watch: ClientWatch, _ group: WatchGroup, _ matched: ChangeNumber, _ now: Int64,
-        _ follow: inout (@Sendable () -> Void)?
-    ) -> WatchNotification {
-        var told = Told(
-            name: watch.name, change: max(watch.change, matched), scope: group.scope,
-            isCenterMissing: watch.isCenterMissing)
-        watch.mustTell = false
-        watch.isCenterMissing = nil
-        if let list = watch.list, let toldList = watch.toldList {
-            told.change = list.change
-            told.ranked = toldList.steps(to: list)
-            told.departures = watch.departures
-            told.isMoved = watch.isListMoved
-            watch.toldList = list
-            watch.departures = [:]
-            watch.isListMoved = false
-            watch.isListUrgent = false
-        } else {
-            told.events = watch.effects.take()
-            told.isOfPairs = group.topic.pairs != nil
-        }
-        hub.eventsSent.add(told.count, ordering: .relaxed)
-        return .events(told)
-    }
-
     /// Ends what a watch waits for.
-    private func remove(_ watch: ClientWatch, _ state: inout State) {
+    func remove(_ watch: ClientWatch, _ state: inout State) {
         state.counting(watch) { watch.forget() }
         state.watches[watch.number] = nil
         state.names[watch.name] = nil
@@ -347,8 +262,11 @@ public final class WatchSession: Sendable {
             state.isClosed = true
             let watches = Array(state.watches.values)
             for watch in watches { remove(watch, &state) }
-            state.queue = []
+            defer { state.queue = [] }
             return watches.flatMap(\.waiting)
+                + state.queue.compactMap { item in
+                    if case .mark(_, let ready) = item { ready } else { nil }
+                }
         }
         for body in waiting { body() }
         hub.forget(self)
@@ -400,8 +318,8 @@ extension ClientWatch {
     /// Whether beginning again would free memory.
     fileprivate var canBeRelieved: Bool {
         switch stage {
-        case .preparing, .lost, .awaiting, .ended: false
-        case .telling, .live: effectBytes > 0
+        case .lost, .awaiting, .ended: false
+        case .preparing, .telling, .live: effectBytes > 0
         }
     }
 }

@@ -61,20 +61,19 @@ extension FeatureExchange {
         of collection: CollectionName, isRecent: Bool = false
     ) async throws(WebFailure) -> CollectionShape {
         let bucket = collection.bucket
-        let known =
-            isRecent ? site.catalog.entry(of: bucket, for: caller.grant, at: site.now()) : nil
-        let entry: Catalog.Entry
-        if let known {
-            entry = known
-        } else {
-            entry = Catalog.Entry(
-                geoFields: try await geoFields(of: bucket), fields: try await fields(of: bucket),
-                grant: caller.grant, time: site.now())
-            site.catalog.keep(entry, of: bucket)
+        if isRecent, let known = site.catalog.entry(of: bucket, for: caller.grant, at: site.now()),
+            let field = try? Self.geoField(of: collection, among: known.geoFields)
+        {
+            return CollectionShape(geoField: field, fields: known.fields)
         }
-        return CollectionShape(
-            geoField: try Self.geoField(of: collection, among: entry.geoFields),
-            fields: entry.fields)
+        let geoFields = try await geoFields(of: bucket)
+        let field = try Self.geoField(of: collection, among: geoFields)
+        let fields = try await fields(of: bucket)
+        site.catalog.keep(
+            Catalog.Entry(
+                geoFields: geoFields, fields: fields, grant: caller.grant, time: site.now()),
+            of: bucket)
+        return CollectionShape(geoField: field, fields: fields)
     }
 
     static func geoField(

@@ -100,7 +100,7 @@ enum FinishedAnswer: Sendable {
     case arrived(Request, begin: Int64)
     /// A read's answer without the punctuation of its line.
     case read(id: String?, answer: [UInt8])
-    /// What a read has waited for has come. Its answer follows all notifications that wait now.
+    /// What a read has waited for has come: it is among the notifications that have been fetched.
     case told(ReadyRead)
     /// A notification of a watch waits.
     case notified

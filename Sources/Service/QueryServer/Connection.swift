@@ -86,7 +86,7 @@ struct Connection {
     private var mayNotify = false
     /// Whether the last thing that was begun is a notification: requests come next.
     private var hasNotified = false
-    /// An answer that follows every notification that waits.
+    /// An answer that follows what has been notified.
     private var told: FinishedAnswer?
     /// How many of the received bytes had arrived when the backend was last asked whether a read
     /// may begin, and agreed.
@@ -173,9 +173,7 @@ struct Connection {
 
     private mutating func take(_ answer: FinishedAnswer) {
         switch answer {
-        case .told:
-            told = answer
-            mayNotify = true
+        case .told: told = answer
         case .notified: notify()
         case .mayRead(_, let failure, _, let bytes):
             if failure == nil { admittedBytes = max(admittedBytes, bytes) }
@@ -287,7 +285,7 @@ struct Connection {
     }
 
     private mutating func request(_ takesWrites: Bool) -> Action? {
-        if let told, !mayNotify {
+        if let told {
             self.told = nil
             return .answer(told)
         }

@@ -52,7 +52,7 @@ final class HistoryRun {
         limits.unindexedWatches = 1_000
         world = try WatchWorld(kind, path, seed: seed, limits: limits)
         self.seed = seed
-        client = WatchClient(world.hub)
+        client = WatchClient(world.hub, replyBytes: limits.replyBytes)
     }
 
     func run(steps: Int) throws {
@@ -143,7 +143,7 @@ final class HistoryRun {
 
     private func resume() throws {
         let (former, states) = (watches, client.states)
-        client = WatchClient(world.hub)
+        client = WatchClient(world.hub, replyBytes: world.opening.limits.replyBytes)
         watches = [:]
         for (name, params) in former.sorted(by: { $0.key < $1.key }) {
             let state = states[name]!

@@ -29,6 +29,8 @@ struct WatchedState {
     /// What was told against the contract.
     var faults: [String] = []
 
+    mutating func note(_ fault: String) { faults.append(fault) }
+
     /// Takes a notification in.
     mutating func apply(_ method: String, _ params: JSONValue) {
         notifications += 1
@@ -151,8 +153,11 @@ final class WatchClient {
     }
 
     private let wakes: Wakes
+    private let replyBytes: Int
 
-    init(_ hub: WatchHub) {
+    /// - Parameter replyBytes: what no notification may exceed that could be told in parts.
+    init(_ hub: WatchHub, replyBytes: Int = .max) {
+        self.replyBytes = replyBytes
         let wakes = Wakes()
         self.wakes = wakes
         session = hub.session { wakes.count.add(1, ordering: .relaxed) }
@@ -220,22 +225,22 @@ final class WatchClient {
             guard let watch = params["watch"]?.string, states[watch] != nil else {
                 throw Unexpected(text: message.text)
             }
+            let parts = params["objects"]?.array?.count ?? params["events"]?.array?.count ?? 0
+            if writer.count > replyBytes, parts > 1 {
+                states[watch]!.note("\(method) of \(writer.count) bytes")
+            }
             states[watch]!.apply(method, params)
         }
         return taken
     }
 
-    /// Takes everything until a watch is present.
+    /// Takes what is told until a watch is present, and no more.
     func settle(_ watch: String) throws -> UInt64 {
         let answer = Answer()
         session.sync(watch) { answer.give($0) }
         while true {
-            if let result = answer.taken {
-                let change = try result.get()
-                try drain()
-                return change
-            }
-            try drain()
+            if let result = answer.taken { return try result.get() }
+            try drain(atMost: 1)
         }
     }
 

@@ -218,6 +218,17 @@ import WebExchange
             try await service.call(
                 "object.patch", #"{"bucket":"kinds","id":"o1","object":{"colour":"red"}}"#)
             #expect(try await site.ids("/ogc/collections/kinds/items?colour=red") == ["o1"])
+            // So are a bucket that is new, and a place of a new kind.
+            #expect(await site.outcome("/ogc/collections/more/items") == "404 BUCKET_NOT_FOUND -")
+            #expect(await site.outcome("/ogc/collections/kinds@q/items").hasPrefix("404"))
+            for bucket in ["kinds", "more"] {
+                try await service.call(
+                    "object.put",
+                    #"{"bucket":"\#(bucket)","id":"new","object":{"q":{"_type":"point","lat":0,"lon":0}}}"#
+                )
+            }
+            #expect(try await site.ids("/ogc/collections/more/items") == ["new"])
+            #expect(try await site.ids("/ogc/collections/kinds@q/items") == ["new"])
         }
     }
 

@@ -29,6 +29,8 @@ struct ConnectionRun {
     private(set) var untold = 0
     private(set) var running: Request?
     private(set) var waiting: Request?
+    /// How many notifications have to be fetched before that is told; nil while it is not due.
+    private var untoldBefore: Int?
     private(set) var submitted: [Request] = []
     private(set) var examining: LongText?
     private(set) var isReading = false
@@ -108,10 +110,18 @@ struct ConnectionRun {
         handle(.notified)
     }
 
-    /// What a waiting read waits for has come.
+    /// What a waiting read waits for has come: it is told when everything that waits now is fetched,
+    /// or nobody fetches any more.
     mutating func tell() {
-        guard let request = waiting else { return }
-        waiting = nil
+        guard waiting != nil else { return }
+        let fetches = !isFinishing && !hasEndedOutput && !isClosed
+        untoldBefore = fetches ? untoldBefore ?? untold : 0
+        tellIfDue()
+    }
+
+    private mutating func tellIfDue() {
+        guard let request = waiting, untoldBefore == 0 else { return }
+        (waiting, untoldBefore) = (nil, nil)
         handle(.answered(.told(ReadyRead(request: request, begin: now))))
     }
 
@@ -156,6 +166,7 @@ struct ConnectionRun {
             carryOut(action, &output)
         }
         check(output.count == 0, "output is left over")
+        tellIfDue()
     }
 
     private mutating func check(_ condition: Bool, _ fault: String) {
@@ -182,7 +193,6 @@ struct ConnectionRun {
         case .answer(.mayRead(let request, _, _, _)), .answer(.arrived(let request, _)):
             run(request, &output)
         case .answer(.told(let read)):
-            check(untold == 0, "an answer comes before what belongs before it")
             answer(read.request, &output)
         case .answer(.notified): check(false, "a notification is no answer")
         case .notify:
@@ -191,6 +201,7 @@ struct ConnectionRun {
             guard untold > 0 else { return }
             output.raw(Array("N\(notifications - untold + 1)\n".utf8))
             untold -= 1
+            untoldBefore = untoldBefore.map { max($0 - 1, 0) }
             connection.receive(.notified)
         case .flush:
             check(output.count > 0, "nothing is handed out")

@@ -66,6 +66,8 @@ struct WatchStates<Object: Sendable>: Sendable {
         reorder(order)
         if resumed, !hasBegun { isComplete = false }
         isConnected = true
+        // The service says so again if it is.
+        centerIsMissing = false
         if hasBegun { touch() }
     }
 

@@ -1,0 +1,332 @@
+import Backend
+import Dispatch
+import Glibc
+import JSONText
+import Logging
+import Objects
+import QueryLanguage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LiveQueries
+
+/// What a burst of writes, a slow matcher and an endless stream may cost.
+@Suite(.timeLimit(.minutes(5))) struct BoundTests {
+    private static func withWorld(
+        limits: Limits = Limits(), _ body: @Sendable (WatchWorld) throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            try await onBlockingThreads {
+                let world = try WatchWorld(
+                    .embedded, folder + "/store.sqlite", seed: 1, limits: limits)
+                defer { try? world.close() }
+                try body(world)
+            }
+        }
+    }
+
+    private static func text(_ number: Int, _ bytes: Int = 1) -> String {
+        #"{"n":\#(number),"text":"\#(String(repeating: "x", count: bytes))"}"#
+    }
+
+    // MARK: Notifications
+
+    @Test func `events that are longer than replyBytes are told as a snapshot in parts`()
+        async throws
+    {
+        var limits = Limits()
+        limits.replyBytes = 4_096
+        try await Self.withWorld(limits: limits) { [limits] world in
+            let client = WatchClient(world.hub, replyBytes: limits.replyBytes)
+            let watch = try client.start(world.name, "{}", limits: limits).name
+            _ = try client.settle(watch)
+            // Just short enough for one notification.
+            let few = try (0..<4).map { try world.object("a\($0)", Self.text($0, 600)) }
+            try world.submit(.putMany(bucket: world.name, objects: few))
+            _ = try client.settle(watch)
+            #expect(client.states[watch]!.resyncs == [])
+            let many = try (0..<40).map { try world.object("b\($0)", Self.text($0, 600)) }
+            try world.submit(.putMany(bucket: world.name, objects: many))
+            _ = try client.settle(watch)
+            let state = client.states[watch]!
+            #expect(state.resyncs == ["slow"] && state.faults == [])
+            #expect(state.objects.count == 44)
+        }
+    }
+
+    @Test func `one event is told however long it is`() async throws {
+        var limits = Limits()
+        limits.replyBytes = 1_024
+        try await Self.withWorld(limits: limits) { [limits] world in
+            let client = WatchClient(world.hub, replyBytes: limits.replyBytes)
+            let watch = try client.start(world.name, "{}", limits: limits).name
+            _ = try client.settle(watch)
+            try world.put("a1", Self.text(1, 5_000))
+            _ = try client.settle(watch)
+            #expect(client.states[watch]!.resyncs == [])
+            #expect(client.states[watch]!.objects.count == 1)
+        }
+    }
+
+    @Test func `a ranking whose steps are longer than replyBytes is told as a snapshot in parts`()
+        async throws
+    {
+        var limits = Limits()
+        limits.replyBytes = 4_096
+        try await Self.withWorld(limits: limits) { [limits] world in
+            let client = WatchClient(world.hub, replyBytes: limits.replyBytes)
+            let watch = try client.start(
+                world.name,
+                #"{"bucketQuery":{"orderBy":"n"},"bestEffortLimit":50,"intervalMilliseconds":0}"#,
+                limits: limits
+            ).name
+            for round in 1...3 {
+                let many = try (0..<60).map {
+                    try world.object("a\($0)", Self.text(($0 * 7 + round) % 60, 300))
+                }
+                try world.submit(.putMany(bucket: world.name, objects: many))
+                _ = try client.settle(watch)
+                #expect(client.states[watch]!.resyncs.count == round)
+                #expect(client.states[watch]!.faults == [])
+                #expect(client.states[watch]!.list.count == 50)
+            }
+        }
+    }
+
+    @Test func `the end of a bucket of many objects is told within replyBytes`() async throws {
+        var limits = Limits()
+        limits.watchObjects = 30_000
+        limits.replyBytes = 100_000
+        try await Self.withWorld(limits: limits) { [limits] world in
+            for part in 0..<20 {
+                let many = try (0..<200).map {
+                    try world.object("a\(part * 200 + $0)", Self.text($0))
+                }
+                try world.submit(.putMany(bucket: world.name, objects: many))
+            }
+            let client = WatchClient(world.hub, replyBytes: limits.replyBytes)
+            let watch = try client.start(world.name, "{}", limits: limits).name
+            _ = try client.settle(watch)
+            #expect(client.states[watch]!.objects.count == 4_000)
+            try world.submit(.deleteBucket(world.name))
+            _ = try client.settle(watch)
+            #expect(client.states[watch]!.objects.isEmpty)
+            #expect(client.states[watch]!.faults == [])
+            try world.put("a1", Self.text(1))
+            _ = try client.settle(watch)
+            #expect(client.states[watch]!.objects.count == 1)
+        }
+    }
+
+    // MARK: States
+
+    private final class FakeState: HeldState {
+        let change: ChangeNumber
+
+        init(_ change: ChangeNumber) { self.change = change }
+
+        func bucket(_ name: BucketName, at time: Int64) -> (any HeldBucket)? { nil }
+
+        func find(
+            _ query: Query, in bucket: BucketName, at time: Int64, atMost count: Int,
+            until stop: StopSignal?
+        ) throws(ServiceFailure) -> any FoundObjects {
+            throw ServiceFailure(.undefined, "a fake finds nothing")
+        }
+    }
+
+    private struct FakeStep: StateStep {
+        let state: any HeldState
+        let bucket: BucketName
+        let deletion: ChangeNumber?
+
+        init(_ change: ChangeNumber, touching object: ChangeNumber, deletes: Bool = false) {
+            state = FakeState(change)
+            bucket = BucketName(trusted: "b1")
+            (self.object, deletion) = (object, deletes ? change : nil)
+        }
+
+        private let object: ChangeNumber
+
+        func forEachTouched(_ body: (BucketName, ChangeNumber, ChangeNumber?) -> Void) {
+            body(bucket, object, deletion)
+        }
+    }
+
+    @Test func `states that wait are taken together, and the last word about an object counts`() {
+        let queue = StateQueue(mostTouched: 10) {}
+        for change in 1...10_000 as ClosedRange<ChangeNumber> {
+            queue.follows(FakeStep(change, touching: change % 10))
+        }
+        queue.follows(FakeStep(10_001, touching: 3, deletes: true))
+        #expect(queue.waiting?.change == 10_001)
+        let news = queue.take()
+        #expect(news.steps.count <= 16 && news.touchedCount == 10 && !news.isOverfull)
+        #expect(news.last?.change == 10_001)
+        let touched = news.touched { $0.text == "b1" }[BucketName(trusted: "b1")]!
+        #expect(touched.keys.sorted() == Array(0...9))
+        #expect(touched[3]! == 10_001 && touched[4]! == nil)
+        #expect(news.touched { _ in false }.isEmpty)
+        #expect(queue.waiting == nil && queue.take().last == nil)
+    }
+
+    @Test(arguments: [(10, false), (11, true)])
+    func `of more objects than it remembers the queue keeps the last state alone`(
+        count: Int, isOverfull: Bool
+    ) {
+        let wakes = Atomic(0)
+        let queue = StateQueue(mostTouched: 10) { wakes.add(1, ordering: .relaxed) }
+        for change in 1...16 as ClosedRange<ChangeNumber> {
+            queue.follows(FakeStep(change, touching: 0))
+        }
+        for object in 1...count {
+            queue.follows(FakeStep(16 + UInt64(object), touching: UInt64(object)))
+        }
+        let news = queue.take()
+        #expect(news.isOverfull == isOverfull && news.last?.change == UInt64(16 + count))
+        #expect((news.steps.isEmpty && news.touchedCount == 0) == isOverfull)
+        #expect(wakes.load(ordering: .relaxed) == 1)
+    }
+
+    @Test func `watches begin again when the matcher is too far behind, and lose nothing`()
+        async throws
+    {
+        try await Self.withWorld { world in
+            let hub = WatchHub(
+                backend: world.backend, limits: world.opening.limits, logger: world.opening.logger,
+                mostTouched: 5)
+            defer { hub.stop() }
+            let client = WatchClient(hub)
+            try world.put("a0", Self.text(0))
+            let set = try client.start(world.name, #"{"fields":["n"]}"#).name
+            let ranking = try client.start(
+                world.name,
+                #"{"bucketQuery":{"orderBy":"n"},"bestEffortLimit":3,"intervalMilliseconds":0}"#
+            ).name
+            for watch in [set, ranking] { _ = try client.settle(watch) }
+            for round in 1...3 {
+                let release = DispatchSemaphore(value: 0)
+                hub.matcher.thread.async { release.wait() }
+                for number in 0..<30 { try world.put("a\(number)", Self.text(number + round)) }
+                try world.delete("a\(round)")
+                release.signal()
+                for watch in [set, ranking] { _ = try client.settle(watch) }
+                #expect(client.states[set]!.resyncs.count == round)
+                #expect(client.states[set]!.faults == [])
+                #expect(client.states[set]!.objects.count == 29)
+                #expect(client.states[set]!.objects["a\(round)"] == nil)
+                #expect(client.states[set]!.objects["a9"]!.contains("\(9 + round)"))
+                #expect(client.states[ranking]!.list.count == 3)
+                #expect(client.states[ranking]!.faults == [])
+                try world.put("a\(round)", Self.text(0))
+            }
+        }
+    }
+
+    // MARK: Waiting
+
+    @Test func `watch.sync waits for what came before it, while writes go on for ever`()
+        async throws
+    {
+        try await Self.withWorld { world in
+            let client = WatchClient(world.hub)
+            var watches: [String] = []
+            for limit in 1...10 {
+                for params in [
+                    #"{"bucketQuery":{"clause":{"type":"range","field":"n","lowerLimit":\#(limit)}}}"#,
+                    #"{"bucketQuery":{"orderBy":"n"},"bestEffortLimit":\#(limit),"intervalMilliseconds":0}"#,
+                ] {
+                    watches.append(try client.start(world.name, params).name)
+                }
+            }
+            let isOver = Mutex(false)
+            let done = DispatchSemaphore(value: 0)
+            // Any thread may submit a write.
+            nonisolated(unsafe) let world = world
+            let name = world.name
+            let objects = try (0..<50).map { try world.object("a\($0 % 10)", Self.text($0)) }
+            DispatchQueue.global().async {
+                var number = 0
+                while !isOver.withLock({ $0 }) {
+                    number += 1
+                    _ = try? world.submit(
+                        .put(bucket: name, object: objects[number % 50], condition: .none))
+                }
+                done.signal()
+            }
+            defer {
+                isOver.withLock { $0 = true }
+                done.wait()
+            }
+            for watch in watches + watches {
+                _ = try client.settle(watch)
+                #expect(client.states[watch]!.faults == [])
+            }
+        }
+    }
+
+    // MARK: Many
+
+    @Test func `a connection may have as many watches as watchesPerConnection, however many`()
+        async throws
+    {
+        var limits = Limits()
+        limits.watchesPerConnection = 10_000
+        try await Self.withWorld(limits: limits) { [limits] world in
+            func params(_ number: Int) -> String {
+                let value = number % 100
+                return #"{"bucketQuery":{"clause":{"type":"eq","field":"n","value":\#(value)}}}"#
+            }
+            let client = WatchClient(world.hub)
+            for number in 0..<10_000 {
+                _ = try client.start(world.name, params(number), limits: limits)
+            }
+            #expect(throws: ServiceFailure.self) {
+                try client.start(world.name, params(0), limits: limits)
+            }
+            for number in 0..<100 { try world.put("a\(number)", Self.text(number)) }
+            _ = try client.settle("w10000")
+            for name in ["w1", "w5000"] { _ = try client.settle(name) }
+            try client.drain()
+            #expect(client.states.values.allSatisfy { $0.objects.count == 1 && $0.faults == [] })
+            client.session.close()
+            world.hub.look()
+            #expect(world.hub.statistics().watches == 0)
+        }
+    }
+
+    @Test func `a token of another store, of another bucket or of nobody begins with a snapshot`()
+        async throws
+    {
+        try await Self.withWorld { world in
+            try world.put("a1", Self.text(1))
+            let client = WatchClient(world.hub)
+            let watch = try client.start(world.name, "{}").name
+            _ = try client.settle(watch)
+            let token = client.states[watch]!.resume!
+            let other = BucketName(trusted: "other")
+            func resumes(_ bucket: BucketName, _ token: String) throws -> Bool? {
+                let start = try client.start(bucket, #"{"resume":"\#(token)"}"#)
+                _ = try client.settle(start.name)
+                #expect(client.states[start.name]!.faults == [])
+                #expect(client.states[start.name]!.objects.count == (bucket == other ? 0 : 1))
+                return start.resumed
+            }
+            #expect(try resumes(other, token) == false)
+            for text in ["", "A", String(repeating: "A", count: 100_000), token + "A", "%&/ü"] {
+                #expect(try resumes(world.name, text) == false)
+            }
+            // A fresh store has a secret of its own.
+            try world.restart {
+                for suffix in ["", "-wal", "-shm"] { unlink(world.path + suffix) }
+            }
+            try world.put("a1", Self.text(1))
+            let fresh = WatchClient(world.hub)
+            let start = try fresh.start(world.name, #"{"resume":"\#(token)"}"#)
+            #expect(start.resumed == false)
+            _ = try fresh.settle(start.name)
+            #expect(fresh.states[start.name]!.objects.count == 1)
+        }
+    }
+}
