@@ -17,7 +17,7 @@ import Testing
     private static let shown = [
         "saved \"2\" 20 null", "an older version: 409 OBJECT_VERSION_IS_STALE",
         "an id that exists: 409 OBJECT_ALREADY_EXISTS", "Tower 444 2", "Station 2818 1",
-        "Kiosk 0 6351 1", "Kiosk 1 7172 1", "Kiosk 2 8055 1", "Kiosk 3 8982 1", "Kiosk 4 9941 1",
+        "Kiosk 0 6339 1", "Kiosk 1 7163 1", "Kiosk 2 8056 1", "Kiosk 3 8998 1", "Kiosk 4 9976 1",
         "open: 2", "a point off the earth: 400 INVALID_INPUT_DATA",
         "after a delete: 404 OBJECT_NOT_FOUND",
     ]
