@@ -22,13 +22,15 @@ READERS, WRITERS, NODES = 16, 64, 3
 
 class Run:
     def __init__(self, options, folder):
-        self.options, self.folder, self.figures = options, folder, {}
+        self.options, self.folder, self.figures, self.services = options, folder, {}, []
         self.server = postgres.Postgres(folder / "postgres", durable=True, settings=["shared_buffers=1GB"])
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        for one in self.services:
+            one.stop()
         if self.server.process.poll() is None:
             self.server.stop()
 
@@ -41,12 +43,16 @@ class Run:
     def all(self):
         geobucket, objects = self.options.geobucket, self.options.objects
         self.progress(f"{objects:,} objects, embedded and in PostgreSQL")
-        embedded = Service.embedded(geobucket, self.folder)
+        embedded = self.begun(Service.embedded(geobucket, self.folder))
         latest = [self.node("latest-0")]
         for one in [embedded, *latest]:
             subprocess.run([geobucket, "loadtest", "--server", f"127.0.0.1:{one.port}", "--prepare", str(objects),
                             "--seconds", "0.2", "--warm-up", "0", "--rate", "10"], check=True, stdout=subprocess.DEVNULL)
         self.server.sql("VACUUM ANALYZE geobucket.object")
+        # What a service has written it has in memory; what it has copied or loaded it has to read first.
+        for one in [embedded, *latest]:
+            one.stop()
+            one.start()
         self.progress("cold copies")
         for number in range(1, NODES):
             latest.append(self.node(f"latest-{number}"))
@@ -60,11 +66,13 @@ class Run:
             self.writes({"embedded": [embedded], "one": latest[:1], "two": latest[:2], "three": latest}, number)
         self.progress("lag of a follower at half load")
         self.lag(latest[0], local, statistics.median(self.figures["one writes"]) / 2)
-        for one in [embedded, local, *latest]:
-            one.stop()
 
     def node(self, name, *flags):
-        return Service.node(name, self.options.geobucket, self.folder, self.server, *flags)
+        return self.begun(Service.node(name, self.options.geobucket, self.folder, self.server, *flags))
+
+    def begun(self, one):
+        self.services.append(one)
+        return one
 
     def postgres_nanoseconds(self):
         return {child: nanoseconds(child) for child in self.server.children()}
@@ -135,12 +143,12 @@ class Run:
         number = 0
         while load.poll() is None:
             number += 1
-            there.call("object.put", {"bucket": "lag", "id": "x", "object": {"n": number}})
+            there.call("object.put", {"bucket": "lag", "id": "last", "object": {"n": number}})
             written = time.monotonic()
             while True:
                 asked = time.monotonic()
                 try:
-                    found = here.call("object.get", {"bucket": "lag", "id": "x"})["n"]
+                    found = here.call("object.get", {"bucket": "lag", "id": "last"})["n"]
                 except Exception:
                     found = 0
                 if found == number:

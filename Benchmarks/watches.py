@@ -45,8 +45,9 @@ class Sampler(threading.Thread):
             while not self.isOver.wait(0.2):
                 stats = connection.call("server.stats")
                 self.samples.append({
-                    "time": time.monotonic(), "change": stats["change"], "events": stats["watches"]["events"],
-                    "resident": stats["memory"]["residentBytes"], "threads": self.threads()})
+                    "time": time.monotonic(), "change": stats["change"], "commits": stats["commits"],
+                    "events": stats["watches"]["events"], "resident": stats["memory"]["residentBytes"],
+                    "threads": self.threads()})
 
     def threads(self):
         """Nanoseconds by the name of the thread; those of the event loops together."""
@@ -59,19 +60,22 @@ class Sampler(threading.Thread):
         return used
 
     def middle(self):
-        """Between a fifth and nine tenths of the moves: microseconds a move by thread, events a move, moves a second."""
+        """Between a fifth and nine tenths of the moves: microseconds a move by thread, and what a move comes to."""
         first, last = self.samples[0]["change"], self.samples[-1]["change"]
         inside = [sample for sample in self.samples
                   if first + 0.2 * (last - first) <= sample["change"] <= first + 0.9 * (last - first)]
         begin, end = inside[0], inside[-1]
         moves = end["change"] - begin["change"]
         used = {name: (end["threads"].get(name, 0) - begin["threads"].get(name, 0)) / 1e3 / moves for name in end["threads"]}
-        return used, (end["events"] - begin["events"]) / moves, moves / (end["time"] - begin["time"])
+        return used, {
+            "moves": moves / (end["time"] - begin["time"]), "events": (end["events"] - begin["events"]) / moves,
+            "commit": moves / max(1, end["commits"] - begin["commits"])}
 
 
 class Run:
     def __init__(self, options, folder):
         self.options, self.folder, self.figures = options, folder, {}
+        self.one = Service.embedded(options.geobucket, folder)
 
     def note(self, name, value):
         self.figures.setdefault(name, []).append(value)
@@ -82,7 +86,7 @@ class Run:
     def all(self):
         options = self.options
         self.progress(f"{options.objects:,} objects")
-        one = Service.embedded(options.geobucket, self.folder)
+        one = self.one
         self.load(one, 10, 0.2, "--prepare", options.objects, *FULL)
         # Until merges and columns are done.
         self.load(one, FASTEST, options.seconds, *FULL)
@@ -96,13 +100,13 @@ class Run:
             self.moves("half", one, statistics.median(self.figures["0 moves"]) / 2, options.watches, number)
         self.progress(f"{options.moves:,} moves")
         self.memory(one)
-        one.stop()
 
     def load(self, one, rate, seconds, *flags):
         file = self.folder / "load.json"
         done = subprocess.run(
             [self.options.geobucket, "loadtest", "--server", f"127.0.0.1:{one.port}", "--mix", "move=1", "--connections",
-             str(CONNECTIONS), "--rate", str(rate), "--seconds", str(seconds), "--json", file, *map(str, flags)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+             str(CONNECTIONS), "--rate", str(rate), "--seconds", str(seconds), "--json", file, *map(str, flags)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             sys.exit(f"benchmarks: the load could not be sent: {done.stderr}")
         return json.loads(file.read_text())["stages"][-1]
@@ -111,10 +115,10 @@ class Run:
         with Sampler(one) as sampler:
             stage = self.load(one, rate, self.options.seconds, "--seed", seed, "--watches", watches, "--watch-radius",
                               f"{radius}m", *(FULL if rate == FASTEST else AT_A_RATE))
-        used, events, per_second = sampler.middle()
-        self.note(f"{name} moves", per_second)
+        used, counts = sampler.middle()
+        for what, value in counts.items():
+            self.note(f"{name} {what}", value)
         self.note(f"{name} us", sum(used.values()))
-        self.note(f"{name} events", events)
         for thread in ["watches", "watch lists", "event loops", "writer"]:
             self.note(f"{name} {thread} us", used.get(thread, 0))
         if stage.get("watching", {}).get("measured"):
@@ -140,6 +144,10 @@ def fit(points):
     return result.intercept, result.slope
 
 
+def delays(middle, name):
+    return ", ".join(f"{middle[f'{name} delay {percentile}']:.1f}" for percentile in PLACES if f"{name} delay {percentile}" in middle)
+
+
 def report(figures, options, machine):
     middle = {name: statistics.median(values) for name, values in figures.items()}
     base, each = fit([(middle[f"fixed {radius} events"], middle[f"fixed {radius} watches us"]) for radius in RADII])
@@ -163,11 +171,13 @@ def report(figures, options, machine):
                         ("fixed 0", f"{RATE:,} a second, no watches"),
                         *((f"fixed {radius}", f"{RATE:,} a second, circles of {radius:,} m") for radius in RADII),
                         ("half", f"half as fast as it can, circles of {RADIUS:,} m")]:
-        rows.append([title, count(middle[f"{name} moves"]), f"{middle[f'{name} events']:.2f}",
+        rows.append([title, count(middle[f"{name} moves"]), f"{middle[f'{name} commit']:.1f}",
+                     f"{middle[f'{name} events']:.2f}",
                      *(f"{middle[f'{name} {part}us']:.1f}" for part in ["", "watches ", "event loops ", "writer "]),
-                     f"{middle[f'{name} delay 50']:.1f}, {middle[f'{name} delay 99']:.1f}" if f"{name} delay 99" in middle else ""])
+                     delays(middle, name)])
     lines += ["Microseconds of processor time of the service, a move:", ""]
-    lines += table(["moves", "a second", "events a move", "all", "matching", "event loops", "writer", "delay p50, p99 ms"], rows)
+    lines += table(["moves", "a second", "a commit", "events a move", "all", "matching", "event loops", "writer",
+                    "delay p50, p99 ms"], rows)
     resident = figures["resident"]
     lines += [f"Resident memory while {options.moves:,} objects moved beside the watches, MB, after each tenth: "
               + ", ".join(f"{value:,.0f}" for value in resident) + ".", ""]
@@ -190,7 +200,10 @@ def main():
         options.objects = min(options.objects, 100_000)
     with tempfile.TemporaryDirectory(prefix="geobucket-benchmark-") as folder:
         run = Run(options, pathlib.Path(folder))
-        run.all()
+        try:
+            run.all()
+        finally:
+            run.one.stop()
     output = pathlib.Path(options.output)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(report(run.figures, options, machine()))
