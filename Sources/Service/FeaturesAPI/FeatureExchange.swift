@@ -117,25 +117,6 @@ private final class Patience: Sendable {
     func begins() -> Bool { hasBegun.exchange(true, ordering: .relaxed) }
 }
 
-/// Text as a part of a path or a query: RFC 3986's unreserved characters stand for themselves, and
-/// what else is clear in both.
-func percentEncoded(_ text: String) -> String {
-    var result = ""
-    for unit in text.utf8 {
-        switch unit {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "@"), UInt8(ascii: ","),
-            UInt8(ascii: ":"):
-            result.unicodeScalars.append(Unicode.Scalar(unit))
-        default:
-            let digits = String(unit, radix: 16, uppercase: true)
-            result += digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
-        }
-    }
-    return result
-}
-
 extension JSONValue {
     /// A link of OGC API's documents.
     static func link(_ relation: String, _ type: String, _ title: String, _ address: String)
