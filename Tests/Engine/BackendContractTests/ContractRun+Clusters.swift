@@ -54,7 +54,9 @@ extension ContractRun {
                 let found = clusters.map {
                     "\($0["cell"]?.string ?? "") \($0["object"]?["_id"]?.string ?? "")"
                 }
-                #expect(found == expected, context)
+                #expect(found.sorted() == expected.sorted(), context)
+                let names = cells.flatMap { cell in cell.objects.map { _ in cell.name } }
+                #expect(clusters.map { $0["cell"]?.string } == names, context)
                 return
             }
         }
