@@ -2,6 +2,7 @@ import JSONText
 import Objects
 import TestSupport
 import Testing
+import WebExchange
 
 @testable import FeaturesAPI
 
