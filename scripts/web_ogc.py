@@ -219,7 +219,7 @@ def openapi(check):
         check.fault(f"the API document is not valid: {error}")
 
 
-def schemathesis(check, seconds):
+def schemathesis(check, seconds, folder):
     program = shutil.which("schemathesis")
     if not program:
         return check.missing.append("schemathesis (PyPI)")
@@ -227,7 +227,7 @@ def schemathesis(check, seconds):
     run = subprocess.run(
         [program, "run", f"{check.root}/api", "--checks", "not_a_server_error,status_code_conformance,"
          "content_type_conformance,response_schema_conformance", "--max-examples", str(max(10, seconds)), "--seed", "1"],
-        capture_output=True, text=True)
+        capture_output=True, text=True, cwd=folder)
     if run.returncode != 0:
         check.fault(f"schemathesis: {run.stdout[-4000:]}{run.stderr[-1000:]}")
 
@@ -265,7 +265,7 @@ def main():
             gdal(check, "airports", FILTERS, folder)
             qgis(check, "airports")
             owslib(check, "airports")
-            schemathesis(check, options.fuzz_seconds)
+            schemathesis(check, options.fuzz_seconds, folder)
             if options.cities.exists():
                 load(options.geobucket, ports["ready"], "cities", options.cities)
                 plain(check, "cities", [])
