@@ -187,8 +187,9 @@ struct Connection {
         conversation.keepsBatches = true
     }
 
-    /// Parses the next text, for `Action.look`.
-    func look(
+    /// Parses the next text, for `Action.look`. Mutating, so that no copy of the connection is made for
+    /// the time that the closures run.
+    mutating func look(
         line: (UnsafeBufferPointer<UInt8>?) -> ParsedText,
         element: (UnsafeBufferPointer<UInt8>) -> ParsedText
     ) -> ParsedText {

@@ -4,12 +4,23 @@ import Objects
 import Synchronization
 
 /// A write that is durable and visible, or refused.
-struct FinishedWrite: Sendable {
+///
+/// A class because it is large, and every event and action of a connection has room for one.
+final class FinishedWrite: Sendable {
     let request: Request
     let write: Write
     let result: Result<WriteAnswer, ServiceFailure>
     /// When its turn came, by the monotonic clock.
     let begin: Int64
+
+    init(
+        request: Request, write: Write, result: Result<WriteAnswer, ServiceFailure>, begin: Int64
+    ) {
+        self.request = request
+        self.write = write
+        self.result = result
+        self.begin = begin
+    }
 }
 
 /// Passes what the backend's threads have finished to an event loop: all that is waiting goes in one

@@ -101,8 +101,10 @@ public struct Method: Sendable {
 public enum Call: Sendable {
     /// - Parameter atLeast: the number of a change that the read has to see.
     case read(any Read, atLeast: UInt64?)
+    /// Indirect because it is large, and calls of reads are moved often.
+    ///
     /// - Parameter key: the client's key for the write, by which a repetition is recognised.
-    case write(Write, key: RequestKey?)
+    indirect case write(Write, key: RequestKey?)
 }
 
 /// The permission that a method needs; the method's name and the bucket or scope in the params
