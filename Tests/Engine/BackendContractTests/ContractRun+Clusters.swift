@@ -28,7 +28,7 @@ extension ContractRun {
         }
         members.append(#""fields":["n"]"#)
         let listed = random.pick([nil, 0, 3, 4_096])
-        if let listed { members.append(#""objects":\(listed)"#) }
+        if let listed { members.append(#""objects":\#(listed)"#) }
         let params = "{\(members.joined(separator: ","))}"
         let context: Comment = "seed \(seed), \(params)"
         let cells = OracleClusters(field: field, zoom: zoom, bits: bits, box: box, tile: tile)

@@ -271,7 +271,7 @@ import WebExchange
 
     @Test func `The bounds have every place, and an empty collection has none`() async throws {
         for seed in 1...6 as ClosedRange<UInt64> {
-            var random = SplitMix64(seed: seed)
+            let random = SplitMix64(seed: seed)
             try await TiledService.with { [random] service in
                 var random = random
                 let empty = try JSONValue(parsing: try await service.get("/tiles/b1.json").bytes!)
