@@ -249,7 +249,7 @@ import WebExchange
             #expect(json["minzoom"]?.int == 0 && json["maxzoom"]?.int == 22)
             #expect(
                 json["tiles"]?.array?.first?.string
-                    == "https://geo.example.com/tiles/users~alice~notes%40place/{z}/{x}/{y}.mvt"
+                    == "https://geo.example.com/tiles/users~alice~notes@place/{z}/{x}/{y}.mvt"
                     + "?filter=n%20exists")
             let bounds = json["bounds"]?.array?.compactMap(\.double) ?? []
             #expect(bounds.count == 4)
