@@ -22,9 +22,9 @@ func serving(
         do {
             try await running
         } catch {
-            throw CommandFailure("cannot serve \(name) on \(address): \(reason(of: error))")
+            throw CommandFailure("cannot serve HTTP on \(address): \(reason(of: error))")
         }
-        throw CommandFailure("cannot serve \(name) on \(address)")
+        throw CommandFailure("cannot serve HTTP on \(address)")
     }
     try Console.write("geobucket \(name) on \(bound)\n")
     do {
