@@ -259,7 +259,8 @@ let package = Package(
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
-                "Operations", "QueryServer", "WebServer", "GeoBucketClient", "SyntheticData",
+                "Operations", "QueryServer", "WebExchange", "WebServer", "GeoBucketClient",
+                "SyntheticData", "Wire",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

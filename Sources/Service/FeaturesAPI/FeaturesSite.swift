@@ -46,9 +46,7 @@ public struct FeaturesSite: Sendable {
         var path = request.path.dropFirst()
         if path.last == "" { path.removeLast() }
         guard let (route, arguments) = Route.matching(path) else { throw .notFound }
-        guard request.method == .get || request.method == .head else {
-            throw .methodNotAllowed([.get, .head])
-        }
+        try request.check(methods: [.get, .head])
         let exchange = FeatureExchange(
             site: self, request: request, caller: try operations.caller(of: request),
             route: route, arguments: arguments)

@@ -91,7 +91,7 @@ struct Dispatcher: Sendable {
                 try read.run(context, into: &writer)
             }
         } catch {
-            noteLogin(error, from: caller)
+            logger.noteLogin(error, from: caller)
             throw failure(error)
         }
     }
@@ -136,13 +136,6 @@ struct Dispatcher: Sendable {
             AnswerWriter.failure(failure, id: request.id, to: &writer)
             count(request, failure, since: finished.begin)
         }
-    }
-
-    /// Logs a failed login. Logins refused by the rate limit are not logged: they could fill the
-    /// log.
-    private func noteLogin(_ failure: ServiceFailure, from caller: Caller) {
-        guard failure.reason == .wrongToken else { return }
-        logger.notice("a login failed", metadata: ["address": "\(caller.address)"])
     }
 
     /// An internal error is answered with a request id; the log has the reason under that id.

@@ -21,20 +21,14 @@ public struct TileSite: Sendable {
         let path = request.path
         guard path.first == "tiles" else { throw .notFound }
         if path.count == 2, path[1].hasSuffix(".json") {
-            try Self.checkMethod(of: request)
+            try request.check(methods: [.get, .head])
             let collection = try CollectionName(String(path[1].dropLast(".json".count)))
             return try await describe(collection, request)
         }
         guard path.count == 5, path[4].hasSuffix(".mvt") else { throw .notFound }
-        try Self.checkMethod(of: request)
+        try request.check(methods: [.get, .head])
         let tile = try TileAddress(path[2], path[3], String(path[4].dropLast(".mvt".count)))
         return try await draw(tile, of: try CollectionName(path[1]), request)
-    }
-
-    private static func checkMethod(of request: WebRequest) throws(WebFailure) {
-        guard [.get, .head].contains(request.method) else {
-            throw .methodNotAllowed([.get, .head])
-        }
     }
 
     // MARK: Tiles

@@ -42,6 +42,11 @@ public struct WebRequest: Sendable {
         query = parts.count < 2 ? [] : Self.parameters(parts[1])
     }
 
+    /// Refuses methods that a path does not take.
+    public func check(methods: [HTTPRequest.Method]) throws(WebFailure) {
+        guard methods.contains(method) else { throw .methodNotAllowed(methods) }
+    }
+
     /// The first parameter of a name.
     public subscript(name: String) -> String? { query.first { $0.name == name }?.value }
 

@@ -22,7 +22,7 @@ struct MessageSite: Sendable {
     func answer(
         _ request: WebRequest, _ channel: any Channel
     ) async throws(WebFailure) -> WebAnswer {
-        guard request.method == .post else { throw .methodNotAllowed([.post]) }
+        try request.check(methods: [.post])
         let types = ["application/json", "application/json-rpc"]
         guard types.contains(request.mediaType) else { throw .unsupportedType(types) }
         let caller = exports.caller(on: channel, try access.caller(of: request))

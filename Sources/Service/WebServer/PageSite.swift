@@ -16,7 +16,7 @@ struct PageSite: Sendable {
     func answer(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
         switch request.path {
         case []:
-            try check(request)
+            try request.check(methods: [.get, .head])
             return WebAnswer(.found, headers: [.location: "map"])
         case ["map"]: return try file("map.html", request)
         case ["login"]: return try file("login.html", request, taking: [.get, .head, .post])
@@ -27,18 +27,10 @@ struct PageSite: Sendable {
         }
     }
 
-    private func check(
-        _ request: WebRequest, taking methods: [HTTPRequest.Method] = [.get, .head]
-    ) throws(WebFailure) {
-        guard request.method == .get || request.method == .head else {
-            throw .methodNotAllowed(methods)
-        }
-    }
-
     private func file(
         _ name: String, _ request: WebRequest, taking methods: [HTTPRequest.Method] = [.get, .head]
     ) throws(WebFailure) -> WebAnswer {
-        try check(request, taking: methods)
+        try request.check(methods: methods)
         guard let file = EmbeddedFile.all[name] else { throw .notFound }
         return try answer(name, file.bytes, tag: file.tag, request)
     }
@@ -47,7 +39,7 @@ struct PageSite: Sendable {
     private func asset(
         _ path: ArraySlice<String>, _ request: WebRequest
     ) throws(WebFailure) -> WebAnswer {
-        try check(request)
+        try request.check(methods: [.get, .head])
         let isPlain = path.allSatisfy { name in
             !name.hasPrefix(".") && name.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "/") }
         }

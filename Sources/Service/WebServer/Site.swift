@@ -3,6 +3,7 @@ import HTTPGateway
 import HTTPTypes
 import HummingbirdCore
 import KiiREST
+import Logging
 import NIOCore
 import Objects
 import Operations
@@ -22,18 +23,17 @@ struct Site: Sendable {
     private let kii: KiiSite?
     private let pages: PageSite
     private let reader: RequestReader
-    private let settings: WebServer.Settings
 
     /// - Parameters:
     ///   - isSecure: whether connections have TLS.
     ///   - loop: the event loop of the connections.
     init(
         service: Operations.Service, runner: MessageRunner, settings: WebServer.Settings,
-        isSecure: Bool, loop: any EventLoop
+        isSecure: Bool, loop: any EventLoop, logger: Logger
     ) {
         self.service = service
-        self.settings = settings
-        access = WebAccess(service: service, settings: settings, isSecure: isSecure)
+        access = WebAccess(
+            service: service, settings: settings, isSecure: isSecure, logger: logger)
         messages = MessageSite(service: service, runner: runner, access: access)
         watches = WatchSite(service: service, runner: runner, access: access, loop: loop)
         let operations = WebService(limits: service.limits, runner: runner, access: access)

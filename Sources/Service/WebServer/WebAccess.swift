@@ -1,8 +1,10 @@
 import Glibc
 import HTTPTypes
 import JSONText
+import Logging
 import Objects
 import Operations
+import QueryServer
 import Runtime
 import WebExchange
 
@@ -11,11 +13,15 @@ struct WebAccess: Sendable {
     private let service: Operations.Service
     private let settings: WebServer.Settings
     private let isSecure: Bool
+    private let logger: Logger
     private let sessions = Sessions()
 
     /// - Parameter isSecure: whether connections have TLS.
-    init(service: Operations.Service, settings: WebServer.Settings, isSecure: Bool) {
+    init(
+        service: Operations.Service, settings: WebServer.Settings, isSecure: Bool, logger: Logger
+    ) {
         (self.service, self.settings, self.isSecure) = (service, settings, isSecure)
+        self.logger = logger
     }
 
     // MARK: Hosts and origins
@@ -106,6 +112,7 @@ struct WebAccess: Sendable {
         do throws(ServiceFailure) {
             return try service.logIn(token, caller)
         } catch {
+            logger.noteLogin(error, from: caller)
             throw WebFailure(error)
         }
     }
@@ -137,7 +144,7 @@ struct WebAccess: Sendable {
 
     /// Ends the session of the request, if it has one.
     func logOut(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
-        guard request.method == .post else { throw .methodNotAllowed([.post]) }
+        try request.check(methods: [.post])
         if let id = sessionID(in: request.headers) { sessions.end(id) }
         return WebAnswer(.noContent, headers: [.setCookie: cookie("", seconds: 0)])
     }

@@ -88,7 +88,7 @@ public struct WebServer: ServiceLifecycle.Service {
             logger: logger)
         let site = Site(
             service: service, runner: runner, settings: settings, isSecure: tls != nil,
-            loop: listener.loop)
+            loop: listener.loop, logger: logger)
         try await listener.run { request, writer, channel in
             try await site.answer(request, writer, channel)
         }

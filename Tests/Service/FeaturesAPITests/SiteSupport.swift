@@ -10,30 +10,6 @@ import Testing
 import WebExchange
 import Wire
 
-/// The operations of a service in this process, by its line protocol.
-struct LineOperations: WebOperations {
-    let service: TestService
-    var limits = Limits()
-
-    func call(
-        _ method: MethodName, _ params: [UInt8], from caller: Caller
-    ) async throws(RPCFailure) -> [UInt8] {
-        do {
-            return try await service.connection.call("\(method.text)", params)
-        } catch ClientFailure.refused(let failure) {
-            var refusal = RPCFailure(failure.code, failure.errorCode, failure.message)
-            refusal.path = failure.path
-            throw refusal
-        } catch {
-            throw .invalidRequest("\(error)")
-        }
-    }
-
-    func caller(of request: WebRequest) throws(WebFailure) -> Caller {
-        Caller(address: request.address)
-    }
-}
-
 /// A site and what it answers.
 struct TestSite: Sendable {
     let site: FeaturesSite

@@ -128,7 +128,7 @@ import WebExchange
     @Test func `Only GET and HEAD are allowed`() async throws {
         try await TiledService.with { service in
             await #expect {
-                _ = try await TileSite(operations: service).answer(WebRequest(.put, Self.tile))
+                _ = try await service.site.answer(WebRequest(.put, Self.tile))
             } throws: { error in
                 let failure = error as? WebFailure
                 return failure?.status == .methodNotAllowed

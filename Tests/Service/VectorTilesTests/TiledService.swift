@@ -11,7 +11,7 @@ import Wire
 @testable import VectorTiles
 
 /// A service in this process, its tiles, and what was asked of it.
-struct TiledService: WebOperations {
+struct TiledService {
     let service: TestService
     var limits = Limits()
 
@@ -25,28 +25,15 @@ struct TiledService: WebOperations {
         }
     }
 
-    func call(
-        _ method: MethodName, _ params: [UInt8], from caller: Caller
-    ) async throws(RPCFailure) -> [UInt8] {
-        do {
-            return try await service.connection.call("\(method.text)", params)
-        } catch ClientFailure.refused(let failure) {
-            var refused = RPCFailure(failure.code, failure.errorCode, failure.message)
-            refused.path = failure.path
-            throw refused
-        } catch {
-            throw RPCFailure(-32_603, "UNDEFINED", "\(error)")
-        }
-    }
-
-    func caller(of request: WebRequest) throws(WebFailure) -> Caller {
-        Caller(address: request.address)
+    /// Its tiles.
+    var site: TileSite {
+        TileSite(operations: LineOperations(service: service, limits: limits))
     }
 
     /// The answer to a GET.
     func get(_ target: String, ifNoneMatch: String? = nil) async throws -> WebAnswer {
         let headers: HTTPFields = ifNoneMatch.map { [.ifNoneMatch: $0] } ?? [:]
-        return try await TileSite(operations: self).answer(
+        return try await site.answer(
             WebRequest(.get, target, headers: headers, base: "https://geo.example.com"))
     }
 

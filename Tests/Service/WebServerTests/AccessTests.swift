@@ -69,6 +69,25 @@ import WebServer
         }
     }
 
+    @Test func `A failed login is logged with its address, one that had to wait is not`()
+        async throws
+    {
+        var limits = Limits()
+        limits.failedLogins = 1
+        limits.failedLoginMilliseconds = 60_000
+        let log = LogLines()
+        let access = AccessControl(tokens: TokenFile())
+        try await TestService.with(limits: limits, access: access, web: Web.guarded, log: log) {
+            service in
+            for text in ["a", "b"] {
+                _ = try await Web.rpc(
+                    service.webPort, Self.count,
+                    headers: [Web.json, "Authorization: Bearer \(text)"])
+            }
+        }
+        #expect(log.all.count { $0.contains("a login failed") } == 1)
+    }
+
     @Test func `Failed logins have to wait`() async throws {
         var limits = Limits()
         limits.failedLogins = 2
