@@ -15,7 +15,8 @@ struct DifferenceSide {
     }
 }
 
-/// The events that lead from one side to the other.
+/// The events that lead from one side to the other. They say what was shown before: a watch that moves
+/// away and back shows the same objects, although nobody has written them.
 ///
 /// - Parameter departure: why an object has left, and by which change, if it was one; it gets the
 ///   object as it was.
@@ -26,27 +27,27 @@ func setDifference(
     let (oldParser, newParser) = (JSONParser(), JSONParser())
     let (oldBucket, newBucket) = (old.moment.bucket(name), new.moment.bucket(name))
     var events: [WatchEvent] = []
+    func formerText(_ object: HeldObject) throws(ServiceFailure) -> [UInt8] {
+        try old.rendering.render(ObjectFacts(object, oldParser))
+    }
     for creation in old.members.subtracting(new.members) {
         guard let object = oldBucket?.object(created: creation) else { continue }
         let (reason, change) = departure(object)
         events.append(
             WatchEvent(
                 subject: WatchSubject(first: creation), held: .yes,
-                outcome: .absent(reason, text: Matcher.quoted(object.id)), change: change))
+                outcome: .absent(reason, text: Matcher.quoted(object.id)), change: change,
+                shown: try formerText(object)))
     }
     for creation in new.members {
         guard let object = newBucket?.object(created: creation) else { continue }
-        let text = try new.rendering.render(ObjectFacts(object, newParser))
         let belonged = old.members.contains(creation)
-        if belonged, let former = oldBucket?.object(created: creation),
-            try old.rendering.render(ObjectFacts(former, oldParser)) == text
-        {
-            continue
-        }
-        events.append(
-            WatchEvent(
-                subject: WatchSubject(first: creation), held: belonged ? .yes : .no,
-                outcome: .present(text: text), change: object.change))
+        let former = belonged ? oldBucket?.object(created: creation) : nil
+        let event = WatchEvent(
+            subject: WatchSubject(first: creation), held: belonged ? .yes : .no,
+            outcome: .present(text: try new.rendering.render(ObjectFacts(object, newParser))),
+            change: object.change, shown: try former.map(formerText))
+        if !event.altersNothing { events.append(event) }
     }
     return events
 }

@@ -17,9 +17,11 @@ import Testing
         }
     }
 
-    private static func place(_ meters: Double) -> String {
+    private static func place(_ meters: Double) -> String { #"{"location":\#(point(meters))}"# }
+
+    private static func point(_ meters: Double) -> String {
         // A metre is so many degrees of a meridian.
-        #"{"location":{"_type":"point","lat":\#(meters / 111_194.9266),"lon":0}}"#
+        #"{"_type":"point","lat":\#(meters / 111_194.9266),"lon":0}"#
     }
 
     private static func circle(_ center: String, _ radius: Int) -> String {
@@ -78,6 +80,29 @@ import Testing
             try expect(["far", "new"], isMissing: true)
             try world.put("d1", Self.place(0), in: drivers)
             try expect(["near"], isMissing: false)
+        }
+    }
+
+    @Test func `a watch that is moved away and back tells nothing of what has not changed`()
+        async throws
+    {
+        try await Self.withWorld { world in
+            try world.put("near", Self.place(10))
+            try world.put("far", Self.place(5_000))
+            let client = WatchClient(world.hub)
+            func query(at meters: Double) -> String {
+                #"{"bucketQuery":{"clause":\#(Self.circle(Self.point(meters), 100))}}"#
+            }
+            let watch = try client.start(world.name, query(at: 0)).name
+            _ = try client.settle(watch)
+            let before = client.states[watch]!
+            _ = try client.move(watch, query(at: 5_000))
+            _ = try client.move(watch, query(at: 0))
+            _ = try client.settle(watch)
+            let after = client.states[watch]!
+            #expect(after.events == before.events)
+            #expect(after.objects == before.objects)
+            #expect(after.faults == [])
         }
     }
 
