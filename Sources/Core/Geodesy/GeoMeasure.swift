@@ -31,19 +31,6 @@ public enum GeoMeasure: Sendable, Hashable {
         }
     }
 
-    /// Eight distances in metres, not yet rounded to a micrometre: of those that `distance(to:)`
-    /// measures one by one, rounded, nil where they have to be.
-    @inline(__always)
-    public func meters(
-        toLatitudes latitudes: SIMD8<Double>, longitudes: SIMD8<Double>
-    ) -> SIMD8<Double>? {
-        switch self {
-        case .distance(let origin):
-            origin.meters(toLatitudes: latitudes, longitudes: longitudes)
-        case .distanceFromLine, .along: nil
-        }
-    }
-
     /// About how many nanoseconds one distance takes.
     public var nanoseconds: Double {
         switch self {

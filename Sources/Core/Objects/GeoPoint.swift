@@ -103,6 +103,7 @@ public struct FieldPoint: Sendable, Hashable {
     }
 
     /// Calls `body` with each field path and its points.
+    @inlinable
     public static func forEachField<Failure: Error>(
         of points: [FieldPoint],
         _ body: (FieldPath, ArraySlice<FieldPoint>) throws(Failure) -> Void

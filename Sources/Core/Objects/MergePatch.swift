@@ -36,13 +36,12 @@ public enum MergePatch {
         var writer: JSONWriter
 
         mutating func merge(_ patch: JSONView, into target: JSONView?, firstLevel: Bool) {
-            let changes = lastMembers(of: patch, userOnly: firstLevel)
-            let kept = target.map { lastMembers(of: $0, userOnly: firstLevel) } ?? LastMembers()
+            let changes = LastMembers(of: patch, userOnly: firstLevel)
+            let kept = target.map { LastMembers(of: $0, userOnly: firstLevel) } ?? LastMembers()
             var isFirst = true
             writer.byte(UInt8(ascii: "{"))
-            for name in kept.order {
-                let old = kept[name]
-                guard let change = changes.byName[name] else {
+            for old in kept.all {
+                guard let change = changes[old.name] else {
                     separate(&isFirst)
                     writer.raw(old.text)
                     continue
@@ -52,8 +51,7 @@ public enum MergePatch {
                 writer.raw(old.nameText)
                 write(change.value, into: old.value.kind == .object ? old.value : nil)
             }
-            for name in changes.order where kept.byName[name] == nil {
-                let change = changes[name]
+            for change in changes.all where kept[change.name] == nil {
                 if removes(change.value) { continue }
                 separate(&isFirst)
                 writer.raw(change.nameText)
@@ -78,19 +76,40 @@ public enum MergePatch {
         }
     }
 
+    /// The members of an object, each with the last value of its name, in the order of the names.
     private struct LastMembers {
-        var order: [[UInt8]] = []
-        var byName: [[UInt8]: JSONView.Member] = [:]
+        private(set) var all: [JSONView.Member] = []
+        /// The positions of the names in `all`; empty as long as there are few.
+        private var positions: [MemberName: Int] = [:]
 
-        subscript(_ name: [UInt8]) -> JSONView.Member { byName[name]! }
-    }
+        /// So few names are compared one by one.
+        private static let few = 16
 
-    private static func lastMembers(of object: JSONView, userOnly: Bool) -> LastMembers {
-        var result = LastMembers()
-        for member in object.members where !userOnly || WrittenName(member.name) == .user {
-            let name = Array(member.name)
-            if result.byName.updateValue(member, forKey: name) == nil { result.order.append(name) }
+        init() {}
+
+        init(of object: JSONView, userOnly: Bool) {
+            all.reserveCapacity(object.count)
+            if object.count > Self.few { positions.reserveCapacity(object.count) }
+            for member in object.members where !userOnly || WrittenName(member.name) == .user {
+                if let earlier = position(of: member.name) {
+                    all[earlier] = member
+                } else {
+                    if object.count > Self.few {
+                        positions[MemberName(utf8: member.name)] = all.count
+                    }
+                    all.append(member)
+                }
+            }
         }
-        return result
+
+        subscript(_ name: UnsafeBufferPointer<UInt8>) -> JSONView.Member? {
+            position(of: name).map { all[$0] }
+        }
+
+        private func position(of name: UnsafeBufferPointer<UInt8>) -> Int? {
+            positions.isEmpty
+                ? all.firstIndex { $0.name.elementsEqualBytes(name) }
+                : positions[MemberName(utf8: name)]
+        }
     }
 }

@@ -165,6 +165,7 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked S
     /// counts once per use.
     ///
     /// - Complexity: O(1).
+    @inlinable
     package var memoryBytes: Int {
         if let only { return Chunk<Element>.memoryBytes(count: only.header) }
         guard let last = pages.last?.page else { return 0 }

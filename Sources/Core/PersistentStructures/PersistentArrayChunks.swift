@@ -128,9 +128,11 @@ final class ChunkPage<Element: BitwiseCopyable & Sendable>:
     var isFull: Bool { header.count == header.capacity }
 
     /// The memory of the page in bytes, without its chunks.
+    @inlinable
     var memoryBytes: Int { 56 + header.capacity * 8 }
 
     /// The memory of a full page in bytes, without its chunks.
+    @inlinable
     static var fullBytes: Int { 56 + ChunkShape.chunksPerPage * 8 }
 
     @inlinable
@@ -232,6 +234,7 @@ final class Chunk<Element: BitwiseCopyable & Sendable>: ManagedBuffer<Int, Eleme
     }
 
     /// The memory of a chunk in bytes, including malloc's overhead.
+    @inlinable
     static func memoryBytes(count: Int) -> Int {
         32 + count * MemoryLayout<Element>.stride
     }

@@ -133,11 +133,26 @@ public struct JSONView {
     ///
     /// - Complexity: O(members), whatever their names are.
     public func hiddenMembers() -> Set<Int> {
+        if count <= Self.few { return hiddenFewMembers() }
         var last: [MemberName: Int] = [:]
         var hidden: Set<Int> = []
         for (position, member) in zip(0..., members) {
             if let earlier = last.updateValue(position, forKey: MemberName(utf8: member.name)) {
                 hidden.insert(earlier)
+            }
+        }
+        return hidden
+    }
+
+    /// So few members are compared with each other sooner than entered in a table.
+    private static let few = 16
+
+    private func hiddenFewMembers() -> Set<Int> {
+        var hidden: Set<Int> = []
+        for (position, member) in zip(0..., members) {
+            let later = Members(at: member.value.next, of: self, remaining: count - position - 1)
+            if later.contains(where: { $0.name.elementsEqualBytes(member.name) }) {
+                hidden.insert(position)
             }
         }
         return hidden
@@ -200,7 +215,11 @@ public struct JSONView {
         private var remaining: Int
 
         fileprivate init(view: JSONView, remaining: Int) {
-            at = view.sibling(at: view.index + 1)
+            self.init(at: view.index + 1, of: view, remaining: remaining)
+        }
+
+        fileprivate init(at index: Int, of view: JSONView, remaining: Int) {
+            at = view.sibling(at: index)
             self.remaining = remaining
         }
 

@@ -145,12 +145,15 @@ private struct MeasuredVisit: RegionQuery {
         withUnsafeTemporaryAllocation(of: MeasuredPoint.self, capacity: TierLayout.fanout) {
             points in
             let region = region.measuring(measure)
+            var origin: DistanceModel.Origin?
+            if case .distance(let from) = measure { origin = from }
             for record in index.tiers {
                 var known: Set<Slot> = []
                 let finished = record.tier.tree.search(region, positions: true, goesOn) {
                     leaf, lanes in
                     let count = collect(
-                        leaf, lanes, of: record, in: index, region, &known, to: points)
+                        leaf, lanes, of: record, in: index, region, from: origin, &known,
+                        to: points)
                     return count == 0 || body(UnsafeBufferPointer(rebasing: points[..<count]))
                 }
                 guard finished else { return }
@@ -162,18 +165,21 @@ private struct MeasuredVisit: RegionQuery {
     ///
     /// Distances are computed eight at a time, including some that are not needed.
     ///
-    /// - Parameter known: the slots with several points that have been found.
+    /// - Parameters:
+    ///   - origin: what distances are measured from; nil if that is no place.
+    ///   - known: the slots with several points that have been found.
     /// - Returns: the number of these points.
     @inline(__always)
     private func collect<R: Region>(
         _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, in index: PointIndex, _ region: R,
-        _ known: inout Set<Slot>, to points: UnsafeMutableBufferPointer<MeasuredPoint>
+        from origin: DistanceModel.Origin?, _ known: inout Set<Slot>,
+        to points: UnsafeMutableBufferPointer<MeasuredPoint>
     ) -> Int {
         var count = 0
         for first in stride(from: 0, to: TierLayout.fanout, by: 8) {
             var rest = lanes.touched >> UInt16(first) & 0xff
             guard rest != 0 else { continue }
-            let meters = measure.meters(
+            let meters = origin?.meters(
                 toLatitudes: leaf.latitudes(from: first),
                 longitudes: leaf.longitudes(from: first))
             while rest != 0 {

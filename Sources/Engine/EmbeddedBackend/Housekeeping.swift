@@ -25,7 +25,7 @@ final class Housekeeping: @unchecked Sendable {
 
     /// Intervals in ticks. Checkpoints are no more frequent than necessary, because a checkpoint
     /// writes a page to the file once, however often it was written in between.
-    private static let (secondly, sweepEvery) = (5, 300)
+    private static let (secondly, sweepEvery) = (5, 150)
 
     init(
         store: ObjectStore, engine: InMemoryEngine, writer: Writer, exports: Exports,
@@ -60,9 +60,13 @@ final class Housekeeping: @unchecked Sendable {
         ticks += 1
         let isSecond = ticks % Self.secondly == 0
         guard isSecond || store.isCheckpointDue else { return }
-        // malloc keeps the memory that connections and queries have freed, in the arena of any
-        // thread.
-        if ticks % Self.sweepEvery == 0 { gb_malloc_trim() }
+        // SQLite keeps the pages of a load that is long over, and malloc what connections and queries
+        // have freed, in the arena of any thread.
+        switch ticks % Self.sweepEvery {
+        case Self.sweepEvery - Self.secondly: store.releaseCaches()
+        case 0: gb_malloc_trim()
+        default: break
+        }
         if isSecond {
             engine.mergeAtRest()
             noteDisplacement()

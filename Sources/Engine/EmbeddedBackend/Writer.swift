@@ -29,6 +29,14 @@ final class Writer: Sendable {
         var isScheduled = false
     }
 
+    /// Parsers whose buffers have already grown.
+    ///
+    /// `@unchecked Sendable`: only the writer's thread uses them.
+    private final class Parsers: @unchecked Sendable {
+        let first = JSONParser()
+        let second = JSONParser()
+    }
+
     let store: ObjectStore
     let engine: InMemoryEngine
     private let upstream: (any Upstream)?
@@ -37,6 +45,7 @@ final class Writer: Sendable {
     private let logger: Logger
     private let now: @Sendable () -> Int64
     let thread = WorkThread("writer", .writer)
+    private let parsers = Parsers()
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
     private let committed = Atomic(0)
@@ -275,7 +284,7 @@ final class Writer: Sendable {
         _ body: (WriteEvaluator<WriteSession>) throws -> Result
     ) throws(StoreFailure) -> Result {
         let time = now()
-        let parser = JSONParser()
+        let parser = parsers.first
         var done: Result?
         do throws(StoreFailure) {
             let (session, written, changes) = try store.write { transaction in
@@ -284,7 +293,8 @@ final class Writer: Sendable {
                     transaction: transaction, engine: engine, parser: parser,
                     isAllSuperseded: isAllSuperseded, upstream: upstream, requests: shared)
                 let evaluator = WriteEvaluator(
-                    on: session, at: time, limits: limits, parser: parser
+                    on: session, at: time, limits: limits, parser: parser,
+                    secondParser: parsers.second
                 ) {
                     var random = SystemRandomNumberGenerator()
                     return ObjectID.new(at: $0, from: &random)
@@ -340,7 +350,7 @@ final class Writer: Sendable {
         do throws(StoreFailure) {
             let session = try store.write { transaction in
                 let session = WriteSession(
-                    transaction: transaction, engine: engine, parser: JSONParser(),
+                    transaction: transaction, engine: engine, parser: parsers.first,
                     isAllSuperseded: deletesMany)
                 try session.apply(changes)
                 try transaction.set(SharedState.setting, to: shared.state.mark)

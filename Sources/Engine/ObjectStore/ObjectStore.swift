@@ -163,12 +163,11 @@ public final class ObjectStore: Sendable {
         do {
             var result: Result?
             try pool.writeWithoutTransaction { db in
-                try db.inTransaction(.immediate) {
+                try Self.inTransaction(db) {
                     let transaction = try StoreTransaction(db)
                     result = try body(transaction)
                     try transaction.finish()
                     try files.check()
-                    return .commit
                 }
                 countWritten(db)
             }
@@ -178,6 +177,22 @@ public final class ObjectStore: Sendable {
             throw StoreFailure(error, path: path)
         }
     }
+
+    /// Runs `body` in a transaction whose statements stay prepared. GRDB would parse them each time.
+    private static func inTransaction(_ db: Database, _ body: () throws -> Void) throws {
+        try SQLStatement(db, "BEGIN IMMEDIATE").run()
+        do {
+            try body()
+            try SQLStatement(db, "COMMIT").run()
+        } catch {
+            // The first error says what has happened. After some of them SQLite has rolled back itself.
+            try? db.rollback()
+            throw error
+        }
+    }
+
+    /// Lets the connections free their pages in memory, each after what it does at present.
+    public func releaseCaches() { pool.releaseMemoryEventually() }
 
     /// The value that was stored under a name.
     public func setting(_ name: String) throws(StoreFailure) -> [UInt8]? {

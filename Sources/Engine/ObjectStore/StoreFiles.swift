@@ -24,14 +24,13 @@ final class StoreFiles: Sendable {
 
     private let path: String
     private let file: Identity?
-    /// The identities of the log and its index, recorded when they are first seen.
-    private let besides = Mutex<[String: Identity]>([:])
-
-    private static let suffixes = ["-wal", "-shm"]
+    /// The log and its index. Their identities are recorded when they are first seen.
+    private let besides: Mutex<[(path: String, identity: Identity?)]>
 
     /// - Parameter descriptor: the file that was opened at the path.
     init(path: String, descriptor: Int32) {
         self.path = path
+        besides = Mutex(["-wal", "-shm"].map { (path + $0, nil) })
         var status = stat()
         file = fstat(descriptor, &status) == 0 ? Identity(status) : nil
     }
@@ -39,13 +38,10 @@ final class StoreFiles: Sendable {
     /// - Throws: `StoreFailure.displaced` if a file is no longer in its place.
     func check() throws(StoreFailure) {
         let isInPlace = besides.withLock { besides in
-            Self.suffixes.allSatisfy { suffix in
-                let present = Identity(path: path + suffix)
-                guard let known = besides[suffix] else {
-                    besides[suffix] = present
-                    return true
-                }
-                return present == known
+            besides.indices.allSatisfy { index in
+                let present = Identity(path: besides[index].path)
+                if besides[index].identity == nil { besides[index].identity = present }
+                return present == besides[index].identity
             }
         }
         guard isInPlace, isFileInPlace else { throw .displaced(path: path) }

@@ -24,22 +24,24 @@ public struct WriteEvaluator<State: TransactionState> {
     private let newID: (Int64) -> ObjectID
     private let parser: JSONParser
     /// Parses a second text while a view of `parser` is in use.
-    private let secondParser = JSONParser()
+    private let secondParser: JSONParser
 
     /// - Parameters:
     ///   - now: the present time in milliseconds since 1970.
     ///   - parser: the evaluator keeps no view of it beyond one step, so the state may use the
     ///     parser too.
+    ///   - secondParser: nobody else uses it at the same time.
     ///   - newID: returns an id that is almost certainly unused, for a time in milliseconds since
     ///     1970.
     public init(
         on state: State, at now: Int64, limits: Limits, parser: JSONParser,
-        newID: @escaping (Int64) -> ObjectID
+        secondParser: JSONParser = JSONParser(), newID: @escaping (Int64) -> ObjectID
     ) {
         self.state = state
         self.now = now
         self.limits = limits
         self.parser = parser
+        self.secondParser = secondParser
         self.newID = newID
     }
 

@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import Objects
+import Runtime
 import ServiceLifecycle
 
 /// Listens for HTTP connections on an event loop of its own, and has their requests answered.
@@ -34,6 +35,7 @@ package struct HTTPListener: Sendable {
         (self.host, self.port, self.limits, self.tls) = (host, port, limits, tls)
         self.listening = listening
         loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+        loop.execute { Niceness.eventLoop.take() }
     }
 
     /// Serves until a graceful stop is requested. Cancellation causes a graceful stop too: when the

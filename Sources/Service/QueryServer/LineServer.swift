@@ -5,6 +5,7 @@ import NIOCore
 import NIOPosix
 import Objects
 import Operations
+import Runtime
 import ServiceLifecycle
 import Synchronization
 import WireProtocol
@@ -56,6 +57,7 @@ public struct LineServer: ServiceLifecycle.Service {
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup(
             numberOfThreads: service.limits.connectionThreads)
+        for loop in group.makeIterator() { loop.execute { Niceness.eventLoop.take() } }
         do {
             try await serve(group)
         } catch {

@@ -1,28 +1,57 @@
 import Glibc
+import Synchronization
 
-/// The scheduling priority of threads, as Linux's niceness. A nicer thread gets less of a processor
-/// that other threads want, but all of an idle one.
-///
-/// Event loops need a processor only for microseconds and come first.
-public enum Niceness: Int32, Sendable {
-    case none = 0
-    /// The writer mostly waits for the disk. Under a full load of writes, readers keep this share
-    /// of the rate that they reach alone: half at 3, two thirds at 8, and three quarters at 10,
-    /// where the writes keep a quarter of theirs.
-    case writer = 10
-    /// Only the writer can wait for these threads, when it returns from the disk and needs a
-    /// processor. At the writer's own niceness, 99 of 100 puts at a fixed rate were answered within
-    /// 13 ms instead of 6 ms. If these threads were much nicer, the log would grow faster under
-    /// full load than it is checkpointed.
-    case background = 13
+/// Who goes first when requests want more processor time than there is. Whoever is alone gets all of
+/// it in any case.
+public enum Preference: String, CaseIterable, Sendable {
+    /// Reads and writes each keep about half of the rate that they reach alone.
+    case balance
+    /// Reads keep three quarters of their rate, and writes a quarter of theirs.
+    case reads
+    /// Writes keep most of their rate.
+    case writes
+}
 
-    /// The niceness of reads that would delay an event loop.
-    public static let costlyReads = writer
+/// The scheduling priority of a thread by what it does, as Linux's niceness. A nicer thread gets less
+/// of a processor that other threads want, but all of an idle one.
+public enum Niceness: Sendable {
+    /// Needs a processor only for microseconds at a time.
+    case none
+    /// Answers requests, and runs cheap reads.
+    case eventLoop
+    /// The writer mostly waits for the disk.
+    case writer
+    /// Reads that would delay an event loop.
+    case costlyReads
+    /// Merges, checkpoints and the like. If these threads were much nicer than the writer, the log
+    /// would grow faster under full load than it is checkpointed, and points would pile up that no
+    /// tree has.
+    case background
+
+    private static let preference = Atomic(0)
+
+    /// Decides who goes first. It concerns threads that begin after it.
+    public static func prefer(_ preference: Preference) {
+        self.preference.store(Preference.allCases.firstIndex(of: preference)!, ordering: .relaxed)
+    }
+
+    /// Linux's number, from 0; each step is a fifth less of a contended processor.
+    private var number: Int32 {
+        switch (self, Preference.allCases[Self.preference.load(ordering: .relaxed)]) {
+        case (.none, _), (.eventLoop, .balance), (.eventLoop, .reads), (.writer, .balance),
+            (.writer, .writes):
+            0
+        case (.eventLoop, .writes): 5
+        case (.background, .balance), (.background, .writes): 3
+        case (.writer, .reads), (.costlyReads, _): 10
+        case (.background, .reads): 13
+        }
+    }
 
     /// Gives the calling thread this niceness. Without a privilege it cannot go back. Only the code
     /// that has started the thread may call this.
     public func take() {
-        guard self != .none else { return }
-        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, rawValue)
+        guard number > 0 else { return }
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, number)
     }
 }

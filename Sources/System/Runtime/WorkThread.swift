@@ -18,18 +18,18 @@ public final class WorkThread: Sendable {
         Thread { [inbox] in
             Thread.current.name = name
             niceness.take()
-            while let job = inbox.next() { job() }
+            while let job = inbox.next() { job.run() }
         }.start()
     }
 
     deinit { inbox.end() }
 
     /// Runs a job after the jobs that were submitted before it.
-    public func async(_ job: @escaping @Sendable () -> Void) { inbox.add(job, at: nil) }
+    public func async(_ job: @escaping @Sendable () -> Void) { inbox.add(Job(run: job), at: nil) }
 
     /// Runs a job after a delay, or as soon as this object is released.
     public func async(after delay: Duration, _ job: @escaping @Sendable () -> Void) {
-        inbox.add(job, at: .now + delay)
+        inbox.add(Job(run: job), at: .now + delay)
     }
 
     /// Runs a job in its turn and returns when the job is done. A job must never call this.
@@ -38,7 +38,7 @@ public final class WorkThread: Sendable {
     ) throws(Failure) -> Value {
         try withoutActuallyEscaping(body) { body throws(Failure) in
             let turn = Turn(body)
-            inbox.add({ turn.run() }, at: nil)
+            inbox.add(Job { turn.run() }, at: nil)
             return try turn.outcome().get()
         }
     }
@@ -47,10 +47,14 @@ public final class WorkThread: Sendable {
     public func drain() { sync {} }
 }
 
+/// A closure in a structure: as an element of a generic collection, a bare one is wrapped anew each
+/// time that it goes in or out.
+private struct Job: Sendable {
+    let run: @Sendable () -> Void
+}
+
 /// The jobs of a thread.
 private final class Inbox: Sendable {
-    typealias Job = @Sendable () -> Void
-
     fileprivate struct State {
         var jobs: Deque<Job> = []
         var later: [(at: ContinuousClock.Instant, job: Job)] = []
@@ -62,7 +66,7 @@ private final class Inbox: Sendable {
     /// Signalled when the thread waits. The thread may still find nothing new.
     private let awake = DispatchSemaphore(value: 0)
 
-    func add(_ job: @escaping Job, at time: ContinuousClock.Instant?) {
+    func add(_ job: Job, at time: ContinuousClock.Instant?) {
         change { state in
             if let time { state.later.append((time, job)) } else { state.jobs.append(job) }
         }
@@ -99,7 +103,7 @@ extension Inbox.State {
     /// the next job is due.
     fileprivate mutating func take(
         _ now: ContinuousClock.Instant
-    ) -> (job: Inbox.Job?, isOver: Bool, due: ContinuousClock.Instant?) {
+    ) -> (job: Job?, isOver: Bool, due: ContinuousClock.Instant?) {
         if let due = later.firstIndex(where: { isEnding || $0.at <= now }) {
             jobs.append(later.remove(at: due).job)
         }

@@ -6,6 +6,7 @@ import ObjectStore
 import Objects
 import Operations
 import QueryServer
+import Runtime
 import ServiceLifecycle
 import UnixSignals
 import WebServer
@@ -59,6 +60,12 @@ struct Serve: AsyncParsableCommand {
             valueName: "full|normal"))
     var durability: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Who goes first when requests want more processor time than there is: neither (balance), reads or writes. (default: balance)",
+            valueName: "balance|reads|writes"))
+    var prefer: String?
+
     @Option(help: "Seconds that a stop waits for pending answers. (default: 8)")
     var drainSeconds: Int?
 
@@ -93,6 +100,7 @@ struct Serve: AsyncParsableCommand {
         let frame = Frame(
             address: address, web: web, limits: limits, drain: .seconds(drain),
             reloading: reloading, neighbourhood: try clusterFlags.neighbourhood(settings))
+        Niceness.prefer(try preference(settings))
         OpenFiles.raiseLimit(for: limits, logger)
         try AddressSpace.check(
             threads: limits.connectionThreads + limits.readThreads + Self.otherThreads)
@@ -168,6 +176,14 @@ struct Serve: AsyncParsableCommand {
             throw ValidationError("--durability: \"\(name)\" is neither full nor normal")
         }
         return durability
+    }
+
+    private func preference(_ settings: Settings) throws -> Preference {
+        let name = settings.string("prefer", flag: prefer) ?? Preference.balance.rawValue
+        guard let preference = Preference(rawValue: name) else {
+            throw ValidationError("--prefer: \"\(name)\" is neither balance nor reads nor writes")
+        }
+        return preference
     }
 
     private func store(_ settings: Settings) throws -> ServedStore {

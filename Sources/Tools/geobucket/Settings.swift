@@ -13,7 +13,7 @@ struct Settings {
     private let file: ConfigReader?
 
     private static let texts: Set<String> = [
-        "listen", "http", "store", "logLevel", "logFormat", "durability", "tokens",
+        "listen", "http", "store", "logLevel", "logFormat", "durability", "prefer", "tokens",
         "jwtKeys", "jwtAudience", "tlsCertificate", "tlsKey", "tlsClientCa", "cache", "reads",
         "postgresSchema", "web", "webUrl", "webOrigin", "webAssets", "kiiApp", "kiiKey",
         "kiiAnonymous", "clusterToken", "advertise",

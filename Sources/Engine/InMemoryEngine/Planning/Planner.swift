@@ -22,9 +22,11 @@ struct Planner {
     private let visibility: (test: SlotPredicate, share: Double)?
     /// The distances that the page reports for its objects.
     private let reported: [ReportedDistance]
+    /// The average number of points of an object, by field path, where it is more than one.
+    private let severalPoints: [FieldPath: Double]
     private let aggregated: Plan.AggregatedFields
     /// The field paths for which a column would have helped.
-    private(set) var missing: Set<FieldPath> = []
+    let missing: Set<FieldPath>
 
     /// A clause that has to be true, with its estimates.
     struct Conjunct {
@@ -83,6 +85,12 @@ struct Planner {
         }
         ranking = SlotRanking(order, of: clause, on: bucketView, missing: &missing)
         reported = clause.reportedDistances
+        var severalPoints: [FieldPath: Double] = [:]
+        for field in clause.fields {
+            let points = bucketView.state.fields[field]?.pointsPerSlot ?? 1
+            if points > 1 { severalPoints[field] = points }
+        }
+        self.severalPoints = severalPoints
         var aggregated = Plan.AggregatedFields()
         for field in pageObjects == nil ? query.aggregatedFields : [] {
             if bucketView.state.columns.ready(field) == nil {
@@ -338,7 +346,7 @@ struct Planner {
 
     /// The average number of points that an object has at a field path.
     private func pointsPerObject(_ field: FieldPath) -> Double {
-        bucketView.state.fields[field]?.pointsPerSlot ?? 1
+        severalPoints[field] ?? 1
     }
 
     /// The cost of placing a match in the result order, which may take distances.

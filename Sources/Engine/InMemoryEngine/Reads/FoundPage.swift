@@ -13,12 +13,15 @@ struct FoundPage {
     init(
         _ planned: PlannedQuery, after key: PageKey?, within bounds: ReadBounds
     ) throws(ServiceFailure) {
-        execution = planned.execution(within: bounds)
-        (matches, hasMore) = try execution.page(
+        let execution = planned.execution(within: bounds)
+        let (matches, hasMore) = try execution.page(
             after: key, objects: planned.engine.pageObjects(planned.query))
-        pages = PageWriter(execution, planned.query, matches)
+        let pages = PageWriter(execution, planned.query, matches)
         // The distances that the page reports may have taken long.
         try execution.checkTime()
+        (self.execution, self.matches, self.hasMore, self.pages) = (
+            execution, matches, hasMore, pages
+        )
     }
 
     /// Whether so many documents have to be read that a thread which other requests wait for should

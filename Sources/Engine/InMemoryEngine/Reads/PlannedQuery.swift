@@ -3,7 +3,9 @@ import Objects
 import QueryLanguage
 
 /// A query and its cheapest plan on one snapshot.
-struct PlannedQuery {
+///
+/// It is a class because it is passed around and holds many references, which a copy would retain.
+final class PlannedQuery: Sendable {
     let engine: InMemoryEngine
     let query: Query
     let bucket: BucketName
@@ -11,8 +13,6 @@ struct PlannedQuery {
     let planner: Planner
     let plan: Plan
     private let principal: String?
-    /// It has turned out to take much longer than estimated.
-    var isUnderestimated = false
 
     /// The highest cost of a plan, in microseconds, that may run on a thread which other requests
     /// wait for.
@@ -21,7 +21,7 @@ struct PlannedQuery {
     /// - Parameters:
     ///   - pageObjects: nil to find every object that satisfies the clause.
     ///   - principal: the principal that sent the query, if it is known.
-    init(
+    convenience init(
         _ query: Query, in bucket: BucketName, pageObjects: Int? = nil,
         by principal: String? = nil, on engine: InMemoryEngine
     ) {
@@ -59,7 +59,9 @@ struct PlannedQuery {
     }
 
     /// Requests the columns and orders that would have made this query cheaper, for later queries.
-    func requestColumns() {
+    ///
+    /// - Parameter isUnderestimated: whether it has turned out to take much longer than estimated.
+    func requestColumns(isUnderestimated: Bool = false) {
         let tuning = engine.tuning
         guard state.count >= tuning.smallestBucket else { return }
         if !planner.missing.isEmpty, isUnderestimated || plan.documents >= tuning.documentsForColumn

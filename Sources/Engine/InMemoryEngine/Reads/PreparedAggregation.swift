@@ -7,6 +7,7 @@ import QueryLanguage
 final class PreparedAggregation: PreparedRead {
     private let planned: PlannedQuery
     private let totals: Totals?
+    private let isUnderestimated: Bool
     let isCostly: Bool
 
     /// The number of distinct values that are ranked in about a quarter of a millisecond.
@@ -17,15 +18,16 @@ final class PreparedAggregation: PreparedRead {
     init(
         _ query: Query, in bucket: BucketName, by principal: String?, on engine: InMemoryEngine
     ) {
-        var planned = PlannedQuery(query, in: bucket, by: principal, on: engine)
+        let planned = PlannedQuery(query, in: bucket, by: principal, on: engine)
         // The estimate assumes that every candidate is visited; counting by nodes costs less.
         let isQuick = planned.isLight || !planned.isCostlyToCount
         var totals = isQuick ? planned.totalsWithoutVisiting(within: engine.briefBounds) : nil
         if totals == nil, planned.isLight {
             // The run on a worker thread meets any failure again, and reports it.
             totals = try? planned.totalsByVisiting(within: engine.briefBounds)
-            if totals == nil { planned.isUnderestimated = true } else { planned.requestColumns() }
+            if totals != nil { planned.requestColumns() }
         }
+        isUnderestimated = totals == nil && planned.isLight
         isCostly = totals.map { $0.mostValues > Self.fewValues } ?? true
         (self.planned, self.totals) = (planned, totals)
     }
@@ -46,7 +48,7 @@ final class PreparedAggregation: PreparedRead {
     }
 
     private func visit(within bounds: ReadBounds) throws(ServiceFailure) -> Totals {
-        planned.requestColumns()
+        planned.requestColumns(isUnderestimated: isUnderestimated)
         return try planned.awaitingColumns(within: bounds).totalsByVisiting(within: bounds)
     }
 }

@@ -11,28 +11,29 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
     private let planned: PlannedQuery
     private let key: PageKey?
     private let found: Result<FoundPage, ServiceFailure>?
+    private let isUnderestimated: Bool
     let isCostly: Bool
 
     init(
         _ query: Query, in bucket: BucketName, by principal: String?, on engine: InMemoryEngine
     ) throws(ServiceFailure) {
         let key = try engine.pageKey(of: query, in: bucket)
-        var planned = PlannedQuery(
+        let planned = PlannedQuery(
             query, in: bucket, pageObjects: engine.pageObjects(query), by: principal, on: engine)
         if planned.isLight {
             do throws(ServiceFailure) {
                 let page = try FoundPage(planned, after: key, within: engine.briefBounds)
-                isCostly = page.lacksManyDocuments
+                (isCostly, isUnderestimated) = (page.lacksManyDocuments, false)
                 found = .success(page)
             } catch {
                 // Estimated too low: it is searched on a worker thread instead.
                 let isTooLong = error.reason == .queryTimeout
-                planned.isUnderestimated = isTooLong
-                (found, isCostly) = (isTooLong ? nil : .failure(error), isTooLong)
+                (isCostly, isUnderestimated) = (isTooLong, isTooLong)
+                found = isTooLong ? nil : .failure(error)
             }
             if !isCostly { planned.requestColumns() }
         } else {
-            (found, isCostly) = (nil, true)
+            (found, isCostly, isUnderestimated) = (nil, true, false)
         }
         (self.key, self.planned) = (key, planned)
     }
@@ -49,7 +50,7 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
         case .failure(let failure): throw failure
         case nil:
             let bounds = planned.engine.bounds(until: stop)
-            planned.requestColumns()
+            planned.requestColumns(isUnderestimated: isUnderestimated)
             let page = try FoundPage(
                 planned.awaitingColumns(within: bounds), after: key, within: bounds)
             return try write(page, maximumBytes, into: &writer)
