@@ -26,7 +26,7 @@ struct Clusters {
     /// What the bucket's objects are called; nil if nobody wants to know it.
     var state: String?
 
-    init(_ tally: GridTally) {
+    init(_ tally: borrowing GridTally) {
         entries = tally.sorted().map { cell, sum in
             Entry(cell: cell, count: sum.count, center: sum.center, slot: sum.slot)
         }

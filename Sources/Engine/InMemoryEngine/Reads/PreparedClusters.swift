@@ -9,8 +9,7 @@ import SpatialIndex
 /// Counts matches by the cells of the world's grid.
 ///
 /// If every object matches, whole nodes of the index are counted unvisited. Otherwise the matches are
-/// found first: many are marked in a set that a walk over the index asks, of few each is placed by
-/// itself.
+/// found first: the index counts a set of many, of few each is placed by itself.
 final class PreparedClusters: PreparedRead {
     private let planned: PlannedQuery
     private let query: ClusterQuery
@@ -146,8 +145,9 @@ extension BucketView {
 }
 
 extension Execution {
-    /// The time to place a point on the grid, as a multiple of that to ask whether a slot is marked.
-    private static let placingCost = 16
+    /// A larger share of the slots is counted as a set. The index then has the places of all on the
+    /// grid, which cost as much to make as some 20 microseconds for each match of this share.
+    private static let countedShare = 1.0 / 256
 
     /// - Returns: the matches; nil if that is every object.
     fileprivate func count(
@@ -160,10 +160,9 @@ extension Execution {
         }
         var matches: [Slot] = []
         try forEachMatch { matches.append($0) }
-        if matches.count > index.count / Self.placingCost {
-            let marks = SlotMarks(matches, of: bucketView.state.slotCount)
-            _ = index.count(
-                into: &tally, where: { marks.contains($0) }, until: { bounds.areOver })
+        if Double(matches.count) > Double(index.count) * Self.countedShare {
+            let slots = SlotSet(matches, below: bucketView.state.slotCount)
+            _ = index.count(slots, into: &tally, until: { bounds.areOver })
             try checkTime()
             return matches
         }
@@ -176,17 +175,4 @@ extension Execution {
         try checkTime()
         return matches
     }
-}
-
-/// A set of slots.
-private struct SlotMarks {
-    private var words: [UInt64]
-
-    init(_ slots: [Slot], of slotCount: Int) {
-        words = Array(repeating: 0, count: (slotCount + 63) / 64)
-        for slot in slots { words[Int(slot / 64)] |= 1 << UInt64(slot % 64) }
-    }
-
-    @inline(__always)
-    func contains(_ slot: Slot) -> Bool { words[Int(slot / 64)] >> UInt64(slot % 64) & 1 == 1 }
 }
