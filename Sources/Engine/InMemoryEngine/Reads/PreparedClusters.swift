@@ -10,7 +10,7 @@ import SpatialIndex
 ///
 /// If every object matches, whole nodes of the index are counted unvisited. Otherwise the matches are
 /// found first: the index counts a set of many, of few each is placed by itself.
-final class PreparedClusters: PreparedRead {
+final class PreparedClusters: PreparedClusterRead {
     private let planned: PlannedQuery
     private let query: ClusterQuery
     private let field: FieldPath?
@@ -27,7 +27,10 @@ final class PreparedClusters: PreparedRead {
         let snapshot = engine.snapshot
         let bucketView = engine.bucketView(of: bucket, in: snapshot) ?? .empty
         if let state = query.knownState, state == engine.name(of: bucketView) {
-            return PreparedSameState(change: snapshot.change, state: state)
+            return PreparedSameState(
+                answer: ClusterAnswer(
+                    change: snapshot.change, state: state, level: query.window.level,
+                    clusters: nil))
         }
         return PreparedClusters(query, in: bucket, bucketView, of: snapshot, by: principal, engine)
     }
@@ -53,9 +56,9 @@ final class PreparedClusters: PreparedRead {
 
     var outline: (bucket: BucketName, plan: String)? { planned.outline }
 
-    func run(
-        maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> ReadEnd {
+    func clusters(
+        maximumBytes: Int, until stop: StopSignal?
+    ) throws(ServiceFailure) -> ClusterAnswer {
         let bounds = planned.engine.bounds(until: stop)
         planned.requestColumns()
         let planned = withColumns(bounds)
@@ -81,11 +84,22 @@ final class PreparedClusters: PreparedRead {
                 clusters.locate(index)
             }
         }
-        clusters.state =
+        let state =
             query.knownState.map { _ in planned.engine.name(of: planned.planner.bucketView) }
-        try clusters.write(
-            execution, planned.query, maximumBytes: maximumBytes, to: &writer)
-        return ReadEnd(count: clusters.total)
+        return try clusters.answer(
+            execution, planned.query, state: state, maximumBytes: maximumBytes)
+    }
+
+    func run(
+        maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> ReadEnd {
+        let answer = try clusters(maximumBytes: maximumBytes, until: stop)
+        let start = writer.count
+        answer.write(to: &writer)
+        guard writer.count - start <= maximumBytes else {
+            throw .tooManyAlone(maximumBytes: planned.engine.limits.replyBytes)
+        }
+        return ReadEnd(count: answer.total)
     }
 
     /// The query on the state that has the columns it waits for, unless that state has another first
@@ -104,28 +118,23 @@ final class PreparedClusters: PreparedRead {
         let inside = PlannedQuery(
             Query(clause: query.clause(of: field)), in: planned.bucket, planned.planner.bucketView,
             of: planned.snapshot, pageObjects: nil, on: planned.engine)
-        var found: [Slot] = []
-        try inside.execution(within: bounds).forEachMatch { found.append($0) }
-        return found
+        return try inside.execution(within: bounds).allMatches()
     }
 }
 
 /// Says that the client has the answer of the present state.
-private final class PreparedSameState: PreparedRead {
-    private let change: ChangeNumber
-    private let state: String
+private final class PreparedSameState: PreparedClusterRead {
+    private let answer: ClusterAnswer
     let isCostly = false
 
-    init(change: ChangeNumber, state: String) { (self.change, self.state) = (change, state) }
+    init(answer: ClusterAnswer) { self.answer = answer }
+
+    func clusters(maximumBytes: Int, until stop: StopSignal?) -> ClusterAnswer { answer }
 
     func run(
         maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> ReadEnd {
-        writer.raw("{\"change\":")
-        writer.integer(change)
-        writer.key("state")
-        writer.string(state)
-        writer.byte(UInt8(ascii: "}"))
+        answer.write(to: &writer)
         return ReadEnd(count: 0)
     }
 }
@@ -158,8 +167,7 @@ extension Execution {
             try checkTime()
             return nil
         }
-        var matches: [Slot] = []
-        try forEachMatch { matches.append($0) }
+        let matches = try allMatches()
         if Double(matches.count) > Double(index.count) * Self.countedShare {
             let slots = SlotSet(matches, below: bucketView.state.slotCount)
             _ = index.count(slots, into: &tally, until: { bounds.areOver })
