@@ -303,8 +303,8 @@ let package = Package(
         .testTarget(
             name: "VectorTilesTests",
             dependencies: [
-                "VectorTiles", "JSONText", "Objects", "Operations", "WebExchange", "Wire",
-                "GeoBucketClient", "TestSupport",
+                "VectorTiles", "JSONText", "Objects", "Operations", "WebExchange", "WebServer",
+                "Wire", "GeoBucketClient", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ]),

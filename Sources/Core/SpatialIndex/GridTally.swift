@@ -8,7 +8,7 @@ import PersistentStructures
 ///     for (cell, sum) in tally.sorted() { … }
 ///
 /// A slot with several points counts once in each cell in which it has one.
-public struct GridTally {
+public struct GridTally: ~Copyable {
     /// What a cell has.
     public struct Sum: Sendable, BitwiseCopyable {
         /// The number of slots.
@@ -18,6 +18,8 @@ public struct GridTally {
         fileprivate var (x, y): (UInt64, UInt64) = (0, 0)
         /// One of the slots.
         public fileprivate(set) var slot: Slot = 0
+        /// Whether `slot` is the number of an entry, until its slot is looked up.
+        fileprivate var isEntry = false
 
         /// The mean of the slots' points in the cell.
         public var center: Coordinate {
@@ -36,9 +38,12 @@ public struct GridTally {
     public let window: GridWindow
     /// The most cells that it may have.
     private let cellLimit: Int
-    /// A hash table with linear probing: a cell's key plus one, or 0.
-    private var keys: [UInt64]
-    private var sums: [Sum]
+    /// A cell's key plus one, or 0. A small window has a place for each of its cells, by row, then by
+    /// column; for another this is a hash table with linear probing.
+    private let keys: UnsafeMutableBufferPointer<UInt64>
+    private let sums: UnsafeMutableBufferPointer<Sum>
+    /// The number of columns of a small window; nil for another.
+    private let width: Int?
     /// The number of cells that have something.
     public private(set) var cellCount = 0
     /// The slots with several points that have been counted.
@@ -53,9 +58,19 @@ public struct GridTally {
         self.window = window
         self.cellLimit = cellLimit
         var capacity = 64
-        while capacity < 2 * min(cellLimit, 1 << (2 * min(window.level, 15))) { capacity *= 2 }
-        keys = Array(repeating: 0, count: capacity)
-        sums = Array(repeating: Sum(), count: capacity)
+        while capacity < 2 * cellLimit { capacity *= 2 }
+        let cells = window.rows.count * window.columns.count
+        width = window.columnsBeyond == nil && cells <= capacity ? window.columns.count : nil
+        if width != nil { capacity = cells }
+        keys = .allocate(capacity: capacity)
+        keys.initialize(repeating: 0)
+        sums = .allocate(capacity: capacity)
+        sums.initialize(repeating: Sum())
+    }
+
+    deinit {
+        keys.deallocate()
+        sums.deallocate()
     }
 
     /// Whether there are more cells than it may have. It counts nothing more then.
@@ -83,10 +98,23 @@ public struct GridTally {
         counted.insert(Counted(slot: slot, cell: cell, isFinest: isFinest)).inserted
     }
 
+    /// Counts a slot at its only point.
+    ///
+    /// - Parameter entry: the number of its entry in a tree; `enterSlots` looks its slot up.
+    @inline(__always)
+    fileprivate mutating func add(entry: Int, at place: WorldGrid) {
+        let cell = place.cell(level: window.level)
+        guard window.contains(cell) else { return }
+        add(
+            1, points: 1, x: UInt64(place.x), y: UInt64(place.y), Slot(entry), isEntry: true,
+            to: cell)
+    }
+
     /// Counts slots that are in one cell of the window.
     @inline(__always)
-    mutating func add(
-        _ count: Int, points: Int, x: UInt64, y: UInt64, _ slot: Slot, to cell: GridCell
+    fileprivate mutating func add(
+        _ count: Int, points: Int, x: UInt64, y: UInt64, _ slot: Slot, isEntry: Bool = false,
+        to cell: GridCell
     ) {
         guard let position = position(of: cell) else { return }
         sums[position].count += count
@@ -94,21 +122,34 @@ public struct GridTally {
         sums[position].x += x
         sums[position].y += y
         sums[position].slot = slot
+        sums[position].isEntry = isEntry
     }
 
-    /// The entry of a cell, made if need be; nil if there are too many.
+    /// Replaces the numbers of entries by their slots.
+    fileprivate func enterSlots(_ slot: (Int) -> Slot) {
+        for position in sums.indices where sums[position].isEntry {
+            sums[position].slot = slot(Int(sums[position].slot))
+            sums[position].isEntry = false
+        }
+    }
+
+    /// The entry of a cell of the window, made if need be; nil if there are too many.
     @inline(__always)
     private mutating func position(of cell: GridCell) -> Int? {
         let key = UInt64(cell.row) << 32 | UInt64(cell.column) + 1
+        if let width {
+            let position =
+                Int(cell.row - window.rows.lowerBound) * width
+                + Int(cell.column - window.columns.lowerBound)
+            return keys[position] == key || enter(key, at: position) ? position : nil
+        }
         if keys[recent] == key { return recent }
         var position = Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32)
         while true {
             position &= keys.count - 1
             if keys[position] == key { break }
             if keys[position] == 0 {
-                cellCount += 1
-                guard !isOverfull else { return nil }
-                keys[position] = key
+                guard enter(key, at: position) else { return nil }
                 break
             }
             position += 1
@@ -117,16 +158,23 @@ public struct GridTally {
         return position
     }
 
+    /// Makes an entry; returns false if there are too many.
+    private mutating func enter(_ key: UInt64, at position: Int) -> Bool {
+        cellCount += 1
+        guard !isOverfull else { return false }
+        keys[position] = key
+        return true
+    }
+
     /// What the cells have, by row, then by column.
     public func sorted() -> [(cell: GridCell, sum: Sum)] {
-        keys.indices.filter { keys[$0] != 0 }
-            .sorted { keys[$0] < keys[$1] }
-            .map { position in
-                let key = keys[position] - 1
-                let cell = GridCell(
-                    column: UInt32(truncatingIfNeeded: key), row: UInt32(key >> 32))
-                return (cell, sums[position])
-            }
+        var used = keys.indices.filter { keys[$0] != 0 }
+        if width == nil { used.sort { keys[$0] < keys[$1] } }
+        return used.map { position in
+            let key = keys[position] - 1
+            let cell = GridCell(column: UInt32(truncatingIfNeeded: key), row: UInt32(key >> 32))
+            return (cell, sums[position])
+        }
     }
 }
 
@@ -136,21 +184,30 @@ extension PointIndex {
     /// Nodes that lie wholly in one cell are counted unvisited, in trees all of whose entries are
     /// live and of different slots.
     ///
-    /// - Parameters:
-    ///   - isCounted: whether to count a slot; nil to count all.
-    ///   - isOver: asked now and then; true ends the count.
+    /// - Parameter isOver: asked now and then; true ends the count.
     /// - Returns: false if `isOver` has ended it.
-    public func count(
-        into tally: inout GridTally, where isCounted: ((Slot) -> Bool)? = nil,
-        until isOver: () -> Bool = { false }
-    ) -> Bool {
-        for entry in delta where isCounted?(entry.slot) ?? true {
-            let place = WorldGrid(latitude: entry.latitude, longitude: entry.longitude)
-            tally.add(entry.slot, at: place, isOneOfSeveral: Stamp.isOneOfSeveral(entry.stamp))
-        }
+    public func count(into tally: inout GridTally, until isOver: () -> Bool = { false }) -> Bool {
+        for entry in delta { tally.add(entry) }
         for record in tiers {
-            let count = TierCount(record: record, index: self, isCounted: isCounted)
+            let count = TierCount(record: record, index: self)
             guard count.run(into: &tally, until: isOver) else { return false }
+        }
+        return true
+    }
+
+    /// Counts those slots of a set that have points, by the cells of a tally's window, as far as the
+    /// tally takes more cells.
+    ///
+    /// - Parameter isOver: asked now and then; true ends the count.
+    /// - Returns: false if `isOver` has ended it.
+    /// - Complexity: O(slots of the set + slots / 64), and once O(n) for each tree.
+    public func count(
+        _ slots: SlotSet, into tally: inout GridTally, until isOver: () -> Bool = { false }
+    ) -> Bool {
+        for entry in delta where slots.contains(entry.slot) { tally.add(entry) }
+        for record in tiers {
+            let count = TierCount(record: record, index: self)
+            guard count.run(slots, into: &tally, until: isOver) else { return false }
         }
         return true
     }
@@ -159,29 +216,49 @@ extension PointIndex {
     public static var gridBytes: Int { TierGrid.allBytes }
 }
 
+extension GridTally {
+    fileprivate mutating func add(_ entry: Entry) {
+        let place = WorldGrid(latitude: entry.latitude, longitude: entry.longitude)
+        add(entry.slot, at: place, isOneOfSeveral: Stamp.isOneOfSeveral(entry.stamp))
+    }
+}
+
 /// The count of one tree by cells.
 private struct TierCount {
     let record: TierRecord
     let index: PointIndex
-    let isCounted: ((Slot) -> Bool)?
 
     func run(into tally: inout GridTally, until isOver: () -> Bool) -> Bool {
         let tree = record.tier.tree
         let grid = record.tier.grid
-        let takesWholeNodes = record.isPlain && isCounted == nil
+        let isWhole = grid.extents.withUnsafeBufferPointer { extents in
+            walk(grid, extents, &tally, until: isOver)
+        }
+        // Leaves are scattered in memory; of most none is read before.
+        tally.enterSlots { entry in
+            Leaf(base: tree.leaf(entry / TierLayout.fanout)).slot(entry % TierLayout.fanout)
+        }
+        return isWhole
+    }
+
+    private func walk(
+        _ grid: TierGrid, _ extents: UnsafeBufferPointer<GridExtent>, _ tally: inout GridTally,
+        until isOver: () -> Bool
+    ) -> Bool {
+        let tree = record.tier.tree
+        let (isPlain, window) = (record.isPlain, tally.window)
         let top = tree.levels - 1
         var pending = (0..<tree.nodeCount(level: top)).map { (node: $0, level: top) }
         var pace = Pace()
         while let (node, level) = pending.popLast(), !tally.isOverfull {
             guard !pace.isOver(isOver) else { return false }
-            let extent = grid.nodes[level][node]
-            guard extent.meets(tally.window) else { continue }
-            if takesWholeNodes, let cell = extent.cell(in: tally.window) {
+            let extent = extents[grid.firstNodes[level] + node]
+            guard extent.meets(window) else { continue }
+            if isPlain, let cell = extent.cell(in: window) {
                 let entries = tree.entries(below: node, level: level)
-                let first = Leaf(base: tree.leaf(entries.lowerBound / TierLayout.fanout))
                 tally.add(
                     entries.count, points: entries.count, x: extent.sumX, y: extent.sumY,
-                    first.slot(0), to: cell)
+                    Slot(entries.lowerBound), isEntry: true, to: cell)
             } else if level == 0 {
                 add(leaf: node, grid, to: &tally)
             } else {
@@ -194,14 +271,41 @@ private struct TierCount {
     }
 
     private func add(leaf number: Int, _ grid: TierGrid, to tally: inout GridTally) {
+        let first = number * TierLayout.fanout
+        let count = record.tier.tree.entryCount(ofLeaf: number)
+        guard !record.isPlain else {
+            for entry in first..<first + count { tally.add(entry: entry, at: grid.places[entry]) }
+            return
+        }
         let leaf = Leaf(base: record.tier.tree.leaf(number))
-        for lane in 0..<record.tier.tree.entryCount(ofLeaf: number) {
-            guard index.isLive(leaf, lane, of: record) else { continue }
-            let slot = leaf.slot(lane)
-            guard isCounted?(slot) ?? true else { continue }
+        for lane in 0..<count where index.isLive(leaf, lane, of: record) {
             tally.add(
-                slot, at: grid.places[number * TierLayout.fanout + lane],
+                leaf.slot(lane), at: grid.places[first + lane],
                 isOneOfSeveral: record.tier.hasSeveral && Stamp.isOneOfSeveral(leaf.stamp(lane)))
         }
+    }
+
+    /// Counts the slots of a set.
+    func run(_ slots: SlotSet, into tally: inout GridTally, until isOver: () -> Bool) -> Bool {
+        let all = record.tier.grid.slotPlaces(of: record.tier.tree)
+        var pace = Pace()
+        for group in all.groups where !tally.isOverfull {
+            guard !pace.isOver(isOver) else { return false }
+            group.forEach(of: slots) { slot, position in
+                guard isLive(slot) else { return }
+                tally.add(slot, at: all.places[position], isOneOfSeveral: false)
+            }
+        }
+        for (slot, place) in all.others where slots.contains(slot) && isLive(slot) {
+            guard !pace.isOver(isOver) else { return false }
+            tally.add(slot, at: place, isOneOfSeveral: true)
+        }
+        return true
+    }
+
+    /// Whether the entries that the tree has of a slot are current. All of them have one stamp, and
+    /// no other tree has a stamp of these epochs.
+    private func isLive(_ slot: Slot) -> Bool {
+        record.dead == 0 || record.epochs.contains(Stamp.epoch(index.currentStamp(of: slot)))
     }
 }

@@ -6,12 +6,17 @@ import Synchronization
 ///
 /// Node i of level k covers what node i of the tree's level k covers.
 ///
-/// - Complexity: O(n) to make, some 60 nanoseconds an entry; about 10 bytes an entry.
+/// - Complexity: O(n) to make, some 60 nanoseconds an entry; about 10 bytes an entry, and 8 more once
+///   `slotPlaces(of:)` has been asked for.
 final class TierGrid: Sendable {
     /// The places of the entries, in the order of the leaves.
     let places: [WorldGrid]
     /// The extents of the nodes, level by level.
-    let nodes: [[GridExtent]]
+    let extents: [GridExtent]
+    /// Where those of each level begin.
+    let firstNodes: [Int]
+
+    private let madeSlotPlaces = Mutex<SlotPlaces?>(nil)
 
     init(_ tree: TierTree) {
         places = (0..<tree.count).map { number in
@@ -22,18 +27,35 @@ final class TierGrid: Sendable {
         var level = Self.groups(of: places).map { group in
             group.dropFirst().reduce(into: GridExtent(group.first!)) { $0.add(GridExtent($1)) }
         }
-        var nodes = [level]
-        while nodes.count < tree.levels {
+        var (extents, firstNodes) = (level, [0])
+        while firstNodes.count < tree.levels {
             level = Self.groups(of: level).map { group in
                 group.dropFirst().reduce(into: group.first!) { $0.add($1) }
             }
-            nodes.append(level)
+            firstNodes.append(extents.count)
+            extents += level
         }
-        self.nodes = nodes
+        (self.extents, self.firstNodes) = (extents, firstNodes)
         Self.bytes.add(memoryBytes, ordering: .relaxed)
     }
 
-    deinit { Self.bytes.subtract(memoryBytes, ordering: .relaxed) }
+    deinit {
+        let more = madeSlotPlaces.withLock { $0?.memoryBytes ?? 0 }
+        Self.bytes.subtract(memoryBytes + more, ordering: .relaxed)
+    }
+
+    /// The places in the order of the slots; made when they are first asked for.
+    ///
+    /// - Parameter tree: that of this grid.
+    func slotPlaces(of tree: TierTree) -> SlotPlaces {
+        madeSlotPlaces.withLock { known in
+            if let known { return known }
+            let made = SlotPlaces(tree, places)
+            Self.bytes.add(made.memoryBytes, ordering: .relaxed)
+            known = made
+            return made
+        }
+    }
 
     private static func groups<Element>(of all: [Element]) -> [ArraySlice<Element>] {
         stride(from: 0, to: all.count, by: TierLayout.fanout).map {
@@ -43,7 +65,7 @@ final class TierGrid: Sendable {
 
     private var memoryBytes: Int {
         places.count * MemoryLayout<WorldGrid>.stride
-            + nodes.reduce(0) { $0 + $1.count * MemoryLayout<GridExtent>.stride }
+            + extents.count * MemoryLayout<GridExtent>.stride
     }
 
     private static let bytes = Atomic(0)

@@ -15,7 +15,7 @@ public enum ReadRequest: Sendable {
     case aggregation(Query, in: BucketName, by: String? = nil)
     /// A JSON object that describes how a query would run and, with `analyze`, how it did run.
     case explanation(Query, in: BucketName, analyze: Bool)
-    /// A JSON object with the matches by cells of the world's grid.
+    /// A JSON object with the matches by cells of the world's grid; a `PreparedClusterRead`.
     case clusters(ClusterQuery, in: BucketName, by: String? = nil)
     /// A JSON object with the paths of the fields of a bucket's objects, and their types.
     case fields(in: BucketName)
@@ -78,6 +78,16 @@ public protocol PreparedRead: AnyObject, Sendable {
 extension PreparedRead {
     /// Nil for a read that is neither a query nor a count.
     public var outline: (bucket: BucketName, plan: String)? { nil }
+}
+
+/// A prepared read of clusters, whose result may be had without JSON.
+public protocol PreparedClusterRead: PreparedRead {
+    /// The result.
+    ///
+    /// - Parameter maximumBytes: the most that the texts of objects in it may occupy.
+    func clusters(
+        maximumBytes: Int, until stop: StopSignal?
+    ) throws(ServiceFailure) -> ClusterAnswer
 }
 
 /// The result of a read.

@@ -3,6 +3,7 @@ import JSONText
 import Logging
 import Objects
 import Operations
+import QueryLanguage
 import Runtime
 import WireProtocol
 
@@ -82,17 +83,46 @@ struct Dispatcher: Sendable {
         into writer: inout JSONWriter
     ) throws(RPCFailure) {
         let read = Self.read(try ready.request.call.get())
-        let id = ready.request.id ?? ""
-        let context = ReadContext(
-            service: service, caller: caller, preparation: ready.preparation,
-            envelopeBytes: AnswerWriter.envelopeBytes + id.utf8.count, stop: stop)
+        let context = context(of: ready, for: caller, until: stop)
         do throws(ServiceFailure) {
+            let id = ready.request.id ?? ""
             try AnswerWriter.result(id: id, to: &writer) { writer throws(ServiceFailure) in
                 try read.run(context, into: &writer)
             }
         } catch {
             logger.noteLogin(error, from: caller)
             throw failure(error)
+        }
+    }
+
+    private func context(
+        of ready: ReadyRead, for caller: Caller, until stop: StopSignal?
+    ) -> ReadContext {
+        ReadContext(
+            service: service, caller: caller, preparation: ready.preparation,
+            envelopeBytes: AnswerWriter.envelopeBytes + (ready.request.id ?? "").utf8.count,
+            stop: stop)
+    }
+
+    /// The answer to a read of clusters, or to a request that has failed already.
+    ///
+    /// - Parameter stop: cancels the read.
+    func clusters(
+        _ ready: ReadyRead, from caller: Caller, until stop: StopSignal? = nil
+    ) -> Result<ClusterAnswer, RPCFailure> {
+        do throws(RPCFailure) {
+            _ = try ready.request.call.get()
+            let answer: ClusterAnswer
+            do throws(ServiceFailure) {
+                answer = try context(of: ready, for: caller, until: stop).clusters()
+            } catch {
+                throw failure(error)
+            }
+            count(ready)
+            return .success(answer)
+        } catch {
+            count(ready, error)
+            return .failure(error)
         }
     }
 

@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import Objects
 import Operations
+import QueryLanguage
 import Runtime
 import WireProtocol
 
@@ -78,6 +79,23 @@ package struct MessageRunner: Sendable {
         return try Self.result(in: await run(request, caller) ?? [])
     }
 
+    /// Calls `bucket.clusters`.
+    ///
+    /// - Parameter params: a JSON object.
+    /// - Returns: the result, which only another node's is read from JSON.
+    package func clusters(
+        _ params: [UInt8], from caller: Caller
+    ) async throws(RPCFailure) -> ClusterAnswer {
+        guard
+            case .request(let request) = await parse(
+                message(.clusters, params), isElement: true, caller)
+        else { preconditionFailure("a request is no batch") }
+        let form = AnswerForm<Result<ClusterAnswer, RPCFailure>>(
+            make: { dispatcher.clusters($0, from: caller, until: $1) },
+            read: { text in Result { () throws(RPCFailure) in try Self.clusters(in: text) } })
+        return try await carryOut(request, caller, monotonicNanoseconds(), as: form).get()
+    }
+
     /// Begins a watch of the caller's; `Caller.watches` tells what it has to say.
     ///
     /// - Parameter params: those of `watch.start`.
@@ -102,8 +120,18 @@ package struct MessageRunner: Sendable {
         if answer.starts(with: resultStart) {
             return Array(answer[resultStart.count...].dropLast())
         }
+        throw failure(in: answer)
+    }
+
+    private static func clusters(in answer: [UInt8]) throws(RPCFailure) -> ClusterAnswer {
+        let found = try? JSONParser.reading(answer) { $0["result"].flatMap { ClusterAnswer($0) } }
+        guard let found else { throw failure(in: answer) }
+        return found
+    }
+
+    private static func failure(in answer: [UInt8]) -> RPCFailure {
         let failure = try? JSONParser.reading(answer) { $0["error"].flatMap(RPCFailure.init) }
-        throw failure ?? .invalidRequest("the answer cannot be read")
+        return failure ?? .invalidRequest("the answer cannot be read")
     }
 
     // MARK: Parsing
@@ -146,22 +174,35 @@ package struct MessageRunner: Sendable {
     }
 
     private func carryOut(_ request: Request, _ caller: Caller, _ begin: Int64) async -> [UInt8] {
-        if let write = submit(request, caller, begin) { return await write.answer() }
+        let text = AnswerForm<[UInt8]>(
+            make: { ready, stop in
+                var writer = JSONWriter()
+                dispatcher.answer(ready, from: caller, until: stop, into: &writer)
+                return writer.bytes
+            },
+            read: { $0 })
+        return await carryOut(request, caller, begin, as: text)
+    }
+
+    private func carryOut<Answer>(
+        _ request: Request, _ caller: Caller, _ begin: Int64, as form: AnswerForm<Answer>
+    ) async -> Answer {
+        if let write = submit(request, caller, begin) { return form.read(await write.answer()) }
         if let elsewhere {
             if let passage = request.passage {
-                return await passOn(request, passage, over: elsewhere, caller, begin)
+                return await passOn(request, passage, over: elsewhere, caller, begin, as: form)
             }
             if let gathering = request.gathering {
-                return await gather(request, gathering, over: elsewhere, caller, begin)
+                return form.read(await gather(request, gathering, over: elsewhere, caller, begin))
             }
         }
         if let (read, atLeast) = request.read, !service.mayReadAtOnce(read, atLeast: atLeast),
             let failure = await failureToRead(atLeast: atLeast)
         {
-            return answer(
-                ReadyRead(request: request.refused(RPCFailure(failure)), begin: begin), caller)
+            return form.make(
+                ReadyRead(request: request.refused(RPCFailure(failure)), begin: begin), nil)
         }
-        return await answer(read: request, caller, begin)
+        return await answer(read: request, caller, begin, as: form)
     }
 
     /// Submits a write, at once; nil for other requests.
@@ -190,27 +231,22 @@ package struct MessageRunner: Sendable {
         }
     }
 
-    private func answer(read request: Request, _ caller: Caller, _ begin: Int64) async -> [UInt8] {
-        guard !request.isLarge else { return await offload(request, nil, caller, begin) }
+    private func answer<Answer>(
+        read request: Request, _ caller: Caller, _ begin: Int64, as form: AnswerForm<Answer>
+    ) async -> Answer {
+        guard !request.isLarge else { return await offload(request, nil, caller, begin, as: form) }
         let ready = dispatcher.prepare(request, from: caller, since: begin)
         guard !ready.preparation.isCostly else {
-            return await offload(request, ready, caller, begin)
+            return await offload(request, ready, caller, begin, as: form)
         }
-        return answer(ready, caller)
-    }
-
-    private func answer(
-        _ ready: ReadyRead, _ caller: Caller, until stop: StopSignal? = nil
-    ) -> [UInt8] {
-        var writer = JSONWriter()
-        dispatcher.answer(ready, from: caller, until: stop, into: &writer)
-        return writer.bytes
+        return form.make(ready, nil)
     }
 
     /// Runs a read on a worker thread.
-    private func offload(
-        _ request: Request, _ prepared: ReadyRead?, _ caller: Caller, _ begin: Int64
-    ) async -> [UInt8] {
+    private func offload<Answer>(
+        _ request: Request, _ prepared: ReadyRead?, _ caller: Caller, _ begin: Int64,
+        as form: AnswerForm<Answer>
+    ) async -> Answer {
         let waiting = WaitingRead(prepared, since: begin)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -218,7 +254,7 @@ package struct MessageRunner: Sendable {
                     let read =
                         dispatcher.refused(request, waiting) ?? waiting.take()
                         ?? dispatcher.prepare(request, from: caller, since: begin)
-                    continuation.resume(returning: answer(read, caller, until: waiting.stop))
+                    continuation.resume(returning: form.make(read, waiting.stop))
                 }
             }
         } onCancel: {
@@ -228,25 +264,25 @@ package struct MessageRunner: Sendable {
 
     // MARK: Other nodes
 
-    private func passOn(
+    private func passOn<Answer>(
         _ request: Request, _ passage: Passage, over nodes: OtherNodes, _ caller: Caller,
-        _ begin: Int64
-    ) async -> [UInt8] {
+        _ begin: Int64, as form: AnswerForm<Answer>
+    ) async -> Answer {
         switch await nodes.pass(passage, by: caller, since: begin) {
         case .answered(let answer, let node):
             service.counters.countPassedOn()
             if passage.beginsExport { caller.exportNode = node }
-            return answer
+            return form.read(answer)
         case .failed(let failure):
-            return answer(
-                ReadyRead(request: request.refused(RPCFailure(failure)), begin: begin), caller)
+            return form.make(
+                ReadyRead(request: request.refused(RPCFailure(failure)), begin: begin), nil)
         case .here:
             // The bucket has come to this node meanwhile.
             let text = LongText(passage.text[...], isElement: true, isAdmitted: true)
             guard case .request(let request) = await examine(text, caller) else {
                 preconditionFailure("what was passed on is one request")
             }
-            return await carryOut(request, caller, begin)
+            return await carryOut(request, caller, begin, as: form)
         }
     }
 
@@ -276,6 +312,14 @@ package struct MessageRunner: Sendable {
             try? await Task.sleep(for: Self.gatheringPause)
         }
     }
+}
+
+/// What becomes of a request: its text, or a value.
+private struct AnswerForm<Answer: Sendable>: Sendable {
+    /// The answer to a read, or to a request that has failed already.
+    let make: @Sendable (ReadyRead, StopSignal?) -> Answer
+    /// The answer that a text has.
+    let read: @Sendable ([UInt8]) -> Answer
 }
 
 /// A write that has been submitted.

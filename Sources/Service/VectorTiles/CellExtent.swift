@@ -1,5 +1,6 @@
 import Geodesy
 import JSONText
+import QueryLanguage
 
 /// Rows and columns of one level that have all cells with objects.
 struct CellExtent {
@@ -12,12 +13,12 @@ struct CellExtent {
     /// The level beyond which none is asked for; its cells are 611 m wide at the equator.
     private static let lastLevel = 16
 
-    /// The extent of the answer of `bucket.clusters`; nil for none.
-    init?(_ clusters: JSONView) {
-        let cells = clusters.elements.map { NamedCell($0["cell"]?.string ?? "")! }
-        guard let first = cells.first else { return nil }
-        level = first.level
-        let (x, y) = (cells.map(\.cell.column), cells.map(\.cell.row))
+    /// The extent of the clusters; nil if there are none.
+    init?(_ answer: ClusterAnswer) {
+        let cells = answer.clusters?.map(\.cell) ?? []
+        guard !cells.isEmpty else { return nil }
+        level = answer.level
+        let (x, y) = (cells.map(\.column), cells.map(\.row))
         columns = x.min()!...x.max()!
         rows = y.min()!...y.max()!
     }
@@ -53,18 +54,5 @@ struct CellExtent {
         let northWest = corner(columns.lowerBound, rows.lowerBound, 0)
         let southEast = corner(columns.upperBound, rows.upperBound, 1)
         return (northWest.longitude, southEast.latitude, southEast.longitude, northWest.latitude)
-    }
-}
-
-/// A cell by its name, such as `9/454/201`.
-struct NamedCell {
-    let level: Int
-    let cell: GridCell
-
-    init?(_ name: String) {
-        let parts = name.split(separator: "/").compactMap { UInt32($0) }
-        guard parts.count == 3 else { return nil }
-        level = Int(parts[0])
-        cell = GridCell(column: parts[1], row: parts[2])
     }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import JSONText
+import QueryLanguage
 import WebExchange
 import Wire
 
@@ -40,7 +41,7 @@ public struct TileSite: Sendable {
         let listed = tile.listedObjects(atMost: operations.limits.clusterCells)
         let tag = StateTag(
             of: ["tile", tile.name, String(listed), collection.text] + question.parameters)
-        let result = try await ask(question, from: request) { writer in
+        let found = try await ask(question, from: request) { writer in
             writer.key("tile")
             writer.string(tile.name)
             writer.key("bits")
@@ -50,16 +51,13 @@ public struct TileSite: Sendable {
             writer.key("ifState")
             writer.string(tag.knownState(of: request))
         }
-        return try Self.reading(result) { result throws(WebFailure) in
-            let state = result["state"]?.string ?? ""
-            guard let clusters = result["clusters"] else { return tag.unchanged(state) }
-            let bytes = try TileEncoder.encode(
-                clusters, of: tile, withPoints: question.namesFields)
-            let answer =
-                bytes.isEmpty
-                ? WebAnswer(.noContent) : WebAnswer("application/vnd.mapbox-vector-tile", bytes)
-            return tag.marking(answer, state, for: request)
-        }
+        let state = found.state ?? ""
+        guard found.clusters != nil else { return tag.unchanged(state) }
+        let bytes = try TileEncoder.encode(found, of: tile, withPoints: question.namesFields)
+        let answer =
+            bytes.isEmpty
+            ? WebAnswer(.noContent) : WebAnswer("application/vnd.mapbox-vector-tile", bytes)
+        return tag.marking(answer, state, for: request)
     }
 
     // MARK: TileJSON
@@ -70,11 +68,11 @@ public struct TileSite: Sendable {
         let question = try ClusterQuestion(collection, of: request)
         let tag = StateTag(
             of: ["tilejson", request.base, collection.text] + question.parameters)
-        var (extent, state, change): (CellExtent?, String, Int) = (nil, "", 0)
+        var (extent, state, change): (CellExtent?, String, UInt64) = (nil, "", 0)
         // Coarse cells of the world first, then finer ones of the part that has objects.
         while extent?.isCoarse ?? true {
             let former = extent
-            let result = try await ask(question, from: request) { writer in
+            let found = try await ask(question, from: request) { writer in
                 if let former {
                     former.writeFiner(to: &writer)
                     writer.key("atLeast")
@@ -84,15 +82,9 @@ public struct TileSite: Sendable {
                     writer.string(tag.knownState(of: request))
                 }
             }
-            let found = try Self.reading(result) { result throws(WebFailure) in
-                if former == nil {
-                    state = result["state"]?.string ?? ""
-                    change = result["change"]?.number?.exactInt ?? 0
-                }
-                return result["clusters"].map { CellExtent($0) }
-            }
-            guard let found else { return tag.unchanged(state) }
-            guard let next = found ?? former else { break }
+            if former == nil { (state, change) = (found.state ?? "", found.change) }
+            guard found.clusters != nil else { return tag.unchanged(state) }
+            guard let next = CellExtent(found) ?? former else { break }
             extent = next
         }
         var params = JSONWriter()
@@ -101,46 +93,43 @@ public struct TileSite: Sendable {
         params.key("atLeast")
         params.integer(change)
         params.byte(UInt8(ascii: "}"))
-        let fields = try await call(.fields, params.bytes, from: request) { $0 }
         let description = TileDescription(collection, question, extent: extent, base: request.base)
-        let bytes = try Self.reading(fields) { description.json(fields: $0["fields"]) }
+        let caller = try operations.caller(of: request)
+        let fields: [UInt8]
+        do throws(RPCFailure) {
+            fields = try await operations.call(.fields, params.bytes, from: caller)
+        } catch {
+            throw WebFailure(error)
+        }
+        let bytes = JSONParser.readingOwn(fields) { description.json(fields: $0["fields"]) }
         return tag.marking(WebAnswer("application/json", bytes), state, for: request)
     }
 
     // MARK: Calls
 
+    /// Asks for clusters with further params.
     private func ask(
         _ question: ClusterQuestion, from request: WebRequest,
         _ more: (inout JSONWriter) -> Void
-    ) async throws(WebFailure) -> [UInt8] {
-        try await call(.clusters, question.params(more), from: request, question.path)
-    }
-
-    /// - Parameter path: the parameter of the address that a path of the method's params stands for.
-    private func call(
-        _ method: MethodName, _ params: [UInt8], from request: WebRequest,
-        _ path: (String) -> String
-    ) async throws(WebFailure) -> [UInt8] {
+    ) async throws(WebFailure) -> ClusterAnswer {
         let caller = try operations.caller(of: request)
-        do {
-            return try await operations.call(method, params, from: caller)
+        do throws(RPCFailure) {
+            return try await operations.clusters(question.params(more), from: caller)
         } catch {
             var failure = WebFailure(error)
-            failure.path = failure.path.map(path)
+            failure.path = failure.path.map(question.path)
             throw failure
         }
     }
+}
 
-    private static func reading<Result>(
-        _ result: [UInt8], _ body: (JSONView) throws(WebFailure) -> Result
-    ) throws(WebFailure) -> Result {
-        let parser = JSONParser()
-        let view: JSONView
-        do throws(JSONSyntaxError) {
-            view = try parser.parse(result)
+extension JSONParser {
+    /// Reads what the service itself has written.
+    static func readingOwn<Result>(_ text: [UInt8], _ body: (JSONView) -> Result) -> Result {
+        do {
+            return try reading(text, body)
         } catch {
-            preconditionFailure("the service's own answer is not JSON: \(error)")
+            preconditionFailure("the service's own text is not JSON: \(error)")
         }
-        return try withExtendedLifetime(parser) { () throws(WebFailure) in try body(view) }
     }
 }

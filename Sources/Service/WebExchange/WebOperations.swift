@@ -1,5 +1,7 @@
+import JSONText
 import Objects
 import Operations
+import QueryLanguage
 import Wire
 
 /// The service as the paths of the web port use it: the methods of the protocol, and logins.
@@ -17,9 +19,29 @@ public protocol WebOperations: Sendable {
         _ method: MethodName, _ params: [UInt8], from caller: Caller
     ) async throws(RPCFailure) -> [UInt8]
 
+    /// Calls `bucket.clusters` in the same way.
+    ///
+    /// - Parameter params: a JSON object.
+    func clusters(
+        _ params: [UInt8], from caller: Caller
+    ) async throws(RPCFailure) -> ClusterAnswer
+
     /// The caller of a request by its token (`Authorization: Bearer`, or the password of `Basic`)
     /// or its session; one without a login if it has neither.
     ///
     /// - Throws: 401 for a token or a session that is not valid, 429 after too many failed logins.
     func caller(of request: WebRequest) throws(WebFailure) -> Caller
+}
+
+extension WebOperations {
+    /// Calls `bucket.clusters` and reads the JSON of the result.
+    public func clusters(
+        _ params: [UInt8], from caller: Caller
+    ) async throws(RPCFailure) -> ClusterAnswer {
+        let result = try await call(.clusters, params, from: caller)
+        guard let answer = try? JSONParser.reading(result, { ClusterAnswer($0) }) else {
+            throw .invalidRequest("the answer cannot be read")
+        }
+        return answer
+    }
 }

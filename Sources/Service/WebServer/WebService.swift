@@ -1,5 +1,6 @@
 import Objects
 import Operations
+import QueryLanguage
 import QueryServer
 import WebExchange
 import WireProtocol
@@ -20,6 +21,13 @@ struct WebService: WebOperations {
         _ method: MethodName, _ params: [UInt8], from caller: Caller
     ) async throws(RPCFailure) -> [UInt8] {
         try await runner.call(method, params, from: caller)
+    }
+
+    /// Calls `bucket.clusters`, without JSON if this node answers.
+    func clusters(
+        _ params: [UInt8], from caller: Caller
+    ) async throws(RPCFailure) -> ClusterAnswer {
+        try await runner.clusters(params, from: caller)
     }
 
     /// The caller of a request by its token or its session.

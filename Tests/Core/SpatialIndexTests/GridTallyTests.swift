@@ -71,7 +71,14 @@ import Testing
             }
         }
         var tally = GridTally(window, atMost: 4_096)
-        #expect(index.count(into: &tally, where: isCounted))
+        var isWhole = true
+        if let isCounted {
+            let slots = (0..<Slot(size + 4)).filter(isCounted)
+            isWhole = index.count(SlotSet(slots, below: size + 4), into: &tally)
+        } else {
+            isWhole = index.count(into: &tally)
+        }
+        #expect(isWhole)
         let found = tally.sorted()
         #expect(found.map(\.cell) == expected.keys.sorted(), "\(context)")
         for (cell, sum) in found {
@@ -97,13 +104,26 @@ import Testing
 
     @Test func `A tally takes as many cells as it may have, and says so with one more`() {
         let points = (0..<10).map {
-            (slot: Slot($0), coordinate: Coordinate(latitude: 0, longitude: Double($0) * 30 - 150))
+            (
+                slot: Slot($0),
+                coordinate: Coordinate(latitude: -0.1, longitude: Double($0) * 30 - 150)
+            )
         }
         let index = PointIndex(bulk: points)
-        for (limit, isOverfull) in [(9, true), (10, false), (11, false)] {
-            var tally = GridTally(GridWindow(level: 8), atMost: limit)
-            _ = index.count(into: &tally)
-            #expect(tally.isOverfull == isOverfull, "\(limit)")
+        let all = SlotSet(points.map(\.slot), below: points.count)
+        // Of one row there are so few cells that each has its place.
+        let row = GeoBox(south: -0.1, west: -180, north: -0.1, east: 180)
+        for window in [GridWindow(level: 8), GridWindow(level: 4, meeting: row)] {
+            for (limit, isOverfull) in [(9, true), (10, false), (11, false)] {
+                var tally = GridTally(window, atMost: limit)
+                _ = index.count(into: &tally)
+                var (found, isFull) = (tally.cellCount, tally.isOverfull)
+                #expect(isFull == isOverfull && found == 10, "\(limit)")
+                tally = GridTally(window, atMost: limit)
+                _ = index.count(all, into: &tally)
+                (found, isFull) = (tally.cellCount, tally.isOverfull)
+                #expect(isFull == isOverfull && found == 10, "\(limit)")
+            }
         }
     }
 
@@ -111,7 +131,20 @@ import Testing
         let points = (0..<100_000).map {
             (slot: Slot($0), coordinate: Coordinate(latitude: 1, longitude: Double($0) / 1_000))
         }
-        var tally = GridTally(GridWindow(level: 20), atMost: 4_096)
-        #expect(!PointIndex(bulk: points).count(into: &tally, until: { true }))
+        let index = PointIndex(bulk: points)
+        var tally = GridTally(GridWindow(level: 20), atMost: points.count)
+        var isWhole = index.count(into: &tally, until: { true })
+        #expect(!isWhole)
+        tally = GridTally(GridWindow(level: 20), atMost: points.count)
+        let slots = SlotSet(points.map(\.slot), below: points.count)
+        isWhole = index.count(slots, into: &tally, until: { true })
+        #expect(!isWhole)
+    }
+
+    @Test func `A set has the slots that it was made of, and no others`() {
+        let slots: [Slot] = [0, 63, 64, 130, 199]
+        let set = SlotSet(slots, below: 200)
+        #expect((0..<1_000).filter(set.contains) == slots)
+        #expect((0..<1_000).allSatisfy { !SlotSet([], below: 0).contains($0) })
     }
 }

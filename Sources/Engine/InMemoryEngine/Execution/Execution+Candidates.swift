@@ -141,16 +141,37 @@ extension Execution {
         var batch = [Slot](repeating: 0, count: plan.batch)
         var next = first
         while next < end {
-            var count = 0
-            while next < end, count < batch.count {
-                batch[count] = Slot(next)
-                count += !hasHoles || bucketView.state.records[next].isAlive ? 1 : 0
-                next += 1
+            let count = batch.withUnsafeMutableBufferPointer {
+                hasHoles ? fillAlive($0, from: &next, to: end) : Self.fill($0, from: &next, to: end)
             }
             guard count > 0 else { continue }
             try self.count(count)
             guard try withSlots(&batch, 0..<count, body) else { return }
         }
+    }
+
+    /// Writes the next slots to a buffer.
+    ///
+    /// - Returns: their number.
+    private static func fill(_ slots: Slots, from next: inout Int, to end: Int) -> Int {
+        let count = min(slots.count, end - next)
+        for position in 0..<count { slots[position] = Slot(truncatingIfNeeded: next + position) }
+        next += count
+        return count
+    }
+
+    /// Writes the next slots that have an object to a buffer.
+    ///
+    /// - Returns: their number.
+    private func fillAlive(_ slots: Slots, from next: inout Int, to end: Int) -> Int {
+        let records = bucketView.state.records
+        var count = 0
+        while next < end, count < slots.count {
+            slots[count] = Slot(next)
+            count += records[next].isAlive ? 1 : 0
+            next += 1
+        }
+        return count
     }
 
     private func forEachOrdered(

@@ -80,6 +80,22 @@ final class Execution {
         }
     }
 
+    /// Every match, in no particular order.
+    func allMatches() throws(ServiceFailure) -> [Slot] {
+        var found: [Slot] = []
+        guard case .all = plan.documentFilter else {
+            try forEachMatch { found.append($0) }
+            return found
+        }
+        try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
+            let count = plan.filter.select(slots)
+            noteMatches(count)
+            found.append(contentsOf: slots[..<count])
+            return true
+        }
+        return found
+    }
+
     /// The sort key of a match, which a page key stores.
     func sortKey(of match: Match) throws(ServiceFailure) -> SortKey {
         guard let ranking = plan.ranking else {

@@ -6,8 +6,7 @@ import PersistentStructures
 import QueryLanguage
 import SpatialIndex
 
-/// The answer of `bucket.clusters`: cells by row and column, each with its number of objects and
-/// their mean, or with an object.
+/// The cells of a tally by row and column, or the objects one by one, as they become an answer.
 struct Clusters {
     private struct Entry {
         let cell: GridCell
@@ -23,10 +22,8 @@ struct Clusters {
     private var entries: [Entry]
     private let level: Int
     let total: Int
-    /// What the bucket's objects are called; nil if nobody wants to know it.
-    var state: String?
 
-    init(_ tally: GridTally) {
+    init(_ tally: borrowing GridTally) {
         entries = tally.sorted().map { cell, sum in
             Entry(cell: cell, count: sum.count, center: sum.center, slot: sum.slot)
         }
@@ -61,72 +58,54 @@ struct Clusters {
         }
     }
 
-    func write(
-        _ execution: Execution, _ query: Query, maximumBytes: Int, to writer: inout JSONWriter
-    ) throws(ServiceFailure) {
-        let start = writer.count
+    /// The answer.
+    ///
+    /// - Parameters:
+    ///   - state: what the bucket's objects are called; nil if nobody wants to know it.
+    ///   - maximumBytes: of the objects in it.
+    func answer(
+        _ execution: Execution, _ query: Query, state: String?, maximumBytes: Int
+    ) throws(ServiceFailure) -> ClusterAnswer {
         let alone = entries.filter { $0.count == 1 }.map { Execution.Match(slot: $0.slot) }
         var objects = JSONWriter()
         let ends = try PageWriter(execution, query, alone).write(
             to: &objects, limit: maximumBytes)
-        guard ends.count == alone.count else { throw tooLong(execution) }
-        writer.raw("{\"change\":")
-        writer.integer(execution.snapshot.change)
-        if let state {
-            writer.key("state")
-            writer.string(state)
+        guard ends.count == alone.count else {
+            throw .tooManyAlone(maximumBytes: execution.engine.limits.replyBytes)
         }
-        writer.key("total")
-        writer.integer(total)
-        writer.raw(",\"clusters\":[")
-        objects.withBytes { texts in
-            var next = 0
-            writer.list(entries) { entry, writer in
-                writer.raw("{\"cell\":\"")
-                writeName(of: entry.cell, to: &writer)
-                writer.raw("\",\"count\":")
-                writer.integer(entry.count)
-                if entry.count == 1 {
-                    if let places = entry.places { Self.write(places, to: &writer) }
-                    writer.key("object")
-                    // A comma stands between two objects.
-                    let begin = next == 0 ? 0 : ends[next - 1] + 1
-                    writer.raw(UnsafeBufferPointer(rebasing: texts[begin..<ends[next]]))
-                    next += 1
-                } else {
-                    writer.key("center")
-                    writer.point(
-                        latitude: (entry.center.latitude * 1e7).rounded() / 1e7,
-                        longitude: (entry.center.longitude * 1e7).rounded() / 1e7)
-                }
-                writer.byte(UInt8(ascii: "}"))
+        var (next, begin) = (0, 0)
+        let clusters = entries.map { entry in
+            guard entry.count == 1 else {
+                return ClusterAnswer.Cluster(
+                    entry.cell, count: entry.count, .center(entry.center.roundedToAnswer))
             }
+            let range = begin..<ends[next]
+            // A comma stands between two objects.
+            (next, begin) = (next + 1, ends[next] + 1)
+            return ClusterAnswer.Cluster(
+                entry.cell, count: 1, .object(range, places: entry.places))
         }
-        writer.raw("]}")
-        guard writer.count - start <= maximumBytes else { throw tooLong(execution) }
+        return ClusterAnswer(
+            change: execution.snapshot.change, state: state, level: level, clusters: clusters,
+            objects: objects.bytes)
     }
+}
 
-    private func writeName(of cell: GridCell, to writer: inout JSONWriter) {
-        writer.integer(level)
-        writer.byte(UInt8(ascii: "/"))
-        writer.integer(cell.column)
-        writer.byte(UInt8(ascii: "/"))
-        writer.integer(cell.row)
+extension Coordinate {
+    /// The same to seven decimals.
+    fileprivate var roundedToAnswer: Coordinate {
+        Coordinate(
+            latitude: (latitude * 1e7).rounded() / 1e7,
+            longitude: (longitude * 1e7).rounded() / 1e7)
     }
+}
 
-    private static func write(_ places: [Coordinate], to writer: inout JSONWriter) {
-        writer.raw(",\"places\":[")
-        writer.list(places) { place, writer in
-            writer.point(latitude: place.latitude, longitude: place.longitude)
-        }
-        writer.byte(UInt8(ascii: "]"))
-    }
-
-    private func tooLong(_ execution: Execution) -> ServiceFailure {
+extension ServiceFailure {
+    /// An answer that would be longer than a reply may be.
+    static func tooManyAlone(maximumBytes: Int) -> ServiceFailure {
         ServiceFailure(
             .queryNotSupported,
             "the objects that are alone in their cells make the answer longer than "
-                + "\(execution.engine.limits.replyBytes) bytes; name fewer \"fields\"", at: "fields"
-        )
+                + "\(maximumBytes) bytes; name fewer \"fields\"", at: "fields")
     }
 }

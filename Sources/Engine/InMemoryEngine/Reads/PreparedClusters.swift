@@ -9,9 +9,8 @@ import SpatialIndex
 /// Counts matches by the cells of the world's grid.
 ///
 /// If every object matches, whole nodes of the index are counted unvisited. Otherwise the matches are
-/// found first: many are marked in a set that a walk over the index asks, of few each is placed by
-/// itself.
-final class PreparedClusters: PreparedRead {
+/// found first: the index counts a set of many, of few each is placed by itself.
+final class PreparedClusters: PreparedClusterRead {
     private let planned: PlannedQuery
     private let query: ClusterQuery
     private let field: FieldPath?
@@ -28,7 +27,10 @@ final class PreparedClusters: PreparedRead {
         let snapshot = engine.snapshot
         let bucketView = engine.bucketView(of: bucket, in: snapshot) ?? .empty
         if let state = query.knownState, state == engine.name(of: bucketView) {
-            return PreparedSameState(change: snapshot.change, state: state)
+            return PreparedSameState(
+                answer: ClusterAnswer(
+                    change: snapshot.change, state: state, level: query.window.level,
+                    clusters: nil))
         }
         return PreparedClusters(query, in: bucket, bucketView, of: snapshot, by: principal, engine)
     }
@@ -54,9 +56,9 @@ final class PreparedClusters: PreparedRead {
 
     var outline: (bucket: BucketName, plan: String)? { planned.outline }
 
-    func run(
-        maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
-    ) throws(ServiceFailure) -> ReadEnd {
+    func clusters(
+        maximumBytes: Int, until stop: StopSignal?
+    ) throws(ServiceFailure) -> ClusterAnswer {
         let bounds = planned.engine.bounds(until: stop)
         planned.requestColumns()
         let planned = withColumns(bounds)
@@ -82,11 +84,22 @@ final class PreparedClusters: PreparedRead {
                 clusters.locate(index)
             }
         }
-        clusters.state =
+        let state =
             query.knownState.map { _ in planned.engine.name(of: planned.planner.bucketView) }
-        try clusters.write(
-            execution, planned.query, maximumBytes: maximumBytes, to: &writer)
-        return ReadEnd(count: clusters.total)
+        return try clusters.answer(
+            execution, planned.query, state: state, maximumBytes: maximumBytes)
+    }
+
+    func run(
+        maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+    ) throws(ServiceFailure) -> ReadEnd {
+        let answer = try clusters(maximumBytes: maximumBytes, until: stop)
+        let start = writer.count
+        answer.write(to: &writer)
+        guard writer.count - start <= maximumBytes else {
+            throw .tooManyAlone(maximumBytes: planned.engine.limits.replyBytes)
+        }
+        return ReadEnd(count: answer.total)
     }
 
     /// The query on the state that has the columns it waits for, unless that state has another first
@@ -105,28 +118,23 @@ final class PreparedClusters: PreparedRead {
         let inside = PlannedQuery(
             Query(clause: query.clause(of: field)), in: planned.bucket, planned.planner.bucketView,
             of: planned.snapshot, pageObjects: nil, on: planned.engine)
-        var found: [Slot] = []
-        try inside.execution(within: bounds).forEachMatch { found.append($0) }
-        return found
+        return try inside.execution(within: bounds).allMatches()
     }
 }
 
 /// Says that the client has the answer of the present state.
-private final class PreparedSameState: PreparedRead {
-    private let change: ChangeNumber
-    private let state: String
+private final class PreparedSameState: PreparedClusterRead {
+    private let answer: ClusterAnswer
     let isCostly = false
 
-    init(change: ChangeNumber, state: String) { (self.change, self.state) = (change, state) }
+    init(answer: ClusterAnswer) { self.answer = answer }
+
+    func clusters(maximumBytes: Int, until stop: StopSignal?) -> ClusterAnswer { answer }
 
     func run(
         maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> ReadEnd {
-        writer.raw("{\"change\":")
-        writer.integer(change)
-        writer.key("state")
-        writer.string(state)
-        writer.byte(UInt8(ascii: "}"))
+        answer.write(to: &writer)
         return ReadEnd(count: 0)
     }
 }
@@ -146,8 +154,9 @@ extension BucketView {
 }
 
 extension Execution {
-    /// The time to place a point on the grid, as a multiple of that to ask whether a slot is marked.
-    private static let placingCost = 16
+    /// A larger share of the slots is counted as a set. The index then has the places of all on the
+    /// grid, which cost as much to make as some 20 microseconds for each match of this share.
+    private static let countedShare = 1.0 / 256
 
     /// - Returns: the matches; nil if that is every object.
     fileprivate func count(
@@ -158,12 +167,10 @@ extension Execution {
             try checkTime()
             return nil
         }
-        var matches: [Slot] = []
-        try forEachMatch { matches.append($0) }
-        if matches.count > index.count / Self.placingCost {
-            let marks = SlotMarks(matches, of: bucketView.state.slotCount)
-            _ = index.count(
-                into: &tally, where: { marks.contains($0) }, until: { bounds.areOver })
+        let matches = try allMatches()
+        if Double(matches.count) > Double(index.count) * Self.countedShare {
+            let slots = SlotSet(matches, below: bucketView.state.slotCount)
+            _ = index.count(slots, into: &tally, until: { bounds.areOver })
             try checkTime()
             return matches
         }
@@ -176,17 +183,4 @@ extension Execution {
         try checkTime()
         return matches
     }
-}
-
-/// A set of slots.
-private struct SlotMarks {
-    private var words: [UInt64]
-
-    init(_ slots: [Slot], of slotCount: Int) {
-        words = Array(repeating: 0, count: (slotCount + 63) / 64)
-        for slot in slots { words[Int(slot / 64)] |= 1 << UInt64(slot % 64) }
-    }
-
-    @inline(__always)
-    func contains(_ slot: Slot) -> Bool { words[Int(slot / 64)] >> UInt64(slot % 64) & 1 == 1 }
 }

@@ -1,6 +1,7 @@
 import Backend
 import JSONText
 import Objects
+import QueryLanguage
 
 /// The caller, the service and the limits of a read.
 public struct ReadContext {
@@ -45,6 +46,15 @@ public struct ReadContext {
     /// Runs the plan and appends its result, which is at most as long as a reply may be.
     func findWithinReply(into writer: inout JSONWriter) throws(ServiceFailure) {
         try find(maximumBytes: service.limits.replyBytes - envelopeBytes, into: &writer)
+    }
+
+    /// Runs the plan of a read of clusters.
+    package func clusters() throws(ServiceFailure) -> ClusterAnswer {
+        guard case .planned(let read as any PreparedClusterRead) = preparation else {
+            preconditionFailure("no clusters have been planned")
+        }
+        return try read.clusters(
+            maximumBytes: service.limits.replyBytes - envelopeBytes, until: stop)
     }
 
     /// Appends a page, as many objects as a reply can contain, and the key of the next page.

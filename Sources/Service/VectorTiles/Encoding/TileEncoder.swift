@@ -1,6 +1,7 @@
 import Geodesy
 import JSONText
 import Objects
+import QueryLanguage
 import SwiftProtobuf
 import WebExchange
 
@@ -14,26 +15,23 @@ enum TileEncoder {
     /// The tile; empty if it has nothing.
     ///
     /// - Parameters:
-    ///   - clusters: cells and objects with their places.
+    ///   - answer: cells, and objects with their places.
     ///   - withPoints: whether GeoPoints are attributes too.
     static func encode(
-        _ clusters: JSONView, of tile: TileAddress, withPoints: Bool
+        _ answer: ClusterAnswer, of tile: TileAddress, withPoints: Bool
     ) throws(WebFailure) -> [UInt8] {
-        var (cells, objects) = (TileLayer("clusters"), TileLayer("objects"))
-        for cluster in clusters.elements {
-            guard let name = cluster["cell"]?.string, let cell = NamedCell(name)?.cell else {
-                continue
-            }
-            if let object = cluster["object"] {
-                let places = cluster["places"].map { GeoPoint.coordinates(of: $0) } ?? []
-                objects.begin(at: places.map { tile.position(of: $0, in: cell) })
-                add(object, withPoints: withPoints, to: &objects)
-            } else if let center = cluster["center"].flatMap(GeoPoint.coordinate) {
-                cells.begin(at: [tile.position(of: center, in: cell)])
-                cells.add("count", .number(cluster["count"]!.number!))
-                cells.add("cell", .string(name))
-            }
+        var cells = TileLayer("clusters")
+        let (count, name) = (cells.key("count"), cells.key("cell"))
+        for cluster in answer.clusters ?? [] {
+            guard case .center(let center) = cluster.content else { continue }
+            // Each cell has a name of its own.
+            let number = cells.value(.number(.integer(Int64(cluster.count))))
+            let text = cells.newValue(.string(answer.name(of: cluster.cell)))
+            cells.add(
+                at: [tile.position(of: center, in: cluster.cell)],
+                tags: [count, number, name, text])
         }
+        let objects = objects(of: answer, tile, withPoints: withPoints)
         var message = MVTTile()
         message.layers = [cells, objects].filter { !$0.isEmpty }.map { $0.message }
         do {
@@ -44,16 +42,40 @@ enum TileEncoder {
         }
     }
 
-    /// Adds the members of an object: texts, numbers and booleans as they are, objects and arrays as
-    /// JSON text.
-    private static func add(_ object: JSONView, withPoints: Bool, to layer: inout TileLayer) {
+    private static func objects(
+        of answer: ClusterAnswer, _ tile: TileAddress, withPoints: Bool
+    ) -> TileLayer {
+        var layer = TileLayer("objects")
+        guard !answer.objects.isEmpty else { return layer }
+        let list = [UInt8(ascii: "[")] + answer.objects + [UInt8(ascii: "]")]
+        JSONParser.readingOwn(list) { list in
+            var objects = list.elements.makeIterator()
+            for cluster in answer.clusters ?? [] {
+                guard case .object(_, let places) = cluster.content, let object = objects.next()
+                else { continue }
+                let points = (places ?? []).map { tile.position(of: $0, in: cluster.cell) }
+                let tags = tags(of: object, withPoints: withPoints, in: &layer)
+                layer.add(at: points, tags: tags)
+            }
+        }
+        return layer
+    }
+
+    /// The members of an object: texts, numbers and booleans as they are, objects and arrays as JSON
+    /// text.
+    private static func tags(
+        of object: JSONView, withPoints: Bool, in layer: inout TileLayer
+    ) -> [UInt32] {
+        var tags: [UInt32] = []
         let hidden = object.hiddenMembers()
         for (position, member) in zip(0..., object.members) where !hidden.contains(position) {
             guard withPoints || !GeoPoint.isClaimed(by: member.value),
                 let value = AttributeValue(member.value)
             else { continue }
-            layer.add(String(decoding: member.name, as: UTF8.self), value)
+            tags.append(layer.key(String(decoding: member.name, as: UTF8.self)))
+            tags.append(layer.value(value))
         }
+        return tags
     }
 }
 
@@ -108,37 +130,46 @@ struct TileLayer {
     /// Whether it has no features.
     var isEmpty: Bool { message.features.isEmpty }
 
-    /// Begins a feature at one point or several; equal ones count once.
-    mutating func begin(at points: [TilePoint]) {
+    /// Adds a feature at one point or several; equal ones count once.
+    ///
+    /// - Parameter tags: its attributes, the numbers of key and value by turns.
+    mutating func add(at points: [TilePoint], tags: [UInt32]) {
         var feature = MVTFeature()
         feature.type = .point
         var (cursor, seen) = (TilePoint(x: 0, y: 0), Set<TilePoint>())
         var geometry: [UInt32] = [0]
+        geometry.reserveCapacity(1 + 2 * points.count)
         for point in points where points.count == 1 || seen.insert(point).inserted {
             geometry.append(Self.zigzag(point.x - cursor.x))
             geometry.append(Self.zigzag(point.y - cursor.y))
             cursor = point
         }
         geometry[0] = UInt32(geometry.count / 2) << 3 | Self.moveTo
-        feature.geometry = geometry
+        (feature.geometry, feature.tags) = (geometry, tags)
         message.features.append(feature)
     }
 
-    /// Adds an attribute to the feature that was begun last.
-    mutating func add(_ key: String, _ value: AttributeValue) {
-        let keyNumber = keys[key] ?? UInt32(keys.count)
-        if Int(keyNumber) == keys.count {
-            keys[key] = keyNumber
-            message.keys.append(key)
-        }
-        let valueNumber = values[value] ?? UInt32(values.count)
-        if Int(valueNumber) == values.count {
-            values[value] = valueNumber
-            message.values.append(value.message)
-        }
-        let feature = message.features.count - 1
-        message.features[feature].tags.append(keyNumber)
-        message.features[feature].tags.append(valueNumber)
+    /// The number of a key, which is added if need be.
+    mutating func key(_ name: String) -> UInt32 {
+        if let known = keys[name] { return known }
+        let number = UInt32(keys.count)
+        keys[name] = number
+        message.keys.append(name)
+        return number
+    }
+
+    /// The number of a value, which is added if need be.
+    mutating func value(_ value: AttributeValue) -> UInt32 {
+        if let known = values[value] { return known }
+        let number = newValue(value)
+        values[value] = number
+        return number
+    }
+
+    /// Adds a value that no other feature has.
+    mutating func newValue(_ value: AttributeValue) -> UInt32 {
+        message.values.append(value.message)
+        return UInt32(message.values.count - 1)
     }
 
     private static func zigzag(_ number: Int) -> UInt32 {
