@@ -63,15 +63,13 @@ final class Matcher: @unchecked Sendable {
         var isEmpty: Bool { index.count == 0 && pairs.isEmpty && followers.isEmpty }
     }
 
-    init(
-        backend: any Backend, limits: Limits, logger: Logger, lists: WorkThread, mostTouched: Int
-    ) {
+    init(backend: any Backend, limits: Limits, logger: Logger, lists: WorkThread) {
         self.backend = backend
         self.limits = limits
         self.logger = logger
         self.lists = lists
         let wakeup = Wakeup()
-        queue = StateQueue(mostTouched: mostTouched) { wakeup.fire() }
+        queue = StateQueue(mostTouched: limits.watchBacklog) { wakeup.fire() }
         wakeup.connect { [weak self] in
             guard let self else { return }
             thread.async { [weak self] in self?.advanceInPace() }

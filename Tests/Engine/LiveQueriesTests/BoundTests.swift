@@ -193,9 +193,10 @@ import Testing
         async throws
     {
         try await Self.withWorld { world in
+            var limits = world.opening.limits
+            limits.watchBacklog = 5
             let hub = WatchHub(
-                backend: world.backend, limits: world.opening.limits, logger: world.opening.logger,
-                mostTouched: 5)
+                backend: world.backend, limits: limits, logger: world.opening.logger)
             defer { hub.stop() }
             let client = WatchClient(hub)
             try world.put("a0", Self.text(0))
