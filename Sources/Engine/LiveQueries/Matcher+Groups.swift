@@ -145,7 +145,7 @@ extension Matcher {
             session, watch, to: topic, search, continuing: old.members)
         unsubscribe(watch, from: former)
         let isThere: Void? = session.change(watch) { client in
-            client.group = new.group
+            client.join(new.group)
             body(client)
         }
         guard isThere != nil else {

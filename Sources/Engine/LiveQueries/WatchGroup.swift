@@ -91,7 +91,9 @@ final class WatchGroup: @unchecked Sendable {
     }
 
     private func prepare() {
-        query.clause = topic.query.query.clause.movingCenters(to: positions)
+        if !positions.isEmpty {
+            query.clause = topic.query.query.clause.movingCenters(to: positions)
+        }
         query.fields = topic.fields
         clause = query.clause.cheapestFirst
         stayClause = topic.leaveRadius.map { query.clause.withRadius($0).cheapestFirst }

@@ -251,7 +251,8 @@ public final class WatchSession: Sendable {
     /// Ends the watches that read a bucket which `mayRead` denies.
     public func end(_ failure: ServiceFailure, unless mayRead: (BucketName) -> Bool) {
         let numbers = state.withLock { state in
-            state.watches.values.filter { !$0.request.buckets.allSatisfy(mayRead) }.map(\.number)
+            state.watches.values.filter { !$0.topic.request.buckets.allSatisfy(mayRead) }.map(
+                \.number)
         }
         for number in numbers { fail(number, failure) }
     }
@@ -294,7 +295,8 @@ public final class WatchSession: Sendable {
             guard !state.isClosed else { return nil }
             state.lastName += 1
             let watch = ClientWatch(
-                number: number, name: "w\(state.lastName)", request: request)
+                number: number, name: "w\(state.lastName)",
+                topic: WatchTopic(request, of: number))
             state.watches[number] = watch
             state.names[watch.name] = number
             return watch
