@@ -31,6 +31,7 @@ final class WatchTopic: Sendable {
     var fields: [[UInt8]]? { request.fields }
     var leaveRadius: Double? { request.leaveRadius }
     var pairs: WatchPairs? { request.pairs }
+    var buckets: [BucketName] { request.buckets }
 
     /// Whether what belongs to the watch depends on what belonged to it before.
     var remembersObjects: Bool { request.remembersObjects }
