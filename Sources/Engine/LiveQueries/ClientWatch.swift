@@ -17,7 +17,7 @@ final class ClientWatch {
         /// It has been told that a snapshot follows, and nothing has been found yet.
         case awaiting
         /// It has to be told that the watch has ended.
-        case ended(ServiceFailure)
+        indirect case ended(ServiceFailure)
     }
 
     let number: Int
