@@ -119,8 +119,8 @@ let package = Package(
         .target(
             name: "LiveQueries",
             dependencies: [
-                "Digests", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Runtime", "Wire",
-                "Backend",
+                "Digests", "Geodesy", "JSONText", "PersistentStructures", "Objects",
+                "QueryLanguage", "Runtime", "Wire", "Backend",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -23,7 +23,8 @@ import Testing
                     "outputBytes",
                     "bufferedBytes", "watches", "watchesPerConnection", "watchObjects",
                     "watchBytes",
-                    "watchPairs", "unindexedWatches", "watchHeartbeatMilliseconds",
+                    "watchPairs", "unindexedWatches", "watchBacklog",
+                    "watchHeartbeatMilliseconds",
                 ]))
         }
     }

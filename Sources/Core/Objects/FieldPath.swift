@@ -16,6 +16,11 @@ public struct FieldPath: Sendable, Hashable {
     /// The path as a string; bytes that are not UTF-8 are replaced. O(length).
     public var text: String { String(decoding: utf8, as: UTF8.self) }
 
+    /// Takes in all bytes at once, which is several times as fast as one by one.
+    public func hash(into hasher: inout Hasher) {
+        utf8.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+
     /// The field's value in an object, or nil if the object lacks it.
     public func value(in object: JSONView) -> JSONView? {
         utf8.withUnsafeBufferPointer { path in

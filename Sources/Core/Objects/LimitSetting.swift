@@ -200,6 +200,10 @@ public struct LimitSetting: Sendable {
             "watches of one bucket that have neither an area nor a value to find them by, so that every write is tried on them"
         ),
         LimitSetting(
+            "watchBacklog", \.watchBacklog, 1...1 << 30,
+            "objects that have changed and not been compared with watches yet; over it all watches begin anew, with snapshots"
+        ),
+        LimitSetting(
             "watchHeartbeatMilliseconds", \.watchHeartbeatMilliseconds, 10...86_400_000,
             "milliseconds without an event after which a watch is sent an empty one"),
         LimitSetting(

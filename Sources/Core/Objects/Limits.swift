@@ -147,6 +147,9 @@ public struct Limits: Sendable, Equatable {
     public var watchPairs = 100_000
     /// Queries of one bucket that are watched and that have to be tried for each of its writes.
     public var unindexedWatches = 200
+    /// Objects that have changed and have not been matched with watches yet; above it all watches
+    /// begin again with snapshots. Each takes some 50 bytes.
+    public var watchBacklog = 262_144
     /// Milliseconds after which a watch that had nothing to tell says so.
     public var watchHeartbeatMilliseconds = 30_000
 

@@ -8,15 +8,12 @@ public protocol StateObserver: AnyObject, Sendable {
     /// after a rebuild.
     func begins(with state: any HeldState, of history: any StoreHistory)
 
-    /// A state follows the one before.
-    func follows(_ step: any StateStep)
+    /// A state follows the one before, after a step.
+    func follows(_ state: any HeldState, after step: any StateStep)
 }
 
-/// A state, and what was touched since the state before it.
+/// What was touched between two neighbouring states.
 public protocol StateStep: Sendable {
-    /// The state after the step.
-    var state: any HeldState { get }
-
     /// Calls `body` for every object that was created, changed or deleted, perhaps several times.
     ///
     /// - Parameter body: gets the change that created the object and, if the object was deleted,

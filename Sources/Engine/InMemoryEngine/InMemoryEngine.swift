@@ -283,7 +283,7 @@ public final class InMemoryEngine: Sendable {
             return current.observer
         }
         observer?.follows(
-            PublishedStep(state: HeldSnapshot(next, engine: self), changes: changes))
+            HeldSnapshot(next, engine: self), after: PublishedStep(changes: changes))
     }
 
     /// Begins to tell an observer of every state, beginning with the present one.

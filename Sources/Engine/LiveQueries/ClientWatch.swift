@@ -17,15 +17,15 @@ final class ClientWatch {
         /// It has been told that a snapshot follows, and nothing has been found yet.
         case awaiting
         /// It has to be told that the watch has ended.
-        case ended(ServiceFailure)
+        indirect case ended(ServiceFailure)
     }
 
     let number: Int
     let name: String
     /// What it watches.
-    var request: WatchRequest
+    private(set) var topic: WatchTopic
     /// The group that tells it; nil until it has one.
-    var group: WatchGroup?
+    private(set) var group: WatchGroup?
     var stage = Stage.preparing
     /// Whether the answer that names the watch has been written.
     var isOpen = false
@@ -73,10 +73,16 @@ final class ClientWatch {
     /// Called when the snapshot that is being told is complete.
     var waiting: [@Sendable () -> Void] = []
 
-    init(number: Int, name: String, request: WatchRequest) {
+    init(number: Int, name: String, topic: WatchTopic) {
         self.number = number
         self.name = name
-        self.request = request
+        self.topic = topic
+    }
+
+    /// Lets a group tell it.
+    func join(_ group: WatchGroup) {
+        self.group = group
+        topic = group.topic
     }
 
     /// The memory of the events that wait. A snapshot in their place would free it.

@@ -80,14 +80,8 @@ extension Matcher {
             buckets[center.bucket, default: WatchedBucket()]
                 .followers[center.id, default: []].append(group.number)
         }
-        for bucket in bucketsOf(topic) { noteExpiry(in: bucket) }
+        for bucket in topic.buckets { noteExpiry(in: bucket) }
         arm()
-    }
-
-    func bucketsOf(_ topic: WatchTopic) -> Set<BucketName> {
-        Set(
-            [topic.bucket] + topic.query.centers.map(\.bucket)
-                + [topic.pairs?.bucket].compactMap(\.self))
     }
 
     /// Removes a watch, and its group if no other watch is left.
@@ -108,7 +102,7 @@ extension Matcher {
                 buckets[center.bucket]?.followers[center.id] = nil
             }
         }
-        for bucket in bucketsOf(topic) {
+        for bucket in topic.buckets {
             buckets[bucket]?.pairs.removeAll { $0 == group.number }
             if buckets[bucket]?.isEmpty == true { buckets[bucket] = nil }
         }
@@ -145,7 +139,7 @@ extension Matcher {
             session, watch, to: topic, search, continuing: old.members)
         unsubscribe(watch, from: former)
         let isThere: Void? = session.change(watch) { client in
-            client.group = new.group
+            client.join(new.group)
             body(client)
         }
         guard isThere != nil else {

@@ -63,15 +63,13 @@ final class Matcher: @unchecked Sendable {
         var isEmpty: Bool { index.count == 0 && pairs.isEmpty && followers.isEmpty }
     }
 
-    init(
-        backend: any Backend, limits: Limits, logger: Logger, lists: WorkThread, mostTouched: Int
-    ) {
+    init(backend: any Backend, limits: Limits, logger: Logger, lists: WorkThread) {
         self.backend = backend
         self.limits = limits
         self.logger = logger
         self.lists = lists
         let wakeup = Wakeup()
-        queue = StateQueue(mostTouched: mostTouched) { wakeup.fire() }
+        queue = StateQueue(mostTouched: limits.watchBacklog) { wakeup.fire() }
         wakeup.connect { [weak self] in
             guard let self else { return }
             thread.async { [weak self] in self?.advanceInPace() }
@@ -245,7 +243,10 @@ final class Matcher: @unchecked Sendable {
         for group in moved.values {
             matchMoved(group, touched[group.group.topic.bucket] ?? [:], former, next, &active)
         }
-        for group in active { tell(group, next) }
+        var asleep: [WatchSession] = []
+        for group in active { tell(group, next, &asleep) }
+        // Together: an event loop then serves its connections in one round.
+        for session in asleep { session.wakeUp() }
     }
 
     /// One step of one bucket.
@@ -292,20 +293,22 @@ final class Matcher: @unchecked Sendable {
             "a state cannot be matched",
             metadata: ["bucket": "\(bucket.text)", "reason": "\(failure.message)"])
         guard let moment else { return }
-        for group in Array(groups.values) where bucketsOf(group.topic).contains(bucket) {
+        for group in Array(groups.values) where group.topic.buckets.contains(bucket) {
             beginAgain(group, at: moment, .restored)
         }
     }
 
     /// Tells the watches of a group what has happened in a step.
-    private func tell(_ group: WatchGroup, _ next: Moment) {
+    ///
+    /// - Parameter asleep: gets the sessions that have to be woken.
+    private func tell(_ group: WatchGroup, _ next: Moment, _ asleep: inout [WatchSession]) {
         if group.topic.query.isRanking {
             if group.ranking.isStale { schedule(group) }
             return
         }
         guard !group.events.isEmpty else { return }
         for (watch, session) in group.subscribers {
-            session.receive(watch, group.events, upTo: next.change)
+            if session.receive(watch, group.events, upTo: next.change) { asleep.append(session) }
         }
         group.events = []
     }

@@ -1,15 +1,18 @@
 import JSONText
 import Objects
+import PersistentStructures
 import QueryLanguage
 
 /// How a watch shows an object: as `bucket.query` would, with the same fields and distances.
 struct ObjectRendering {
-    /// First-level names besides `_id`; nil for the whole object.
-    private let fields: Set<[UInt8]>?
+    /// First-level names besides `_id`, in ascending order; nil for the whole object.
+    private let fields: [[UInt8]]?
     private let distances: [ReportedDistance]
 
     init(fields: [[UInt8]]?, distances: [ReportedDistance]) {
-        self.fields = fields.map(Set.init)
+        self.fields = fields.map { names in
+            names.count < 2 ? names : names.sorted { $0.lexicographicallyPrecedes($1) }
+        }
         self.distances = distances
     }
 
@@ -36,11 +39,15 @@ struct ObjectRendering {
     }
 
     private func writeMembers(
-        _ fields: Set<[UInt8]>, of view: JSONView, to writer: inout JSONWriter
+        _ fields: [[UInt8]], of view: JSONView, to writer: inout JSONWriter
     ) {
         for member in view.members {
-            let name = Array(member.name)
-            guard fields.contains(name), !name.elementsEqual("_id".utf8) else { continue }
+            let place = (0..<fields.count).firstPosition {
+                fields[$0].lexicographicallyPrecedes(member.name)
+            }
+            guard place < fields.count, fields[place].elementsEqual(member.name),
+                !member.name.elementsEqual("_id".utf8)
+            else { continue }
             writer.byte(UInt8(ascii: ","))
             writer.raw(member.text)
         }

@@ -54,9 +54,12 @@ final class StateQueue: StateObserver {
         }
     }
 
-    func follows(_ step: any StateStep) {
+    func follows(_ state: any HeldState, after step: any StateStep) {
+        // Those in between need not be held.
+        var former: (any HeldState)?
         add { news in
-            news.last = step.state
+            former = news.last
+            news.last = state
             if news.steps.count < Self.mostSteps {
                 news.steps.append(step)
             } else if !news.isOverfull {
@@ -64,6 +67,8 @@ final class StateQueue: StateObserver {
                 if news.touchedCount > mostTouched { news.forgetTouched() }
             }
         }
+        // What it alone refers to is freed outside the lock.
+        withExtendedLifetime(former) {}
     }
 
     private func add(_ body: (inout News) -> Void) {

@@ -133,13 +133,17 @@ extension Matcher.Basis {
         }
     }
 
+    /// Couples that part say how they would meet now: when the watch moves back, and nobody has moved
+    /// meanwhile, they are as they were.
     private func pairDifference(from old: Matcher.Basis, _ limits: Limits) -> [WatchEvent] {
         let sides = PairSides(group.topic, query, moment, atMost: limits.watchPairs)
+        let oldSides = PairSides(old.group.topic, old.query, moment, atMost: limits.watchPairs)
         let (former, present) = (Set(old.couples.all), Set(couples.all))
         let gone = former.subtracting(present).compactMap { couple in
-            sides.ids(of: couple).map {
+            oldSides.ids(of: couple).map {
                 WatchEvent(
-                    subject: couple, held: .yes, outcome: .absent(.query, text: $0), change: nil)
+                    subject: couple, held: .yes, outcome: .absent(.query, text: $0), change: nil,
+                    shown: oldSides.meeting(of: couple))
             }
         }
         let come = present.subtracting(former).compactMap { couple in

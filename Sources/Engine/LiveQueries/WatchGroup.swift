@@ -35,14 +35,14 @@ final class WatchGroup: @unchecked Sendable {
     /// The couples, for a watch of pairs.
     var couples = Couples()
     /// The list, and whether it has to be made again, for a ranking.
-    var ranking = Ranking()
+    private(set) lazy var ranking = Ranking()
 
     /// What has happened in the step that is being matched.
     var events: [WatchEvent] = []
     /// The last object for which the group was a candidate, so that it is tried once.
     var candidacy = 0
 
-    struct Ranking {
+    final class Ranking {
         var list: RankedList?
         /// Something has happened since the list was made.
         var isStale = false
@@ -91,7 +91,9 @@ final class WatchGroup: @unchecked Sendable {
     }
 
     private func prepare() {
-        query.clause = topic.query.query.clause.movingCenters(to: positions)
+        if !positions.isEmpty {
+            query.clause = topic.query.query.clause.movingCenters(to: positions)
+        }
         query.fields = topic.fields
         clause = query.clause.cheapestFirst
         stayClause = topic.leaveRadius.map { query.clause.withRadius($0).cheapestFirst }

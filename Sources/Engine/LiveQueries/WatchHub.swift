@@ -31,19 +31,11 @@ public final class WatchHub: Sendable {
     let resyncs = Atomic(0)
 
     /// A hub without watches. It observes the back end while there is a watch.
-    public convenience init(backend: any Backend, limits: Limits, logger: Logger) {
-        self.init(backend: backend, limits: limits, logger: logger, mostTouched: 1 << 18)
-    }
-
-    /// - Parameter mostTouched: how many objects that were touched are remembered while the matcher
-    ///   is behind.
-    init(backend: any Backend, limits: Limits, logger: Logger, mostTouched: Int) {
+    public init(backend: any Backend, limits: Limits, logger: Logger) {
         self.backend = backend
         self.limits = limits
         self.logger = logger
-        matcher = Matcher(
-            backend: backend, limits: limits, logger: logger, lists: lists, mostTouched: mostTouched
-        )
+        matcher = Matcher(backend: backend, limits: limits, logger: logger, lists: lists)
         beat()
     }
 

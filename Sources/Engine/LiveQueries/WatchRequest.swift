@@ -48,6 +48,9 @@ public struct WatchRequest: Sendable {
             .sorted()
     }
 
+    /// Whether what belongs to the watch depends on what belonged to it before.
+    var remembersObjects: Bool { leaveRadius != nil || pairs != nil }
+
     /// Refuses what does not belong together.
     func check() throws(ServiceFailure) {
         func refuse(_ member: String, _ message: String) throws(ServiceFailure) {

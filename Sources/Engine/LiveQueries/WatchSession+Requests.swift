@@ -24,7 +24,7 @@ extension WatchSession {
         let watch = try add(request)
         do throws(ServiceFailure) {
             try hub.awaitState()
-            let topic = WatchTopic(request, of: watch.number)
+            let topic = watch.topic
             let token = try resumption(of: request.resume, for: topic)
             let search = try hub.matcher.search(for: topic, until: stop)
             let basis = try subscribe(watch, to: topic, search)
@@ -69,7 +69,7 @@ extension WatchSession {
         let basis = try matcher.thread.sync { () throws(ServiceFailure) in
             try matcher.subscribe(self, number, to: topic, search)
         }
-        let isThere: Void? = change(number) { $0.group = basis.group }
+        let isThere: Void? = change(number) { $0.join(basis.group) }
         guard isThere != nil else {
             matcher.thread.sync { matcher.unsubscribe(number, from: basis.group) }
             throw ServiceFailure(.temporarilyUnavailable, "the connection is closed")
@@ -166,7 +166,7 @@ extension WatchSession {
     public func buckets(
         of watch: String, movedTo query: WatchQuery
     ) throws(ServiceFailure) -> [BucketName] {
-        var request = try withWatch(watch) { watch, _ in watch.request }
+        var request = try withWatch(watch) { watch, _ in watch.topic.request }
         request.query = query
         return request.buckets
     }
@@ -177,7 +177,9 @@ extension WatchSession {
     public func move(
         _ name: String, to query: WatchQuery, until stop: StopSignal?
     ) throws(ServiceFailure) -> ChangeNumber {
-        var (number, request) = try withWatch(name) { watch, _ in (watch.number, watch.request) }
+        var (number, request) = try withWatch(name) { watch, _ in
+            (watch.number, watch.topic.request)
+        }
         guard query.isRanking == request.query.isRanking else {
             throw ServiceFailure(
                 .invalidInputData,
@@ -185,16 +187,14 @@ extension WatchSession {
                 at: "bestEffortLimit")
         }
         request.query = query
-        request.resume = nil
         try request.check()
         try hub.awaitState()
         let topic = WatchTopic(request, of: number)
-        let (moved, matcher) = (request, hub.matcher)
+        let matcher = hub.matcher
         let search = try matcher.search(for: topic, until: stop)
         let bases = try matcher.thread.sync {
             () throws(ServiceFailure) -> (old: Matcher.Basis, new: Matcher.Basis)? in
             let bases = try matcher.move(self, number, to: topic, search) { watch in
-                watch.request = moved
                 watch.isOpen = false
                 watch.later = NetEffects()
             }
@@ -249,7 +249,6 @@ extension WatchSession {
         matcher.thread.sync {
             do throws(ServiceFailure) {
                 _ = try matcher.move(self, number, to: old.group.topic, search) { watch in
-                    watch.request.query = old.group.topic.query
                     watch.isOpen = true
                 }
                 resync(number, .slow)

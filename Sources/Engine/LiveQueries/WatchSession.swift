@@ -69,15 +69,22 @@ public final class WatchSession: Sendable {
         _ number: Int, _ body: (ClientWatch) -> Result
     ) -> Result? {
         var consequences = Consequences()
-        let result = state.withLock { state -> Result? in
+        let result = change(number, &consequences, body)
+        finish(consequences)
+        return result
+    }
+
+    @discardableResult
+    private func change<Result: Sendable>(
+        _ number: Int, _ consequences: inout Consequences, _ body: (ClientWatch) -> Result
+    ) -> Result? {
+        state.withLock { state in
             guard let watch = state.watches[number] else { return nil }
             let result = state.counting(watch) { body(watch) }
             if state.effectBytes > hub.limits.watchBytes { relieve(&state, &consequences) }
             enqueue(watch, &state, &consequences)
             return result
         }
-        finish(consequences)
-        return result
     }
 
     /// What has to be done after the lock has been released.
@@ -136,15 +143,21 @@ public final class WatchSession: Sendable {
 
     // MARK: From the matcher
 
-    func receive(_ number: Int, _ events: [WatchEvent], upTo change: ChangeNumber) {
-        self.change(number) { watch in
+    /// - Returns: whether the caller has to call `wakeUp` soon.
+    func receive(_ number: Int, _ events: [WatchEvent], upTo change: ChangeNumber) -> Bool {
+        var consequences = Consequences()
+        self.change(number, &consequences) { watch in
             guard watch.isGoingOn else { return }
             watch.change = change
             for event in events {
                 if watch.later != nil { watch.later!.add(event) } else { watch.effects.add(event) }
             }
         }
+        return consequences.wakes
     }
+
+    /// Wakes the connection.
+    func wakeUp() { wake() }
 
     func receive(_ number: Int, isCenterMissing: Bool) {
         change(number) { $0.isCenterMissing = isCenterMissing }
@@ -251,7 +264,7 @@ public final class WatchSession: Sendable {
     /// Ends the watches that read a bucket which `mayRead` denies.
     public func end(_ failure: ServiceFailure, unless mayRead: (BucketName) -> Bool) {
         let numbers = state.withLock { state in
-            state.watches.values.filter { !$0.request.buckets.allSatisfy(mayRead) }.map(\.number)
+            state.watches.values.filter { !$0.topic.buckets.allSatisfy(mayRead) }.map(\.number)
         }
         for number in numbers { fail(number, failure) }
     }
@@ -294,7 +307,8 @@ public final class WatchSession: Sendable {
             guard !state.isClosed else { return nil }
             state.lastName += 1
             let watch = ClientWatch(
-                number: number, name: "w\(state.lastName)", request: request)
+                number: number, name: "w\(state.lastName)",
+                topic: WatchTopic(request, of: number))
             state.watches[number] = watch
             state.names[watch.name] = number
             return watch

@@ -4,33 +4,37 @@ import Objects
 import QueryLanguage
 
 /// What watches share that tell the same: they are matched and encoded once.
-struct WatchTopic: Hashable {
-    var bucket: BucketName
-    var query: WatchQuery
-    var fields: [[UInt8]]?
-    var leaveRadius: Double?
+///
+/// A class because it is large, and everything that is known of a watch refers to it.
+final class WatchTopic: Sendable {
+    /// What one of the watches asked for.
+    let request: WatchRequest
     /// Milliseconds between two notifications of a ranking.
-    var interval = 0
-    var pairs: WatchPairs?
+    let interval: Int
     /// Tells watches apart whose objects depend on when they began: what is between the radius and
     /// the radius of leaving belongs to those who had it before.
-    var owner = 0
+    private let owner: Int
 
     /// - Parameter watch: the number of the watch.
     init(_ request: WatchRequest, of watch: Int) {
-        bucket = request.bucket
-        query = request.query
-        fields = request.fields
-        leaveRadius = request.leaveRadius
-        pairs = request.pairs
-        if query.isRanking {
-            interval = request.intervalMilliseconds ?? WatchRequest.interval
-        }
-        if remembersObjects { owner = watch }
+        var request = request
+        request.resume = nil
+        self.request = request
+        interval =
+            request.query.isRanking
+            ? request.intervalMilliseconds ?? WatchRequest.interval : 0
+        owner = request.remembersObjects ? watch : 0
     }
 
+    var bucket: BucketName { request.bucket }
+    var query: WatchQuery { request.query }
+    var fields: [[UInt8]]? { request.fields }
+    var leaveRadius: Double? { request.leaveRadius }
+    var pairs: WatchPairs? { request.pairs }
+    var buckets: [BucketName] { request.buckets }
+
     /// Whether what belongs to the watch depends on what belonged to it before.
-    var remembersObjects: Bool { leaveRadius != nil || pairs != nil }
+    var remembersObjects: Bool { request.remembersObjects }
 
     /// Whether the difference to an earlier state follows from the objects that have changed.
     var isResumable: Bool { !remembersObjects && !query.isRanking && query.centers.isEmpty }
@@ -75,5 +79,24 @@ struct WatchTopic: Hashable {
         }
         writer.raw("]")
         return SHA256.digest(of: writer.bytes)
+    }
+}
+
+extension WatchTopic: Hashable {
+    static func == (a: WatchTopic, b: WatchTopic) -> Bool {
+        a === b
+            || a.bucket == b.bucket && a.query == b.query && a.fields == b.fields
+                && a.leaveRadius == b.leaveRadius && a.interval == b.interval
+                && a.pairs == b.pairs && a.owner == b.owner
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(bucket)
+        hasher.combine(query)
+        hasher.combine(fields)
+        hasher.combine(leaveRadius)
+        hasher.combine(interval)
+        hasher.combine(pairs)
+        hasher.combine(owner)
     }
 }

@@ -137,29 +137,29 @@ import Testing
     }
 
     private struct FakeStep: StateStep {
-        let state: any HeldState
-        let bucket: BucketName
+        let bucket = BucketName(trusted: "b1")
+        let object: ChangeNumber
         let deletion: ChangeNumber?
-
-        init(_ change: ChangeNumber, touching object: ChangeNumber, deletes: Bool = false) {
-            state = FakeState(change)
-            bucket = BucketName(trusted: "b1")
-            (self.object, deletion) = (object, deletes ? change : nil)
-        }
-
-        private let object: ChangeNumber
 
         func forEachTouched(_ body: (BucketName, ChangeNumber, ChangeNumber?) -> Void) {
             body(bucket, object, deletion)
         }
     }
 
+    private static func follow(
+        _ queue: StateQueue, _ change: ChangeNumber, touching object: ChangeNumber,
+        deletes: Bool = false
+    ) {
+        queue.follows(
+            FakeState(change), after: FakeStep(object: object, deletion: deletes ? change : nil))
+    }
+
     @Test func `states that wait are taken together, and the last word about an object counts`() {
         let queue = StateQueue(mostTouched: 10) {}
         for change in 1...10_000 as ClosedRange<ChangeNumber> {
-            queue.follows(FakeStep(change, touching: change % 10))
+            Self.follow(queue, change, touching: change % 10)
         }
-        queue.follows(FakeStep(10_001, touching: 3, deletes: true))
+        Self.follow(queue, 10_001, touching: 3, deletes: true)
         #expect(queue.waiting?.change == 10_001)
         let news = queue.take()
         #expect(news.steps.count <= 16 && news.touchedCount == 10 && !news.isOverfull)
@@ -171,6 +171,19 @@ import Testing
         #expect(queue.waiting == nil && queue.take().last == nil)
     }
 
+    @Test func `of the states that wait only the last is held`() {
+        let queue = StateQueue(mostTouched: 10) {}
+        weak var first: FakeState?
+        do {
+            let state = FakeState(1)
+            first = state
+            queue.follows(state, after: FakeStep(object: 1, deletion: nil))
+        }
+        #expect(first != nil)
+        Self.follow(queue, 2, touching: 2)
+        #expect(first == nil && queue.take().steps.count == 2)
+    }
+
     @Test(arguments: [(10, false), (11, true)])
     func `of more objects than it remembers the queue keeps the last state alone`(
         count: Int, isOverfull: Bool
@@ -178,10 +191,10 @@ import Testing
         let wakes = Atomic(0)
         let queue = StateQueue(mostTouched: 10) { wakes.add(1, ordering: .relaxed) }
         for change in 1...16 as ClosedRange<ChangeNumber> {
-            queue.follows(FakeStep(change, touching: 0))
+            Self.follow(queue, change, touching: 0)
         }
         for object in 1...count {
-            queue.follows(FakeStep(16 + UInt64(object), touching: UInt64(object)))
+            Self.follow(queue, 16 + UInt64(object), touching: UInt64(object))
         }
         let news = queue.take()
         #expect(news.isOverfull == isOverfull && news.last?.change == UInt64(16 + count))
@@ -193,9 +206,10 @@ import Testing
         async throws
     {
         try await Self.withWorld { world in
+            var limits = world.opening.limits
+            limits.watchBacklog = 5
             let hub = WatchHub(
-                backend: world.backend, limits: world.opening.limits, logger: world.opening.logger,
-                mostTouched: 5)
+                backend: world.backend, limits: limits, logger: world.opening.logger)
             defer { hub.stop() }
             let client = WatchClient(hub)
             try world.put("a0", Self.text(0))

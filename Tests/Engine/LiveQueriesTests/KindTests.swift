@@ -106,6 +106,33 @@ import Testing
         }
     }
 
+    @Test func `couples are not told again when their watch is moved away and back`() async throws {
+        try await Self.withWorld { world in
+            try world.put("c1", Self.place(0))
+            try world.put("c2", Self.place(30))
+            try world.put("c3", Self.place(5_000))
+            try world.put("c4", Self.place(5_030))
+            let client = WatchClient(world.hub)
+            func query(at meters: Double) -> String {
+                #"{"bucketQuery":{"clause":\#(Self.circle(Self.point(meters), 100))}"#
+            }
+            let watch = try client.start(
+                world.name,
+                query(at: 0) + #","pairs":{"bucket":"couriers","field":"location","#
+                    + #""clause":{"type":"all"},"radius":50}}"#
+            ).name
+            _ = try client.settle(watch)
+            let before = client.states[watch]!
+            #expect(before.objects.keys.sorted() == ["c1 c2"])
+            _ = try client.move(watch, query(at: 5_000) + "}")
+            _ = try client.move(watch, query(at: 0) + "}")
+            _ = try client.settle(watch)
+            let after = client.states[watch]!
+            #expect(after.events == before.events && after.objects == before.objects)
+            #expect(after.faults == [])
+        }
+    }
+
     @Test func `couples meet within the radius and part beyond the radius of leaving`()
         async throws
     {

@@ -36,9 +36,8 @@ final class HeldSnapshot: HeldState {
     }
 }
 
-/// A snapshot and the changes that led to it.
+/// The changes that led from one snapshot to the next.
 struct PublishedStep: StateStep {
-    let state: any HeldState
     let changes: [Change]
 
     func forEachTouched(
