@@ -28,16 +28,16 @@ public enum Niceness: Sendable {
     /// tree has.
     case background
 
-    private static let preference = Atomic(0)
+    private static let chosen = Atomic(0)
 
     /// Decides who goes first. It concerns threads that begin after it.
     public static func prefer(_ preference: Preference) {
-        self.preference.store(Preference.allCases.firstIndex(of: preference)!, ordering: .relaxed)
+        chosen.store(Preference.allCases.firstIndex(of: preference)!, ordering: .relaxed)
     }
 
     /// Linux's number, from 0; each step is a fifth less of a contended processor.
-    private var number: Int32 {
-        switch (self, Preference.allCases[Self.preference.load(ordering: .relaxed)]) {
+    func number(with preference: Preference) -> Int32 {
+        switch (self, preference) {
         case (.none, _), (.eventLoop, .balance), (.eventLoop, .reads), (.writer, .balance),
             (.writer, .writes):
             0
@@ -51,6 +51,7 @@ public enum Niceness: Sendable {
     /// Gives the calling thread this niceness. Without a privilege it cannot go back. Only the code
     /// that has started the thread may call this.
     public func take() {
+        let number = number(with: Preference.allCases[Self.chosen.load(ordering: .relaxed)])
         guard number > 0 else { return }
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, number)
     }

@@ -1,8 +1,9 @@
 import Dispatch
 import Foundation
-import Runtime
 import Synchronization
 import Testing
+
+@testable import Runtime
 
 @Suite(.timeLimit(.minutes(2))) struct WorkThreadTests {
     @Test func `jobs are done one after the other, in their order`() {
@@ -73,7 +74,21 @@ import Testing
             (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8), niceness())
         }
         #expect(name == "named\n")
-        #expect(inside == max(before, Niceness.background.rawValue))
+        #expect(inside == max(before, Niceness.background.number(with: .balance)))
         #expect(niceness() == before)
+    }
+
+    @Test(arguments: Preference.allCases)
+    func `who is preferred goes first, and background work last`(preference: Preference) {
+        let (reads, writes) = (
+            Niceness.eventLoop.number(with: preference), Niceness.writer.number(with: preference)
+        )
+        switch preference {
+        case .balance: #expect(reads == writes)
+        case .reads: #expect(reads < writes)
+        case .writes: #expect(reads > writes)
+        }
+        #expect(Niceness.background.number(with: preference) > writes)
+        #expect(Niceness.none.number(with: preference) == 0)
     }
 }
