@@ -288,14 +288,19 @@ private struct TierCount {
     /// Counts the slots of a set.
     func run(_ slots: SlotSet, into tally: inout GridTally, until isOver: () -> Bool) -> Bool {
         let all = record.tier.grid.slotPlaces(of: record.tier.tree)
+        let areAllLive = record.dead == 0
         var pace = Pace()
-        for group in all.groups where !tally.isOverfull {
-            guard !pace.isOver(isOver) else { return false }
-            group.forEach(of: slots) { slot, position in
-                guard isLive(slot) else { return }
-                tally.add(slot, at: all.places[position], isOneOfSeveral: false)
+        let isWhole = all.places.withUnsafeBufferPointer { places in
+            for group in all.groups where !tally.isOverfull {
+                guard !pace.isOver(isOver) else { return false }
+                group.forEach(of: slots) { slot, position in
+                    guard areAllLive || isLive(slot) else { return }
+                    tally.add(slot, at: places[position], isOneOfSeveral: false)
+                }
             }
+            return true
         }
+        guard isWhole else { return false }
         for (slot, place) in all.others where slots.contains(slot) && isLive(slot) {
             guard !pace.isOver(isOver) else { return false }
             tally.add(slot, at: place, isOneOfSeveral: true)

@@ -53,3 +53,16 @@ extension Column {
         }
     }
 }
+
+extension Column {
+    /// The slots that pass a test; slots without an object may be among them. Nil for a wide column,
+    /// in which each cell has to be tested.
+    package func slots(passing test: CellPredicate) -> SlotSet? {
+        func passes(_ code: Int) -> Bool { test.matches(palette.cells[code], in: self) }
+        switch cells {
+        case .bytes(let codes): return SlotSet(of: codes, below: palette.count, where: passes)
+        case .shorts(let codes): return SlotSet(of: codes, below: palette.count, where: passes)
+        case .wide: return nil
+        }
+    }
+}

@@ -145,6 +145,17 @@ import Testing
         let slots: [Slot] = [0, 63, 64, 130, 199]
         let set = SlotSet(slots, below: 200)
         #expect((0..<1_000).filter(set.contains) == slots)
+        #expect(set.slots == slots && set.count == slots.count)
         #expect((0..<1_000).allSatisfy { !SlotSet([], below: 0).contains($0) })
+    }
+
+    @Test func `A set of codes has the slots whose code is a member`() {
+        for count in [0, 1, 63, 64, 65, 255, 256, 257, 8_192, 9_000] {
+            var (random, codes) = (SplitMix64(seed: UInt64(count)), PersistentArray<UInt16>())
+            for _ in 0..<count { codes.append(UInt16(random.below(300))) }
+            let expected = (0..<Slot(count)).filter { codes[Int($0)] % 7 == 3 }
+            let set = SlotSet(of: codes, below: 300) { $0 % 7 == 3 }
+            #expect(set.slots == expected, "\(count) slots")
+        }
     }
 }

@@ -59,6 +59,8 @@ struct Planner {
         static let candidate = 0.006
         static let scanned = 0.002
         static let walked = 0.03
+        /// Testing the code of a slot in a narrow column, slot by slot.
+        static let tested = 0.0006
         /// Adding one value of a match to a tally.
         static let tallied = 0.002
         /// Placing a match in the result order: a distance and one or two comparisons.
@@ -170,6 +172,16 @@ struct Planner {
             share *= conjuncts[position].share
         }
         return max(share, 1e-9)
+    }
+
+    /// The slots that satisfy the query, those without an object perhaps included, if one test of a
+    /// narrow column decides that, and if to scan the column is cheaper than a plan.
+    func slotsByColumn(ratherThan plan: Plan) -> SlotSet? {
+        let slotCount = Double(bucketView.state.slotCount)
+        guard conjuncts.count == 1, visibility == nil, slotCount * Cost.tested < plan.cost,
+            case .cell(let test, let column)? = conjuncts[0].test
+        else { return nil }
+        return column.slots(passing: test)
     }
 
     // MARK: Paths

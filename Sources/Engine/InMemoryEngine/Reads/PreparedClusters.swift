@@ -66,8 +66,8 @@ final class PreparedClusters: PreparedClusterRead {
         let cellLimit = planned.engine.limits.clusterCells
         var tally = GridTally(query.window, atMost: cellLimit)
         let index = field.flatMap { planned.state.fields[$0] }
-        var matches: [Slot]?
-        if let index { matches = try execution.count(planned.plan, of: index, into: &tally) }
+        var matches = Matches.all
+        if let index { matches = try execution.count(planned, of: index, into: &tally) }
         planned.engine.planCounters.count(planned.plan)
         guard !tally.isOverfull else {
             throw ServiceFailure(
@@ -78,8 +78,13 @@ final class PreparedClusters: PreparedClusterRead {
         var clusters = Clusters(tally)
         if let index, let most = query.listedObjects {
             if clusters.total <= most {
-                if matches == nil { matches = try slots(of: planned, within: bounds) }
-                clusters.list(matches ?? [], at: query.window, of: index)
+                let slots =
+                    switch matches {
+                    case .all: try slots(of: planned, within: bounds)
+                    case .few(let slots): slots
+                    case .many(let slots): slots.slots
+                    }
+                clusters.list(slots, at: query.window, of: index)
             } else {
                 clusters.locate(index)
             }
@@ -153,34 +158,52 @@ extension BucketView {
     }
 }
 
+/// What matches; slots without an object may be among them.
+private enum Matches {
+    case all
+    case few([Slot])
+    case many(SlotSet)
+}
+
 extension Execution {
     /// A larger share of the slots is counted as a set. The index then has the places of all on the
     /// grid, which cost as much to make as some 20 microseconds for each match of this share.
     private static let countedShare = 1.0 / 256
 
-    /// - Returns: the matches; nil if that is every object.
+    /// - Returns: the matches.
     fileprivate func count(
-        _ plan: Plan, of index: PointIndex, into tally: inout GridTally
-    ) throws(ServiceFailure) -> [Slot]? {
-        if plan.selectsAll {
+        _ planned: PlannedQuery, of index: PointIndex, into tally: inout GridTally
+    ) throws(ServiceFailure) -> Matches {
+        if planned.plan.selectsAll {
             _ = index.count(into: &tally, until: { bounds.areOver })
             try checkTime()
-            return nil
+            return .all
         }
-        let matches = try allMatches()
-        if Double(matches.count) > Double(index.count) * Self.countedShare {
-            let slots = SlotSet(matches, below: bucketView.state.slotCount)
-            _ = index.count(slots, into: &tally, until: { bounds.areOver })
-            try checkTime()
-            return matches
-        }
-        for slot in matches where !isOver {
-            let points = index.position(of: slot).points
-            for point in points {
-                tally.add(slot, at: WorldGrid(point), isOneOfSeveral: points.count > 1)
+        let matches = try matches(planned, fewAtMost: Int(Double(index.count) * Self.countedShare))
+        switch matches {
+        case .all: break
+        case .few(let slots):
+            for slot in slots where !isOver {
+                let points = index.position(of: slot).points
+                for point in points {
+                    tally.add(slot, at: WorldGrid(point), isOneOfSeveral: points.count > 1)
+                }
             }
+        case .many(let slots):
+            _ = index.count(slots, into: &tally, until: { bounds.areOver })
         }
         try checkTime()
         return matches
+    }
+
+    private func matches(
+        _ planned: PlannedQuery, fewAtMost limit: Int
+    ) throws(ServiceFailure) -> Matches {
+        if let slots = planned.planner.slotsByColumn(ratherThan: planned.plan) {
+            return slots.count > limit ? .many(slots) : .few(slots.slots)
+        }
+        let slots = try allMatches()
+        return slots.count > limit
+            ? .many(SlotSet(slots, below: bucketView.state.slotCount)) : .few(slots)
     }
 }
