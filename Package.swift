@@ -54,7 +54,7 @@ let package = Package(
         .target(name: "CStrips"),
         .target(
             name: "Runtime",
-            dependencies: [.product(name: "DequeModule", package: "swift-collections")]),
+            dependencies: ["CGlibc", .product(name: "DequeModule", package: "swift-collections")]),
         .target(name: "CGeographicLib", linkerSettings: [.linkedLibrary("GeographicLib")]),
         .target(name: "CJSONNodes"),
         .target(

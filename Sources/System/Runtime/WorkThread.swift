@@ -1,3 +1,4 @@
+import CGlibc
 import DequeModule
 import Dispatch
 import Foundation
@@ -16,7 +17,8 @@ public final class WorkThread: Sendable {
     ///   - niceness: the priority relative to other threads.
     public init(_ name: String, _ niceness: Niceness = .none) {
         Thread { [inbox] in
-            Thread.current.name = name
+            // Foundation's own name is lost if the thread runs before Foundation has noted it.
+            gb_name_thread(name)
             niceness.take()
             while let job = inbox.next() { job.run() }
         }.start()

@@ -12,6 +12,9 @@ const void *gb_memmem(const void *bytes, size_t count, const void *part, size_t 
 // malloc_trim(3) with no padding: gives the free pages of every arena back to the system.
 void gb_malloc_trim(void);
 
+// pthread_setname_np(3): names the calling thread; Linux keeps 15 bytes.
+void gb_name_thread(const char *name);
+
 // sync_file_range(2): writes a part of a file to the disk and waits for it; 0, or -1 and errno.
 int gb_write_back(int file, long offset, long count);
 
