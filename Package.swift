@@ -197,7 +197,8 @@ let package = Package(
             name: "WebServer",
             dependencies: [
                 "CWebFiles", "Digests", "FeaturesAPI", "HTTPGateway", "JSONText", "KiiREST",
-                "Objects", "Operations", "QueryServer", "Runtime", "VectorTiles", "WebExchange",
+                "Listeners", "Objects", "Operations", "QueryServer", "Runtime", "VectorTiles",
+                "WebExchange",
                 "WireProtocol",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -230,6 +231,7 @@ let package = Package(
             dependencies: [
                 "JSONText", "SyntheticData",
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
@@ -268,7 +270,8 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "Archives", "CQL2", "JSONText", "Objects", "QueryLanguage", "Backend",
-                "InMemoryEngine", "LiveQueries", "Operations", "WireProtocol",
+                "FeaturesAPI", "InMemoryEngine", "LiveQueries", "Operations", "VectorTiles",
+                "WebExchange", "WireProtocol",
             ]),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
         .testTarget(name: "DigestsTests", dependencies: ["Digests"]),
@@ -332,7 +335,7 @@ let package = Package(
             name: "QueryServerTests",
             dependencies: [
                 "JSONText", "Objects", "QueryLanguage", "Backend", "Operations", "QueryServer",
-                "WireProtocol", "GeoBucketClient", "TestSupport",
+                "KiiREST", "WireProtocol", "GeoBucketClient", "TestSupport", "WebServer",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -371,6 +374,8 @@ let package = Package(
             dependencies: [
                 "Geodesy", "JSONText", "LoadTest", "SyntheticData", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ]),

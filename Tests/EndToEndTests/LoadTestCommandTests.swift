@@ -79,6 +79,68 @@ import Testing
         }
     }
 
+    /// Serves Kii's REST interface, and gives `body` the addresses of the line port and of the web port.
+    private static func serveKii(
+        _ folder: String, _ body: @escaping @Sendable (String, String) async throws -> Void
+    ) async throws {
+        try await Program.serve(
+            store: folder + "/store.sqlite", folder: folder,
+            flags: ["--web", "127.0.0.1:0", "--kii-app", "myapp", "--kii-key", "mykey"]
+        ) { service, port in
+            let start = "geobucket web on "
+            let web = service.standardOutput.split(separator: "\n").first { $0.hasPrefix(start) }
+            try await body(
+                "127.0.0.1:\(port)", String(try #require(web).dropFirst(start.count)))
+        }
+    }
+
+    @Test func `A load test over HTTP asks Kii's query, and its answers are pages`() async throws {
+        try await withTemporaryFolder { folder in
+            try await Self.serveKii(folder) { line, web in
+                let run = try await Program.run(
+                    Self.seconds(2, rate: 150) + [
+                        "--server", line, "--web", web, "--kii-app", "myapp", "--kii-key", "mykey",
+                        "--bucket", "users/alice/shops", "--prepare", "2000", "--connections", "5",
+                        "--mix", "radius=3,nearest=2,box=1,filter=1,count=1",
+                        "--json", folder + "/a.json",
+                    ], folder: folder)
+                #expect(run.status == 0, "\(run.errors)")
+                let path = "/api/apps/myapp/users/alice/buckets/shops/query"
+                #expect(run.output.contains("at \(web)\(path), bucket users/alice/shops"))
+                let json = try #require(FileManager.default.contents(atPath: folder + "/a.json"))
+                let report = try LoadReport(json: Array(json))
+                #expect(report.stages.map(\.all.requests) == [75, 300])
+                #expect(report.stages.allSatisfy { $0.all.errors.isEmpty })
+                #expect(Set(report.stages[1].kinds.keys).count == 5)
+                let counted = try await Program.run(
+                    ["call", "server.stats", "--server", line], folder: folder)
+                let requests = try JSONValue(parsing: counted.output)["requests"]
+                // Each connection begins with a query of its own.
+                #expect(requests?["bucket.query"]?["count"]?.int == 375 + 5)
+            }
+        }
+    }
+
+    @Test func `A load test over HTTP tells why it is refused`() async throws {
+        try await withTemporaryFolder { folder in
+            try await Self.serveKii(folder) { line, web in
+                let server = ["--server", line, "--web", web]
+                for (app, key, code) in [
+                    ("myapp", "other", "UNAUTHORIZED"), ("other", "mykey", "APP_NOT_FOUND"),
+                ] {
+                    let run = try await Program.run(
+                        Self.seconds(1, rate: 10) + server + [
+                            "--prepare", "10", "--kii-app", app, "--kii-key", key,
+                        ], folder: folder)
+                    #expect(run.status == 1)
+                    #expect(
+                        run.errors.contains("the service refuses a connection: \(code)"),
+                        "\(run.errors)")
+                }
+            }
+        }
+    }
+
     @Test func `An objective that no rate holds fails the command, with its report`() async throws {
         try await withTemporaryFolder { folder in
             try await TestService.with { service in
@@ -118,6 +180,11 @@ import Testing
         (["--seconds", "0"], "--seconds"), (["--prepare", "0"], "--prepare"),
         (["--bucket", "x"], "--bucket"), (["--radius", "5 parsecs"], "--radius"),
         (["--where", "a ="], "--where"), (["--compare", "a.json"], "--compare"),
+        (["--web", "here", "--kii-app", "myapp"], "--web"), (["--web", "h:1"], "--kii-app"),
+        (["--kii-app", "myapp"], "--web"), (["--kii-key", "mykey"], "--web"),
+        (["--web", "h:1", "--kii-app", "my app"], "--kii-app"),
+        (["--web", "h:1", "--kii-app", "a", "--mix", "radius,get"], "--mix: get goes to the line"),
+        (["--web", "h:1", "--kii-app", "a", "--watches", "50"], "--watches"),
     ])
     func `A wrong flag is wrong usage and is named`(_ flags: [String], _ name: String)
         async throws

@@ -3,17 +3,25 @@ import Objects
 import QueryLanguage
 
 /// What is known of a collection's objects: its geo field, and their other fields with their types.
-struct CollectionShape: Sendable {
+package struct CollectionShape: Sendable {
     /// A field path and the types of its values, the most frequent first.
-    struct Field: Sendable {
+    package struct Field: Sendable {
         let path: String
         let types: [FieldType]
+
+        /// Stores its arguments.
+        package init(path: String, types: [FieldType]) { (self.path, self.types) = (path, types) }
     }
 
     /// The field whose points are the geometries.
     let geoField: FieldPath
     /// The fields that the objects have, nested ones too, without those that the service sets.
     let fields: [Field]
+
+    /// Stores its arguments.
+    package init(geoField: FieldPath, fields: [Field]) {
+        (self.geoField, self.fields) = (geoField, fields)
+    }
 
     /// The fields of objects themselves, of which every feature has all; not the geometry.
     var firstLevel: [Field] {

@@ -6,20 +6,20 @@ import QueryLanguage
 import WebExchange
 
 /// What a request for features asks for.
-struct ItemsQuery: Sendable {
+package struct ItemsQuery: Sendable {
     static let usualLimit = 100
-    static let maximumLimit = 10_000
+    package static let maximumLimit = 10_000
     /// By one grammar: GDAL 3.6 knows the draft's name.
     static let filterLanguages = ["cql2-text", "cql-text"]
     static let crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84"
 
-    let clause: Clause
-    let limit: Int
+    package let clause: Clause
+    package let limit: Int
     let key: String?
 
     /// - Parameter shape: the collection; its properties are parameters too.
     /// - Throws: 400 for the first parameter at fault.
-    init(
+    package init(
         _ request: WebRequest, _ shape: CollectionShape, _ limits: Limits
     ) throws(WebFailure) {
         limit = try request["limit"].map(Self.limit) ?? Self.usualLimit

@@ -1,18 +1,31 @@
+import HTTPTypes
 import HummingbirdCore
+import Listeners
 import Logging
 import NIOCore
 import NIOHTTP1
 
-/// The library's HTTP connection, counted in `HTTPConnections` and closed when its client asks for
-/// it.
+/// The library's HTTP connection, counted in `HTTPConnections`, with the presence of its client, and
+/// closed when its client asks for it.
 struct CountedChannel: ServerChildChannel {
     let http: HTTP1Channel
     let connections: NIOLoopBoundBox<HTTPConnections>
     let tls: (@Sendable () -> any ChannelHandler)?
+    let refusal: Refusal?
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+    struct Value: ServerChildChannelValue {
+        let http: HTTP1Channel.Value
+        let client: ClientPresence
+
+        var channel: any Channel { http.channel }
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        let client = ClientPresence()
         let secured = channel.eventLoop.makeCompletedFuture {
-            if let tls { try channel.pipeline.syncOperations.addHandler(tls()) }
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(client)
+            if let tls { try pipeline.addHandler(tls()) }
         }
         return secured.flatMap { http.setup(channel: channel, logger: logger) }
             .flatMapThrowing { value in
@@ -20,19 +33,38 @@ struct CountedChannel: ServerChildChannel {
                 let decoder = try pipeline.handler(
                     type: ByteToMessageHandler<HTTPRequestDecoder>.self)
                 try pipeline.addHandler(
-                    PersistenceHandler(connections.value), position: .after(decoder))
+                    PersistenceHandler(connections.value, refusal), position: .after(decoder))
                 connections.value.admit(channel)
-                return value
+                return Value(http: value, client: client)
             }
     }
 
-    func handle(value: HTTP1Channel.Value, logger: Logger) async {
-        await http.handle(value: value, logger: logger)
+    func handle(value: Value, logger: Logger) async {
+        await ClientPresence.$current.withValue(value.client) {
+            await http.handle(value: value.http, logger: logger)
+        }
     }
 }
 
+/// What is wrong with a request that cannot be read.
+package enum RequestFault: Sendable {
+    /// Its head is longer than `HTTPConnectionLimits.headBytes`.
+    case headTooLong
+    /// It is no HTTP.
+    case malformed
+
+    init?(_ error: any Error) {
+        guard let error = error as? HTTPParserError else { return nil }
+        self = error == .headerOverflow ? .headTooLong : .malformed
+    }
+}
+
+/// Makes the answer to a request that cannot be read.
+package typealias Refusal = @Sendable (RequestFault) -> (head: HTTPResponse, body: [UInt8])
+
 /// Keeps a connection open or closes it after an answer, according to the request's HTTP version
-/// and `Connection` header (RFC 9112, 9.3).
+/// and `Connection` header (RFC 9112, 9.3). Gives the library's empty answer to what cannot be read
+/// another head and a body.
 private final class PersistenceHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -45,8 +77,12 @@ private final class PersistenceHandler: ChannelDuplexHandler {
     /// Whether the latest request is the last one.
     private var hasLast = false
     private var isDropping = false
+    private let refusal: Refusal?
+    private var fault: RequestFault?
 
-    init(_ connections: HTTPConnections) { self.connections = connections }
+    init(_ connections: HTTPConnections, _ refusal: Refusal?) {
+        (self.connections, self.refusal) = (connections, refusal)
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if case .head(let head) = unwrapInboundIn(data) {
@@ -64,6 +100,8 @@ private final class PersistenceHandler: ChannelDuplexHandler {
         context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
     ) {
         switch unwrapOutboundIn(data) {
+        case .head where requests.isEmpty && fault != nil && refusal != nil:
+            refuse(fault!, refusal!, context, promise)
         case .head(var head):
             let goesOn = requests.first?.isKeepAlive ?? false
             // HTTP/1.0 closes by default, so an open connection must be confirmed.
@@ -88,6 +126,26 @@ private final class PersistenceHandler: ChannelDuplexHandler {
             context.write(data, promise: sent)
             if !goesOn { context.flush() }
         }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        fault = fault ?? RequestFault(error)
+        context.fireErrorCaught(error)
+    }
+
+    private func refuse(
+        _ fault: RequestFault, _ refusal: Refusal, _ context: ChannelHandlerContext,
+        _ promise: EventLoopPromise<Void>?
+    ) {
+        let answer = refusal(fault)
+        var headers = HTTPHeaders(answer.head.headerFields.map { ($0.name.rawName, $0.value) })
+        headers.replaceOrAdd(name: "Connection", value: "close")
+        headers.replaceOrAdd(name: "Content-Length", value: String(answer.body.count))
+        let status = HTTPResponseStatus(statusCode: answer.head.status.code)
+        let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
+        let body = ByteBuffer(bytes: answer.body)
+        context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
     }
 
     /// Called when an answer has been sent.

@@ -42,11 +42,16 @@ package struct HTTPListener: Sendable {
     /// library itself is cancelled, it drops connections that it has accepted but not begun to
     /// serve, which traps.
     ///
-    /// - Parameter responder: answers one request.
+    /// - Parameters:
+    ///   - refusal: answers a request that cannot be read; nil answers it with status 400 alone.
+    ///   - responder: answers one request.
     /// - Throws: when it cannot listen on the address.
-    package func run(_ responder: @escaping Responder) async throws {
+    package func run(
+        refusal: Refusal? = nil, _ responder: @escaping Responder
+    ) async throws {
         let silent = Logger(label: "http") { _ in SwiftLogNoOpLogHandler() }
-        let serving = Serving(listener: self, responder: responder, logger: silent)
+        let serving = Serving(
+            listener: self, refusal: refusal, responder: responder, logger: silent)
         let group = ServiceGroup(services: [serving], logger: silent)
         let running = Task { try await group.run() }
         let stop: @Sendable () -> Void = { Task { await group.triggerGracefulShutdown() } }
@@ -64,14 +69,17 @@ package struct HTTPListener: Sendable {
     /// The server, as a task of its own.
     private struct Serving: ServiceLifecycle.Service {
         let listener: HTTPListener
+        let refusal: Refusal?
         let responder: Responder
         /// Silent: fatal errors are thrown, and the library's other messages concern only itself.
         let logger: Logger
 
-        func run() async throws { try await listener.serve(responder, logger) }
+        func run() async throws { try await listener.serve(refusal, responder, logger) }
     }
 
-    private func serve(_ responder: @escaping Responder, _ logger: Logger) async throws {
+    private func serve(
+        _ refusal: Refusal?, _ responder: @escaping Responder, _ logger: Logger
+    ) async throws {
         let (host, port, listening, loop) = (host, port, listening, loop)
         let connections = NIOLoopBoundBox.makeBoxSendingValue(
             HTTPConnections(limits: limits), eventLoop: loop)
@@ -85,7 +93,8 @@ package struct HTTPListener: Sendable {
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: limits.headBytes, maxHeaderListSize: limits.headBytes)))
         let server = Server(
-            childChannelSetup: CountedChannel(http: http, connections: connections, tls: tls),
+            childChannelSetup: CountedChannel(
+                http: http, connections: connections, tls: tls, refusal: refusal),
             configuration: ServerConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in
                 try? await loop.submit {

@@ -78,15 +78,11 @@ struct KiiCall: Sendable {
             return try await operations.call(method, writer.bytes, from: caller)
         } catch {
             guard error.errorCode != KiiFailure.Code.unauthorized.rawValue else {
-                throw KiiFailure(.unauthorized, Self.unauthorized(error.message))
+                throw KiiFailure(
+                    .unauthorized, error.message(forLogin: "send Authorization: Bearer TOKEN"))
             }
             throw KiiFailure(error, inside: body)
         }
-    }
-
-    private static func unauthorized(_ message: String) -> String {
-        message.replacing("log in first, with auth.login", with: "log in first")
-            + ": send Authorization: Bearer TOKEN"
     }
 
     /// What `body` makes of a JSON text of the service.

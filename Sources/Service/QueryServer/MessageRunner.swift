@@ -1,5 +1,6 @@
 import Backend
 import JSONText
+import Listeners
 import Logging
 import NIOCore
 import Objects
@@ -13,7 +14,8 @@ import WireProtocol
 ///     let runner = MessageRunner(service: service, workers: workers, …)
 ///     let answer = await runner.answer(body, from: caller)
 ///
-/// Long texts are parsed, and costly reads run, on worker threads. A cancelled task ends its read.
+/// Long texts are parsed, and costly reads run, on worker threads. A read ends with its task, and when
+/// the client is gone.
 package struct MessageRunner: Sendable {
     private let dispatcher: Dispatcher
     private let workers: Workers
@@ -248,6 +250,9 @@ package struct MessageRunner: Sendable {
         as form: AnswerForm<Answer>
     ) async -> Answer {
         let waiting = WaitingRead(prepared, since: begin)
+        let client = ClientPresence.current
+        client?.onEnd { waiting.end() }
+        defer { client?.onEnd(nil) }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 workers.reads.submit(for: caller.share) {

@@ -4,7 +4,7 @@ import QueryLanguage
 import WebExchange
 
 /// What an address asks of a collection: which objects, and which of their fields.
-struct ClusterQuestion {
+package struct ClusterQuestion {
     private let collection: CollectionName
     /// The `bucketQuery`, as JSON.
     private let query: [UInt8]?
@@ -16,7 +16,7 @@ struct ClusterQuestion {
     let parameters: [String]
 
     /// Reads `filter` or `query`, and `fields`.
-    init(_ collection: CollectionName, of request: WebRequest) throws(WebFailure) {
+    package init(_ collection: CollectionName, of request: WebRequest) throws(WebFailure) {
         try request.check(["filter", "query", "fields"])
         self.collection = collection
         parameters = request.query.flatMap { [$0.name, $0.value] }
@@ -32,7 +32,7 @@ struct ClusterQuestion {
     func shows(_ field: String) -> Bool { fields?.contains(field) ?? true }
 
     /// The params of `bucket.clusters`, with further members.
-    func params(_ more: (inout JSONWriter) -> Void) -> [UInt8] {
+    package func params(_ more: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter()
         writer.raw("{\"bucket\":")
         writer.string(collection.bucket.text)

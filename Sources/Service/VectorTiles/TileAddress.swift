@@ -3,7 +3,7 @@ import QueryLanguage
 import WebExchange
 
 /// A tile of the world's grid, and the plane of its own in which its geometry lies.
-struct TileAddress: Sendable, Hashable {
+package struct TileAddress: Sendable, Hashable {
     let zoom: Int
     let column: UInt32
     let row: UInt32
@@ -18,7 +18,7 @@ struct TileAddress: Sendable, Hashable {
     private static let objectsOfTile = 500
 
     /// A tile by the texts of an address.
-    init(_ zoom: String, _ column: String, _ row: String) throws(WebFailure) {
+    package init(_ zoom: String, _ column: String, _ row: String) throws(WebFailure) {
         let zooms = ClusterQuery.zooms
         guard let level = Self.number(zoom).map(Int.init), zooms.contains(level) else {
             throw .invalid("expected a zoom of \(zooms.lowerBound) to \(zooms.upperBound)", at: "z")
@@ -41,7 +41,7 @@ struct TileAddress: Sendable, Hashable {
     }
 
     /// The tile as `bucket.clusters` calls it.
-    var name: String { "\(zoom)/\(column)/\(row)" }
+    package var name: String { "\(zoom)/\(column)/\(row)" }
 
     /// The number of objects up to which the tile has objects alone.
     ///

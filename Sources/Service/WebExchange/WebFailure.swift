@@ -28,7 +28,9 @@ public struct WebFailure: Error, Sendable {
     /// A failed request of the protocol.
     public init(_ failure: RPCFailure) {
         self.init(
-            Self.status(of: failure.errorCode), failure.errorCode, failure.message,
+            Self.status(of: failure.errorCode), failure.errorCode,
+            failure.message(
+                forLogin: "send a token as Authorization: Bearer, or as the password of Basic"),
             at: failure.path)
         if let milliseconds = failure.retryAfterMilliseconds {
             headers[.retryAfter] = String((milliseconds + 999) / 1_000)
@@ -101,5 +103,15 @@ public struct WebFailure: Error, Sendable {
             answer.headers[.wwwAuthenticate] = Self.bearer
         }
         return answer
+    }
+}
+
+extension RPCFailure {
+    /// The message over HTTP, where nobody calls `auth.login`.
+    ///
+    /// - Parameter advice: what a client has to do that has not logged in.
+    public func message(forLogin advice: String) -> String {
+        message.replacing("log in first, with auth.login", with: "log in first")
+            .replacing("log in first", with: "log in first: \(advice)")
     }
 }

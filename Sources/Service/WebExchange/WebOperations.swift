@@ -11,7 +11,7 @@ public protocol WebOperations: Sendable {
 
     /// Calls a method as a request of the line protocol would, with admission, limits, counting,
     /// and nodes that hold the bucket instead of this one. Costly reads run on the read threads; a
-    /// cancelled task ends its read.
+    /// cancelled task ends its read, and so does a client that is gone.
     ///
     /// - Parameter params: a JSON object.
     /// - Returns: the JSON of the result.

@@ -3,6 +3,7 @@ import HTTPGateway
 import HTTPTypes
 import HummingbirdCore
 import KiiREST
+import Listeners
 import Logging
 import NIOCore
 import Objects
@@ -59,9 +60,24 @@ struct Site: Sendable {
         }
         defer { reading.end() }
         if web.path == ["watch"], web.method == .get {
-            return try await watch(web, to: request.head, writer, channel)
+            return try await watch(web, to: request.head, writer)
         }
         try await send(await answer(web, channel), to: request.head, writer)
+    }
+
+    /// The answer to a request that cannot be read.
+    func refusal(of fault: RequestFault) -> (head: HTTPResponse, body: [UInt8]) {
+        let failure =
+            switch fault {
+            case .headTooLong:
+                WebFailure(
+                    .requestHeaderFieldsTooLarge, "LINE_TOO_LONG",
+                    "the head of the request is longer than \(service.limits.webHeadBytes) bytes")
+            case .malformed: WebFailure(.badRequest, "INVALID_REQUEST", "expected HTTP/1.1")
+            }
+        let unknown = HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)
+        let answer = failure.answer
+        return (head(of: answer, to: unknown), answer.bytes ?? [])
     }
 
     private func answer(_ request: WebRequest, _ channel: any Channel) async -> WebAnswer {
@@ -100,8 +116,7 @@ struct Site: Sendable {
 
     /// Answers with a stream that lasts as long as the client reads it.
     private func watch(
-        _ request: WebRequest, to head: HTTPRequest, _ writer: consuming ResponseWriter,
-        _ channel: any Channel
+        _ request: WebRequest, to head: HTTPRequest, _ writer: consuming ResponseWriter
     ) async throws {
         let caller: Caller
         let stream: EventStream
@@ -112,12 +127,12 @@ struct Site: Sendable {
             return try await send(error.answer, to: head, writer)
         }
         defer { caller.watches.close() }
-        let end = InputEnd { stream.end() }
-        try await channel.pipeline.addHandler(end, position: .first)
+        let client = ClientPresence.current
+        client?.onEnd { stream.end() }
+        defer { client?.onEnd(nil) }
         var answer = EventStream.head
         answer.body = .streamed { try await stream.write(to: $0) }
         try await send(answer, to: head, writer)
-        try await channel.pipeline.removeHandler(end)
     }
 
     // MARK: Answers
@@ -177,23 +192,4 @@ private final class BodyPieces: WebBodyWriter, @unchecked Sendable {
     func write(_ piece: [UInt8]) async throws { try await output.write(ByteBuffer(bytes: piece)) }
 
     func finish() async throws { try await output.finish(nil) }
-}
-
-/// Notices that a client sends nothing any more, which is how it goes away.
-private final class InputEnd: ChannelInboundHandler, RemovableChannelHandler, Sendable {
-    typealias InboundIn = ByteBuffer
-
-    private let ended: @Sendable () -> Void
-
-    init(_ ended: @escaping @Sendable () -> Void) { self.ended = ended }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case ChannelEvent.inputClosed = event { ended() }
-        context.fireUserInboundEventTriggered(event)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        ended()
-        context.fireChannelInactive()
-    }
 }

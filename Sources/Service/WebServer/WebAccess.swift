@@ -29,13 +29,7 @@ struct WebAccess: Sendable {
     /// Refuses names that lead here only because somebody's name server says so, and writes that a
     /// browser sends for a page of somebody else.
     func check(_ head: HTTPRequest) throws(WebFailure) {
-        if settings.isLoopbackOnly {
-            guard let authority = head.authority, Authority(authority).isLoopback else {
-                throw WebFailure(
-                    .forbidden, "OPERATION_NOT_ALLOWED",
-                    "the Host has to be a name or an address of this machine's loopback")
-            }
-        }
+        try checkHost(Authority(head.authority ?? ""))
         let reads: [HTTPRequest.Method] = [.get, .head, .options]
         guard !reads.contains(head.method), head.headerFields[.authorization] == nil else { return }
         let isPermitted =
@@ -49,6 +43,23 @@ struct WebAccess: Sendable {
                 .forbidden, "OPERATION_NOT_ALLOWED",
                 "the Origin is neither this server nor one that --web-origin names")
         }
+    }
+
+    private func checkHost(_ authority: Authority) throws(WebFailure) {
+        let expected: String
+        switch settings.hosts {
+        case .any: return
+        case .loopback:
+            if authority.isLoopback { return }
+            expected = "a name or an address of this machine's loopback"
+        case .knownNames:
+            if authority.isLoopback || authority.isAddress || authority.isLocalName { return }
+            if let url = settings.url, authority.isHost(of: url) { return }
+            expected = "an address, a name without a dot, or the one in --web-url"
+        }
+        throw WebFailure(
+            .forbidden, "OPERATION_NOT_ALLOWED",
+            "the Host has to be \(expected), because nobody logs in")
     }
 
     private func isOwn(_ origin: String, _ authority: String?) -> Bool {
@@ -201,22 +212,39 @@ private func sessionID(in headers: HTTPFields) -> String? {
 
 /// The host that a client has asked for, by name or address.
 private struct Authority {
-    let host: Substring
+    let host: String
 
     /// - Parameter text: `HOST`, `HOST:PORT`, an IPv6 host in brackets.
-    init(_ text: String) {
-        host =
+    init(_ text: some StringProtocol) {
+        let host =
             text.hasPrefix("[")
             ? text.dropFirst().prefix { $0 != "]" } : text.prefix { $0 != ":" }
+        self.host = host.lowercased()
     }
 
     /// Whether the host is this machine, by a name that no name server answers for.
     var isLoopback: Bool {
+        if let address = ipv4 { return address >> 24 == 127 }
+        return host == "localhost" || host.hasSuffix(".localhost") || host == "::1"
+    }
+
+    /// Whether the host is an address, which no name server gives.
+    var isAddress: Bool {
+        var address = in6_addr()
+        return ipv4 != nil || inet_pton(AF_INET6, host, &address) == 1
+    }
+
+    /// Whether the host is a name that only the network around it knows.
+    var isLocalName: Bool { !host.isEmpty && !host.contains(".") && !host.contains(":") }
+
+    /// - Parameter url: `https://HOST…`
+    func isHost(of url: String) -> Bool {
+        guard let start = url.firstRange(of: "://") else { return false }
+        return host == Authority(url[start.upperBound...].prefix { $0 != "/" }).host
+    }
+
+    private var ipv4: UInt32? {
         var address = in_addr()
-        if inet_pton(AF_INET, String(host), &address) == 1 {
-            return UInt32(bigEndian: address.s_addr) >> 24 == 127
-        }
-        let name = host.lowercased()
-        return name == "localhost" || name.hasSuffix(".localhost") || name == "::1"
+        return inet_pton(AF_INET, host, &address) == 1 ? UInt32(bigEndian: address.s_addr) : nil
     }
 }

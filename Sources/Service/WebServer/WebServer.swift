@@ -26,9 +26,8 @@ public struct WebServer: ServiceLifecycle.Service {
         public var host: String
         /// The port; 0 takes a free one.
         public var port: Int
-        /// Whether a `Host` that is not this machine's is refused: nobody logs in, and only this
-        /// machine reaches the port, but pages of others could reach it through a browser.
-        public var isLoopbackOnly: Bool
+        /// The names under which clients may ask for the server.
+        public var hosts: HostRule
         /// Origins of pages that may read answers, besides the server's own.
         public var origins: Set<String> = []
         /// Where clients reach the server, without a `/` at its end; nil for where a request says
@@ -43,9 +42,20 @@ public struct WebServer: ServiceLifecycle.Service {
         public static let standardAssets = "/usr/share/javascript"
 
         /// Settings with no other origin, no URL and the standard folder of scripts.
-        public init(host: String, port: Int, isLoopbackOnly: Bool) {
-            (self.host, self.port, self.isLoopbackOnly) = (host, port, isLoopbackOnly)
+        public init(host: String, port: Int, hosts: HostRule) {
+            (self.host, self.port, self.hosts) = (host, port, hosts)
         }
+    }
+
+    /// Which `Host` a request may have. Where nobody logs in, a page of somebody else could reach the
+    /// server through a browser, under a name that was made to lead here (DNS rebinding).
+    public enum HostRule: Sendable {
+        /// Any: callers log in.
+        case any
+        /// Names and addresses of this machine's loopback.
+        case loopback
+        /// Also other addresses, names without a dot, and the name in `Settings.url`.
+        case knownNames
     }
 
     private let service: Operations.Service
@@ -89,7 +99,8 @@ public struct WebServer: ServiceLifecycle.Service {
         let site = Site(
             service: service, runner: runner, settings: settings, isSecure: tls != nil,
             loop: listener.loop, logger: logger)
-        try await listener.run { request, writer, channel in
+        let refusal: Refusal = { site.refusal(of: $0) }
+        try await listener.run(refusal: refusal) { request, writer, channel in
             try await site.answer(request, writer, channel)
         }
     }

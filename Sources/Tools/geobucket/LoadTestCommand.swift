@@ -29,6 +29,8 @@ struct LoadTestCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Requests") var requests: LoadRequestFlags
 
+    @OptionGroup(title: "Over HTTP") var web: LoadWebFlags
+
     @Option(help: ArgumentHelp("Write the report as an HTML page.", valueName: "file.html"))
     var report: String?
 
@@ -47,7 +49,9 @@ struct LoadTestCommand: AsyncParsableCommand {
         guard [0, 2].contains(compare.count) else {
             throw ValidationError("--compare takes two files")
         }
-        _ = try load.settings(try requests.settings(), watches: requests.watches, centers: [])
+        let settings = try load.settings(
+            try requests.settings(), watches: requests.watches, centers: [])
+        _ = try web.target(settings)
     }
 
     func run() async throws {
@@ -93,7 +97,7 @@ struct LoadTestCommand: AsyncParsableCommand {
     private func drive(_ settings: LoadSettings) async throws -> LoadReport {
         try AddressSpace.check()
         let server = server
-        let target = try server.loadTarget()
+        let target = try server.loadTarget(try web.target(settings))
         let files = settings.connections + Self.otherFiles
         let allowed = OpenFiles.raiseLimit(to: files)
         guard allowed >= files else {
@@ -159,13 +163,19 @@ private struct LoadProgressLine: Sendable {
 
 extension ServerOption {
     /// The service as the target of a load test: address, login and TLS for every connection.
-    fileprivate func loadTarget() throws -> Target {
-        let address = try address()
+    ///
+    /// - Parameter web: the web port, if it takes the load.
+    fileprivate func loadTarget(
+        _ web: (address: Address, queries: WebQueries)?
+    ) throws -> Target {
+        let address = try web?.address ?? address()
         let tls = try clientTLS()
         let transport = try usage("--tls-ca, --tls-certificate, --tls-key") {
             try tls?.transport(to: address.host)
         }
-        return Target(
+        var target = Target(
             host: address.host, port: address.port, token: try token(), transport: transport)
+        target.web = web?.queries
+        return target
     }
 }

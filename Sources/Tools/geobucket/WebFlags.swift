@@ -65,7 +65,7 @@ struct WebFlags: ParsableArguments {
         }
         var result = WebServer.Settings(
             host: address.host, port: address.port,
-            isLoopbackOnly: !hasLogins && address.isLoopback)
+            hosts: hasLogins ? .any : address.isLoopback ? .loopback : .knownNames)
         if let url = settings.string("webUrl", flag: webUrl) {
             guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
                 throw ValidationError(

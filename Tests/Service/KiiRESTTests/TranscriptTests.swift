@@ -15,7 +15,7 @@ import WebServer
         access: AccessControl? = nil, names: [String: String] = [:]
     ) async throws {
         var settings = WebServer.Settings(
-            host: "127.0.0.1", port: 0, isLoopbackOnly: access == nil)
+            host: "127.0.0.1", port: 0, hosts: access == nil ? .loopback : .any)
         settings.kii = kii
         settings.url = "http://kii.example"
         try await TestService.with(

@@ -21,6 +21,47 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            + "Content-Length: \(count.utf8.count)\r\n\r\n\(count)",
+        "GET /ogc/collections/shops/items HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "POST /api/apps/myapp/buckets/shops/query HTTP/1.1\r\nHost: localhost\r\n"
+            + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+    ])
+    func `a client that leaves the web port ends its costly read`(_ request: String) async throws {
+        for resets in [false, true] {
+            let backend = EndlessBackend()
+            try await Servers.serveWeb(backend) { port in
+                try await RawConnection.during(port: port) { raw in
+                    try raw.send(request)
+                    try await wait { backend.running.load(ordering: .relaxed) == 1 }
+                    if resets { try raw.resetOnClose() }
+                }
+                try await wait { backend.stopped.load(ordering: .relaxed) == 1 }
+            }
+        }
+    }
+
+    @Test func `a client that has sent all it has to say gets the answer to a cheap read`()
+        async throws
+    {
+        let backend = WatchedBackend()
+        try await Servers.serveWeb(backend) { port in
+            try await onBlockingThreads {
+                try RawConnection.with(port: port) { raw in
+                    try raw.send(
+                        "POST /rpc HTTP/1.1\r\nHost: localhost\r\n"
+                            + "Content-Type: application/json\r\n"
+                            + "Content-Length: \(Self.count.utf8.count)\r\n\r\n\(Self.count)")
+                    try raw.finishSending()
+                    let answer = String(decoding: try raw.remainingBytes(), as: UTF8.self)
+                    #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+                    #expect(answer.hasSuffix(#""result":{"count":7}}"#), "\(answer)")
+                }
+            }
+        }
+    }
+
     @Test func `a service that stops ends the costly reads its drain time did not see end`()
         async throws
     {

@@ -8,7 +8,7 @@ import WebServer
 /// JSON that a client gets, as a node does that asks another.
 @Suite struct TileAnswerTests {
     private static let settings = WebServer.Settings(
-        host: "127.0.0.1", port: 0, isLoopbackOnly: true)
+        host: "127.0.0.1", port: 0, hosts: .loopback)
 
     private static let targets = [
         "/tiles/b1/0/0/0.mvt", "/tiles/b1/0/0/0.mvt?filter=n%20%3D%203",

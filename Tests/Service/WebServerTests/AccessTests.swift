@@ -216,6 +216,39 @@ import WebServer
         }
     }
 
+    @Test func `Where nobody logs in, a name that anybody's name server may give is refused`()
+        async throws
+    {
+        var settings = Web.open
+        settings.hosts = .knownNames
+        settings.url = "https://Geo.example.com:8443/below"
+        try await TestService.with(web: settings) { service in
+            for (host, isKnown) in [
+                ("localhost:4364", true), ("127.0.0.1", true), ("10.0.0.1:4364", true),
+                ("[fe80::1]:4364", true), ("geobucket:4364", true), ("GEOBUCKET", true),
+                ("geo.example.com", true), ("geo.example.com:8443", true), ("", false),
+                ("evil.example", false), ("10.0.0.1.evil.example:4364", false),
+                ("localhost.evil.example", false), ("x.geo.example.com", false), ("evil.", false),
+            ] {
+                let answer = try await Web.get(service.webPort, "/map", headers: ["Host: \(host)"])
+                #expect(answer.status == (isKnown ? 200 : 403), "\(host)")
+            }
+        }
+    }
+
+    @Test func `Who has not logged in is told how to over HTTP`() async throws {
+        try await Self.with { service, _, _ in
+            for path in ["/ogc/collections", "/watch?bucket=shops", "/tiles/shops/0/0/0.mvt"] {
+                let answer = try await Web.get(service.webPort, path)
+                #expect(answer.status == 401)
+                #expect(
+                    answer.body
+                        == #"{"errorCode":"UNAUTHORIZED","message":"log in first: send a token as Authorization: Bearer, or as the password of Basic"}"#
+                )
+            }
+        }
+    }
+
     @Test func `A page of another origin may neither write nor read`() async throws {
         try await TestService.with(web: Web.open) { service in
             for (origin, isOwn) in [

@@ -164,10 +164,56 @@ import Testing
             let answer = try await Web.rpc(service.webPort, long)
             #expect(answer.status == 413)
             #expect(answer.body.contains(#""errorCode":"LINE_TOO_LONG""#))
-            let path = "/watch?bucket=" + String(repeating: "b", count: 4_096)
-            let refused = try? await Web.get(service.webPort, path)
-            #expect(refused?.status ?? 400 >= 400)
+        }
+    }
+
+    @Test(arguments: [3_000, 100_000])
+    func `A head that is too long is refused in words, after the answers before it`(
+        _ bytes: Int
+    ) async throws {
+        var limits = Limits()
+        limits.webHeadBytes = 2_048
+        let long = String(repeating: "b", count: bytes)
+        let ping = "GET /rpc HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        try await TestService.with(limits: limits, web: Web.open) { service in
+            for head in [
+                "GET /watch?bucket=\(long) HTTP/1.1\r\n", "GET / HTTP/1.1\r\nX: \(long)\r\n",
+            ] {
+                let answers = try await onBlockingThreads {
+                    try RawConnection.with(port: service.webPort) { raw in
+                        try raw.send(ping + head + "Host: localhost\r\n\r\n")
+                        return String(decoding: try raw.remainingBytes(), as: UTF8.self)
+                    }
+                }
+                let parts = answers.split(separator: "HTTP/1.1 ")
+                #expect(parts.count == 2, "\(answers)")
+                #expect(parts[0].hasPrefix("405"))
+                #expect(parts[1].hasPrefix("431"))
+                #expect(parts[1].contains("\r\nConnection: close\r\n"))
+                #expect(parts[1].contains("\r\nContent-Type: application/json\r\n"))
+                #expect(
+                    parts[1].hasSuffix(
+                        #"{"errorCode":"LINE_TOO_LONG","message":"the head of the request is longer than 2048 bytes"}"#
+                    ), "\(answers)")
+            }
             #expect(try await Web.get(service.webPort, "/map").status == 200)
+        }
+    }
+
+    @Test func `What is no HTTP is refused in words`() async throws {
+        try await TestService.with(web: Web.open) { service in
+            for text in [
+                "{\"jsonrpc\":\"2.0\"}\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\nno field\r\n\r\n",
+            ] {
+                let answer = try await onBlockingThreads {
+                    try RawConnection.with(port: service.webPort) { raw in
+                        try raw.send(text)
+                        return String(decoding: try raw.remainingBytes(), as: UTF8.self)
+                    }
+                }
+                #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(text)")
+                #expect(answer.contains(#"{"errorCode":"INVALID_REQUEST","#), "\(answer)")
+            }
         }
     }
 

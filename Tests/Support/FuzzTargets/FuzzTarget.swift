@@ -11,7 +11,7 @@ import WireProtocol
 /// promised of it. A broken promise is a trap too, which a fuzzer sees.
 public enum FuzzTarget: String, Sendable, CaseIterable {
     case framer, json, request, query, watch, expression, cql2, pageKey, sums, mergePatch, tokens,
-        archive
+        archive, tiles, items
 
     public func run(_ bytes: [UInt8]) {
         switch self {
@@ -27,6 +27,8 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         case .mergePatch: Self.mergePatch(bytes)
         case .tokens: Self.tokens(bytes)
         case .archive: Self.archive(bytes)
+        case .tiles: WebTargets.tiles(bytes)
+        case .items: WebTargets.items(bytes)
         }
     }
 
@@ -174,7 +176,8 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         }
     }
 
-    private static func check(_ clause: Clause) {
+    /// A clause that is written out is the same one, and its normal form says the same.
+    static func check(_ clause: Clause) {
         let written = Array(#"{"bucketQuery":{"clause":\#(clause.json)}}"#.utf8)
         if let again = try? parsed(written).clause { precondition(again == clause) }
         let truths = try? JSONParser.reading(sample) {

@@ -71,7 +71,7 @@ public final class TestCluster: Sendable {
         let backend = try ReplicatedBackend(configuration, limits: limits, logger: logger)
         let (ports, continuation) = AsyncStream<Int>.makeStream()
         let (webPorts, webContinuation) = AsyncStream<Int>.makeStream()
-        let web = WebServer.Settings(host: "127.0.0.1", port: 0, isLoopbackOnly: true)
+        let web = WebServer.Settings(host: "127.0.0.1", port: 0, hosts: .loopback)
         let service = Operations.Service(backend: backend, limits: limits)
         let running = Task { [limits] in
             try await Workers.with(limits) { workers in

@@ -57,16 +57,22 @@ final class Generator: LoadConnection.Owner {
         hasWatches = hasWatches || watches > 0
         let starts = (0..<watches).map { _ in maker.start() }
         let connection = NIOLoopBound(
-            LoadConnection(owner: self, token: target.token, starts: starts, ready: ready),
+            LoadConnection(
+                owner: self, greeting: target.greeting, starts: starts, ready: ready),
             eventLoop: loop)
-        let transport = target.transport
+        let target = target
         ClientBootstrap(group: loop)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .connectTimeout(.seconds(10))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandlers(try transport())
-                    try channel.pipeline.syncOperations.addHandler(connection.value)
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandlers(try target.transport())
+                    if let web = target.web {
+                        try pipeline.addHTTPClientHandlers()
+                        try pipeline.addHandler(QueryOverHTTP(target, web))
+                    }
+                    try pipeline.addHandler(connection.value)
                 }
             }
             .connect(host: target.host, port: target.port)

@@ -46,19 +46,20 @@ final class LoadConnection: ChannelInboundHandler {
     private var received: ByteBuffer?
     /// How many bytes of `received` have no line break.
     private var scanned = 0
-    /// The outcome of the first exchange: the login, or a ping if no login is needed.
-    private var greeting: EventLoopPromise<Void>?
-    private let token: String?
+    /// The first request.
+    private let greeting: [UInt8]
+    /// The outcome of the first exchange, and of the start of watches.
+    private var ready: EventLoopPromise<Void>?
     private var failure: (any Error)?
 
     init(
-        owner: any Owner, token: String?, starts: [(center: MicroPoint, line: [UInt8])],
+        owner: any Owner, greeting: [UInt8], starts: [(center: MicroPoint, line: [UInt8])],
         ready: EventLoopPromise<Void>
     ) {
         self.owner = owner
-        self.token = token
+        self.greeting = greeting
         self.starts = starts
-        greeting = ready
+        self.ready = ready
     }
 
     func send(_ request: Request, _ line: borrowing JSONWriter) {
@@ -84,14 +85,7 @@ final class LoadConnection: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         var line = JSONWriter()
-        line.raw(#"{"jsonrpc":"2.0","id":1,"method":"#)
-        if let token {
-            line.raw(#""auth.login","params":{"token":"#)
-            line.string(token)
-            line.raw("}}\n")
-        } else {
-            line.raw("\"server.ping\"}\n")
-        }
+        line.raw(greeting)
         write(line)
     }
 
@@ -125,7 +119,7 @@ final class LoadConnection: ChannelInboundHandler {
             return owner.told(notice, on: self)
         }
         let error = Answer.error(in: line)
-        guard greeting != nil else {
+        guard ready != nil else {
             if error == nil, !starts.isEmpty, request?.kind.isWrite == true,
                 let version = Answer.version(in: line)
             {
@@ -156,8 +150,8 @@ final class LoadConnection: ChannelInboundHandler {
             write(lines)
         }
         guard watches.count == starts.count else { return }
-        greeting?.succeed()
-        greeting = nil
+        ready?.succeed()
+        ready = nil
     }
 
     /// Moves the centre of a watch.
@@ -170,9 +164,9 @@ final class LoadConnection: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         isOpen = false
-        guard let greeting else { return owner.ended(self) }
-        self.greeting = nil
-        greeting.fail(failure ?? LoadFailure("the service closed a connection"))
+        guard let ready else { return owner.ended(self) }
+        self.ready = nil
+        ready.fail(failure ?? LoadFailure("the service closed a connection"))
     }
 }
 

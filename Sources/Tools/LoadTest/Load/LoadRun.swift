@@ -36,7 +36,9 @@ struct LoadRun {
         begin = Clocks.monotonic
         let timeline = Timeline(begin: begin, seconds: Self.intervalSeconds(settings))
         generator = try await loop.submit {
-            let maker = RequestMaker(settings.requests, population, centers: settings.centers)
+            let maker = RequestMaker(
+                settings.requests, population, centers: settings.centers,
+                target.web == nil ? .line : .body)
             return NIOLoopBound(Generator(target, maker, timeline, loop), eventLoop: loop)
         }.get()
         for first in stride(from: 0, to: settings.connections, by: Self.connectionsAtOnce) {

@@ -2,6 +2,14 @@ import Glibc
 import JSONText
 import SyntheticData
 
+/// The form of a request.
+enum RequestForm {
+    /// A line of the protocol.
+    case line
+    /// The body of Kii's `/query`.
+    case body
+}
+
 /// Writes requests, each with its own position or object.
 struct RequestMaker: ~Copyable {
     private let settings: RequestSettings
@@ -9,26 +17,31 @@ struct RequestMaker: ~Copyable {
     private let centers: [MicroPoint]
     private var random: SplitMix64
     private let prefixes: [RequestKind: [UInt8]]
+    private let form: RequestForm
     private var created = 0
     private(set) var line = JSONWriter(reserving: 1_024)
 
     private static let metersPerDegree = 6_371_000 * Double.pi / 180
 
     /// - Parameter centers: positions to search near; empty means near the population.
-    init(_ settings: RequestSettings, _ population: Population, centers: [MicroPoint]) {
+    init(
+        _ settings: RequestSettings, _ population: Population, centers: [MicroPoint],
+        _ form: RequestForm = .line
+    ) {
         self.settings = settings
         self.population = population
         self.centers = centers.isEmpty ? population.objects.map(\.position) : centers
         random = SplitMix64(seed: settings.seed)
+        self.form = form
         prefixes = Dictionary(
             uniqueKeysWithValues: settings.mix.weights.map {
-                ($0.kind, Self.prefix($0.kind, bucket: settings.bucket))
+                ($0.kind, Self.prefix($0.kind, bucket: settings.bucket, form))
             })
     }
 
     mutating func pickKind() -> RequestKind { settings.mix.pick(&random) }
 
-    /// Writes the line of a request into `line`.
+    /// Writes a request into `line`.
     mutating func write(_ kind: RequestKind) {
         line.removeAll()
         line.raw(prefixes[kind]!)
@@ -39,6 +52,9 @@ struct RequestMaker: ~Copyable {
         case .box: writeQuery(.box, ordered: false, limit: 100)
         case .count:
             writeClause(.count)
+            if form == .body {
+                line.raw(#","aggregations":[{"type":"COUNT","putAggregationInto":"count"}]"#)
+            }
             line.byte(UInt8(ascii: "}"))
         case .get: writeID(of: randomObject())
         case .create:
@@ -52,11 +68,17 @@ struct RequestMaker: ~Copyable {
         case .move: writeMove()
         case .follow: preconditionFailure("a watch is moved by writeFollow")
         }
-        line.raw("}}\n")
+        line.raw(form == .line ? "}}\n" : "}")
     }
 
-    /// The line up to and including the bucket's name; the other params follow.
-    private static func prefix(_ kind: RequestKind, bucket: String) -> [UInt8] {
+    /// The request up to the params that follow the bucket's name.
+    private static func prefix(
+        _ kind: RequestKind, bucket: String, _ form: RequestForm
+    ) -> [UInt8] {
+        guard form == .line else {
+            precondition(kind.isQuery, "\(kind) is no query")
+            return Array("{".utf8)
+        }
         let method =
             switch kind {
             case .radius, .nearest, .box, .filter: "bucket.query"
@@ -72,6 +94,7 @@ struct RequestMaker: ~Copyable {
         line.string(method)
         line.raw(#","params":{"bucket":"#)
         line.string(bucket)
+        if kind.isQuery { line.byte(UInt8(ascii: ",")) }
         return line.bytes
     }
 
@@ -87,7 +110,7 @@ struct RequestMaker: ~Copyable {
 
     private mutating func writeClause(_ kind: RequestKind) {
         let center = center()
-        line.raw(#","bucketQuery":{"clause":"#)
+        line.raw(#""bucketQuery":{"clause":"#)
         switch kind {
         case .box: writeBox(around: center)
         case .filter:

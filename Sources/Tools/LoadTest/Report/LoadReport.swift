@@ -33,7 +33,7 @@ public struct LoadReport: Codable, Sendable, Equatable {
 
     /// The load, and the service that received it.
     public struct Setup: Codable, Sendable, Equatable {
-        /// The service's address: `HOST:PORT`, an IPv6 host in brackets.
+        /// The service's address: `HOST:PORT`, an IPv6 host in brackets; over HTTP the path behind it.
         public var server: String
         /// The service's version.
         public var version: String

@@ -23,6 +23,14 @@ public enum RequestKind: String, CaseIterable, Codable, Sendable {
     /// A watch moved by some distance.
     case follow
 
+    /// Whether it asks for objects by a clause.
+    public var isQuery: Bool {
+        switch self {
+        case .radius, .nearest, .box, .filter, .count: true
+        case .get, .create, .put, .move, .follow: false
+        }
+    }
+
     /// Whether it changes an object.
     var isWrite: Bool { self == .create || self == .put || self == .move }
 }
