@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Has foreign programs judge the web port: GDAL, OWSLib, schemathesis, openapi-spec-validator and
+# mapbox-vector-tile, unmodified, and PyQGIS if it is there. Installs what is missing.
+#
+#     scripts/judges.sh [--geobucket .build/release/geobucket] [--short]
+#
+# It takes three to five minutes, most of it for schemathesis; --short takes one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+program=.build/release/geobucket
+short=()
+while [ $# -gt 0 ]; do
+    case "$1" in
+        --geobucket) program=${2:?--geobucket needs a program} && shift ;;
+        --short) short=(--short) ;;
+        --help) sed -n '2,7s/^# \{0,1\}//p' "$0" && exit ;;
+        *) echo "geobucket: $1 is unknown; see --help" >&2 && exit 2 ;;
+    esac
+    shift
+done
+[ -x "$program" ] || { echo "geobucket: there is no program $program; build it first" >&2; exit 1; }
+
+GEOBUCKET_ALSO_INSTALL=gdal-bin scripts/install.sh
+packages=(OWSLib==0.35.0 openapi-spec-validator==0.9.0 schemathesis==4.32.5 mapbox-vector-tile==2.2.0)
+python=.build/judges/bin/python3
+[ -x "$python" ] || python3 -m venv .build/judges
+"$python" -m pip install --quiet --disable-pip-version-check "${packages[@]}" || {
+    echo "geobucket: pip could not install ${packages[*]}" >&2
+    exit 1
+}
+
+"$python" scripts/web_ogc.py --geobucket "$program" "${short[@]}"
+"$python" scripts/web_tiles.py --geobucket "$program"
