@@ -147,7 +147,8 @@ final class LoadConnection: ChannelInboundHandler {
             isLoggedIn = true
             var lines = JSONWriter()
             for start in starts { lines.raw(start.line) }
-            write(lines)
+            // Over HTTP, nothing would be a request with an empty body.
+            if lines.count > 0 { write(lines) }
         }
         guard watches.count == starts.count else { return }
         ready?.succeed()
