@@ -79,37 +79,21 @@ public enum MergePatch {
     /// The members of an object, each with the last value of its name, in the order of the names.
     private struct LastMembers {
         private(set) var all: [JSONView.Member] = []
-        /// The positions of the names in `all`; empty as long as there are few.
-        private var positions: [MemberName: Int] = [:]
-
-        /// So few names are compared one by one.
-        private static let few = 16
+        private var names = MemberNames(atMost: 0)
 
         init() {}
 
         init(of object: JSONView, userOnly: Bool) {
             all.reserveCapacity(object.count)
-            if object.count > Self.few { positions.reserveCapacity(object.count) }
+            names = MemberNames(atMost: object.count)
             for member in object.members where !userOnly || WrittenName(member.name) == .user {
-                if let earlier = position(of: member.name) {
-                    all[earlier] = member
-                } else {
-                    if object.count > Self.few {
-                        positions[MemberName(utf8: member.name)] = all.count
-                    }
-                    all.append(member)
-                }
+                let (index, isNew) = names.enter(member.name)
+                if isNew { all.append(member) } else { all[index] = member }
             }
         }
 
         subscript(_ name: UnsafeBufferPointer<UInt8>) -> JSONView.Member? {
-            position(of: name).map { all[$0] }
-        }
-
-        private func position(of name: UnsafeBufferPointer<UInt8>) -> Int? {
-            positions.isEmpty
-                ? all.firstIndex { $0.name.elementsEqualBytes(name) }
-                : positions[MemberName(utf8: name)]
+            names.index(of: name).map { all[$0] }
         }
     }
 }

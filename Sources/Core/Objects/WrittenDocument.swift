@@ -69,15 +69,9 @@ public struct WrittenDocument: Sendable {
         }
     }
 
-    /// With more members than this, names are looked up in a hash table.
-    private static let fewMembers = 16
-
     /// Refuses reserved and duplicate first-level names.
     static func checkNames(_ object: JSONView, at path: String) throws(ServiceFailure) {
-        let hasFew = object.count <= fewMembers
-        var few: [UnsafeBufferPointer<UInt8>] = []
-        few.reserveCapacity(hasFew ? object.count : 0)
-        var many = Set<MemberName>(minimumCapacity: hasFew ? 0 : object.count)
+        var names = MemberNames(atMost: object.count)
         for member in object.members {
             let name = member.name
             if WrittenName(name) == .refused {
@@ -85,14 +79,9 @@ public struct WrittenDocument: Sendable {
                     "\($0): names that begin with '_' are the service's own"
                 }
             }
-            let isNew =
-                hasFew
-                ? !few.contains { $0.elementsEqualBytes(name) }
-                : many.insert(MemberName(utf8: name)).inserted
-            guard isNew else {
+            guard names.enter(name).isNew else {
                 throw refusal(of: name, at: path) { "the name \($0) stands here twice" }
             }
-            if hasFew { few.append(name) }
         }
     }
 

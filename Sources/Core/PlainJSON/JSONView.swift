@@ -133,26 +133,18 @@ public struct JSONView {
     ///
     /// - Complexity: O(members), whatever their names are.
     public func hiddenMembers() -> Set<Int> {
-        if count <= Self.few { return hiddenFewMembers() }
-        var last: [MemberName: Int] = [:]
+        var names = MemberNames(atMost: count)
+        /// The position of the last member of each name.
+        var last: [Int] = []
+        last.reserveCapacity(count)
         var hidden: Set<Int> = []
         for (position, member) in zip(0..., members) {
-            if let earlier = last.updateValue(position, forKey: MemberName(utf8: member.name)) {
-                hidden.insert(earlier)
-            }
-        }
-        return hidden
-    }
-
-    /// So few members are compared with each other sooner than entered in a table.
-    private static let few = 16
-
-    private func hiddenFewMembers() -> Set<Int> {
-        var hidden: Set<Int> = []
-        for (position, member) in zip(0..., members) {
-            let later = Members(at: member.value.next, of: self, remaining: count - position - 1)
-            if later.contains(where: { $0.name.elementsEqualBytes(member.name) }) {
-                hidden.insert(position)
+            let (index, isNew) = names.enter(member.name)
+            if isNew {
+                last.append(position)
+            } else {
+                hidden.insert(last[index])
+                last[index] = position
             }
         }
         return hidden
@@ -215,11 +207,7 @@ public struct JSONView {
         private var remaining: Int
 
         fileprivate init(view: JSONView, remaining: Int) {
-            self.init(at: view.index + 1, of: view, remaining: remaining)
-        }
-
-        fileprivate init(at index: Int, of view: JSONView, remaining: Int) {
-            at = view.sibling(at: index)
+            at = view.sibling(at: view.index + 1)
             self.remaining = remaining
         }
 
@@ -230,22 +218,6 @@ public struct JSONView {
             defer { at = at.sibling(at: value.next) }
             return Member(key: at, value: value)
         }
-    }
-}
-
-/// A member's name in a table, borrowed: valid as long as the view it is from.
-public struct MemberName: Hashable {
-    private let utf8: UnsafeBufferPointer<UInt8>
-
-    /// A name by its UTF-8, escapes resolved, which has to outlive this.
-    public init(utf8: UnsafeBufferPointer<UInt8>) { self.utf8 = utf8 }
-
-    public static func == (a: MemberName, b: MemberName) -> Bool {
-        a.utf8.elementsEqualBytes(b.utf8)
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(bytes: UnsafeRawBufferPointer(utf8))
     }
 }
 

@@ -39,11 +39,11 @@ final class Writer: Sendable {
 
     let store: ObjectStore
     let engine: InMemoryEngine
-    private let upstream: (any Upstream)?
+    let upstream: (any Upstream)?
     private let limits: Limits
     let tuning: InMemoryEngine.Tuning
-    private let logger: Logger
-    private let now: @Sendable () -> Int64
+    let logger: Logger
+    let now: @Sendable () -> Int64
     let thread = WorkThread("writer", .writer)
     private let parsers = Parsers()
     private let state = Mutex(State())
@@ -52,8 +52,6 @@ final class Writer: Sendable {
     /// Whether the writer is ending and runs nothing but writes.
     private let isEnding = Atomic(false)
     private let metrics = StoreMetrics()
-    /// The time for which tombstones are kept, in milliseconds.
-    private static let tombstoneMilliseconds: Int64 = 7 * 86_400_000
 
     init(
         store: ObjectStore, engine: InMemoryEngine, upstream: (any Upstream)?, limits: Limits,
@@ -96,7 +94,7 @@ final class Writer: Sendable {
     }
 
     /// Runs a job between two transactions, unless the writer is ending.
-    private func betweenWrites(_ job: @escaping @Sendable () -> Void) {
+    func betweenWrites(_ job: @escaping @Sendable () -> Void) {
         thread.async { [self] in
             if !isEnding.load(ordering: .relaxed) { job() }
         }
@@ -263,7 +261,7 @@ final class Writer: Sendable {
     /// - Parameters:
     ///   - deletesMany: whether so much is deleted that the engine keeps all present documents.
     ///   - keys: the request keys that will probably be looked up.
-    private func transact<Result>(
+    func transact<Result>(
         deletingMany deletesMany: Bool = false, keys: [String] = [],
         _ body: (WriteEvaluator<WriteSession>) throws -> Result
     ) throws(StoreFailure) -> Result {
@@ -366,52 +364,5 @@ final class Writer: Sendable {
 
     private func deletesMany(_ write: Write) -> Bool {
         write.needsPublished && engine.count(of: write.bucket) > tuning.objectsForFreezing
-    }
-
-    // MARK: Housekeeping
-
-    /// Removes expired objects in batches, between two transactions.
-    func removeExpired() {
-        betweenWrites { [self] in
-            do throws(StoreFailure) {
-                let removed = try transact { try $0.removeExpired(atMost: tuning.removedAtOnce) }
-                if removed == tuning.removedAtOnce { removeExpired() }
-            } catch {
-                logger.warning("expired objects are not removed", metadata: ["reason": "\(error)"])
-            }
-        }
-    }
-
-    /// Deletes old tombstones and old requests in batches.
-    func forgetOld() {
-        betweenWrites { [self] in
-            do throws(StoreFailure) {
-                let time = now()
-                let (requests, tombstones) = (
-                    time - RememberedRequest.milliseconds, time - Self.tombstoneMilliseconds
-                )
-                let forgotten = try store.write { transaction in
-                    try transaction.deleteRequests(
-                        until: requests, atMost: tuning.removedAtOnce)
-                    return try transaction.deleteTombstones(
-                        before: tombstones, atMost: tuning.removedAtOnce)
-                }
-                try upstream?.forget(tombstonesBefore: tombstones, requestsBefore: requests)
-                if forgotten == tuning.removedAtOnce { forgetOld() }
-            } catch {
-                logger.warning("old deletions are kept", metadata: ["reason": "\(error)"])
-            }
-        }
-    }
-
-    /// Completes a checkpoint so that the write-ahead log can restart.
-    func finishCheckpoint() {
-        betweenWrites { [self] in
-            do throws(StoreFailure) {
-                try store.finishCheckpoint()
-            } catch {
-                logger.warning("a checkpoint failed", metadata: ["reason": "\(error)"])
-            }
-        }
     }
 }

@@ -2,13 +2,14 @@ import Glibc
 import Synchronization
 
 /// Who goes first when requests want more processor time than there is. Whoever is alone gets all of
-/// it in any case.
+/// it in any case. The shares are those that docs/measured/mixed-load.md has.
 public enum Preference: String, CaseIterable, Sendable {
-    /// Reads and writes each keep about half of the rate that they reach alone.
+    /// Neither: cheap reads keep about three fifths of the rate that they reach alone, and writes two
+    /// fifths of theirs.
     case balance
-    /// Reads keep three quarters of their rate, and writes a quarter of theirs.
+    /// Reads, which keep three quarters of their rate; writes keep a third of theirs.
     case reads
-    /// Writes keep most of their rate.
+    /// Writes, which keep half of their rate; reads keep two fifths of theirs.
     case writes
 }
 

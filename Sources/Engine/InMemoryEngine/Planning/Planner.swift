@@ -53,25 +53,6 @@ struct Planner {
         }
     }
 
-    enum Cost {
-        /// A candidate from a shape, without the cost of the shape itself, or from a column's
-        /// order.
-        static let candidate = 0.006
-        static let scanned = 0.002
-        static let walked = 0.03
-        /// Testing the code of a slot in a narrow column, slot by slot.
-        static let tested = 0.0006
-        /// Adding one value of a match to a tally.
-        static let tallied = 0.002
-        /// Placing a match in the result order: a distance and one or two comparisons.
-        static let ranked = 0.08
-        /// Fetching and parsing a document; `test` is the cost of testing a clause on it.
-        static let document = 1.5
-        static let test = 0.1
-        /// The fixed cost of any query.
-        static let base = 3.0
-    }
-
     /// - Parameters:
     ///   - query: its order counts only for a page, its aggregations only if every match is wanted.
     ///   - pageObjects: the number of objects on the page; nil if every match is wanted.
@@ -401,30 +382,4 @@ struct Planner {
 
 extension FieldPath {
     fileprivate var isID: Bool { utf8.elementsEqual(PredefinedField.id.rawValue.utf8) }
-}
-
-extension Clause {
-    /// The number of clauses in the tree.
-    fileprivate var nodes: Int {
-        switch self {
-        case .and(let clauses), .or(let clauses): clauses.reduce(1) { $0 + $1.nodes }
-        case .not(let clause): 1 + clause.nodes
-        case .isIn(_, let values): 1 + values.count / 8
-        default: 1
-        }
-    }
-
-    /// The guessed share of objects that satisfy the clause, used when nothing in memory provides
-    /// one.
-    fileprivate var guessedShare: Double {
-        switch self {
-        case .all, .geo: 1
-        case .eq, .prefix, .contains: 0.1
-        case .isIn, .range: 0.25
-        case .hasField: 0.9
-        case .and(let clauses): clauses.reduce(1) { $0 * $1.guessedShare }
-        case .or(let clauses): min(1, clauses.reduce(0) { $0 + $1.guessedShare })
-        case .not(let clause): max(0.05, 1 - clause.guessedShare)
-        }
-    }
 }

@@ -1,0 +1,54 @@
+import Backend
+import ObjectStore
+import WriteRules
+
+/// What the writer does between two transactions, besides writes.
+extension Writer {
+    /// The time for which tombstones are kept, in milliseconds.
+    private static let tombstoneMilliseconds: Int64 = 7 * 86_400_000
+
+    /// Removes expired objects in batches, between two transactions.
+    func removeExpired() {
+        betweenWrites { [self] in
+            do throws(StoreFailure) {
+                let removed = try transact { try $0.removeExpired(atMost: tuning.removedAtOnce) }
+                if removed == tuning.removedAtOnce { removeExpired() }
+            } catch {
+                logger.warning("expired objects are not removed", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+
+    /// Deletes old tombstones and old requests in batches.
+    func forgetOld() {
+        betweenWrites { [self] in
+            do throws(StoreFailure) {
+                let time = now()
+                let (requests, tombstones) = (
+                    time - RememberedRequest.milliseconds, time - Self.tombstoneMilliseconds
+                )
+                let forgotten = try store.write { transaction in
+                    try transaction.deleteRequests(
+                        until: requests, atMost: tuning.removedAtOnce)
+                    return try transaction.deleteTombstones(
+                        before: tombstones, atMost: tuning.removedAtOnce)
+                }
+                try upstream?.forget(tombstonesBefore: tombstones, requestsBefore: requests)
+                if forgotten == tuning.removedAtOnce { forgetOld() }
+            } catch {
+                logger.warning("old deletions are kept", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+
+    /// Completes a checkpoint so that the write-ahead log can restart.
+    func finishCheckpoint() {
+        betweenWrites { [self] in
+            do throws(StoreFailure) {
+                try store.finishCheckpoint()
+            } catch {
+                logger.warning("a checkpoint failed", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+}
