@@ -64,5 +64,14 @@ public final class PostgresServer: Sendable {
         process.standardInput = lifeline
         process.standardOutput = FileHandle.nullDevice
         try process.run()
+        // The server writes its state there.
+        let status = "\(folder)/data/postmaster.pid"
+        let end = ContinuousClock.now + .seconds(60)
+        while (try? String(contentsOfFile: status, encoding: .utf8))?.contains("ready") != true {
+            guard process.isRunning, ContinuousClock.now < end else {
+                throw POSIXError(.ECONNREFUSED)
+            }
+            usleep(20_000)
+        }
     }
 }
