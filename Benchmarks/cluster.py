@@ -8,7 +8,7 @@ Rounds go over all services, one after the other, so that what else happens on t
 figures are medians of the rounds. PostgreSQL syncs every commit to its disk (TMPDIR has to be on one). Nothing else
 should run on the machine. README.md says what is measured.
 """
-import argparse, os, pathlib, statistics, subprocess, sys, tempfile, time
+import argparse, contextlib, os, pathlib, signal, statistics, subprocess, sys, tempfile, time
 
 from cluster_report import report
 from cluster_services import Load, Service, Yardstick, machine, nanoseconds, postgres
@@ -63,7 +63,8 @@ class Run:
             self.progress(f"round {number + 1} of {self.options.rounds}: reads")
             self.reads({"embedded": [embedded], "local": [local], "latest": latest[:1]}, number)
             self.progress(f"round {number + 1} of {self.options.rounds}: writes")
-            self.writes({"embedded": [embedded], "one": latest[:1], "two": latest[:2], "three": latest}, number)
+            self.writes({"embedded": [embedded], "alone": latest[:1], "one": latest[:1], "two": latest[:2], "three": latest},
+                        number)
         self.progress("lag of a follower at half load")
         self.lag(latest[0], local, statistics.median(self.figures["one writes"]) / 2)
 
@@ -89,13 +90,15 @@ class Run:
             self.note(f"{name} read postgres us", self.postgres_used(before) / 1e3 / load.answered_at_all)
 
     def writes(self, services, seed):
-        """The nodes write in turns of one, two and three; those that do not write follow."""
+        """The nodes write in turns of one, two and three; those that do not write follow, but stand still beside the one
+        that is alone."""
         for name, some in services.items():
-            nodes = services["three"]
+            nodes = services["three"] if name != "alone" else []
             head, batches = self.head(), sum(self.batches(node) for node in some)
             before, wal, network = self.postgres_nanoseconds(), self.wal(), self.network()
             idle = [(node, node.nanoseconds()) for node in nodes if node not in some]
-            load = Load(some, WRITES, WRITERS // len(some), self.options.seconds, seed=seed)
+            with self.standing_still(one for one in self.services if name == "alone" and one not in some):
+                load = Load(some, WRITES, WRITERS // len(some), self.options.seconds, seed=seed)
             self.note(f"{name} writes", load.per_second)
             self.note(f"{name} write us", load.microseconds)
             if name == "embedded":
@@ -109,10 +112,24 @@ class Run:
             for node, used in idle:
                 self.note("follow us", (node.nanoseconds() - used) / 1e3 / changes)
                 self.note("follow batch us", (node.nanoseconds() - used) / 1e3 / changes * size)
-            if name == "one":
+            if name == "alone":
                 for clients in [1, 4]:
                     self.note(f"pgbench {clients}", Yardstick(self.server, self.folder).rows_per_second(
                         max(1, round(size)), clients, self.options.seconds))
+
+    @contextlib.contextmanager
+    def standing_still(self, services):
+        stopped = list(services)
+        for one in stopped:
+            one.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for one in stopped:
+                one.process.send_signal(signal.SIGCONT)
+            for one in stopped:
+                while one.call("server.stats").get("cluster", {}).get("applied", self.head()) < self.head():
+                    time.sleep(0.1)
 
     def head(self):
         return int(self.server.sql("SELECT change FROM geobucket.head")[0])
