@@ -165,27 +165,34 @@ final class Writer: Sendable {
     /// Takes another write for the group that begins with `first`. A write that has to see earlier
     /// writes through the engine begins a group of its own, and so does one that would make other
     /// owners wait long.
-    private func take(following first: Pending) -> Pending? {
+    ///
+    /// - Parameter mayHaveKey: whether a write with a request key is taken too.
+    private func take(following first: Pending, withKey mayHaveKey: Bool = true) -> Pending? {
         state.withLock { state in
             guard let next = state.pending.first, !next.write.needsPublished,
+                mayHaveKey || next.key == nil,
                 next.owner == first.owner || next.bytes < tuning.bytesForOwnGroup
             else { return nil }
             return state.pending.popFirst()?.element
         }
     }
 
-    /// - Parameter count: the number of waiting writes that may join the group.
-    private func commit(_ begun: [Pending], joinedBy count: Int = 0) {
+    /// - Parameter count: the number of writes that waited when the group began; nil if no other
+    ///   write may join it.
+    private func commit(_ begun: [Pending], joinedBy count: Int? = nil) {
         let start = ContinuousClock.now
-        let end = start + .milliseconds(limits.commitMilliseconds)
         var group = begun
         do throws(StoreFailure) {
             let answers = try transact(
                 deletingMany: deletesMany(group[0].write), keys: keys(of: group)
             ) { evaluator in
+                // More writes may have come while the upstream's lock was waited for. Each key of
+                // theirs would cost a round trip, because it was not looked up with the lock.
+                let most = count.map { max($0, waiting) } ?? 0
+                let end = ContinuousClock.now + .milliseconds(limits.commitMilliseconds)
                 var answers = try group.map { try perform($0, evaluator) }
-                while group.count <= count, ContinuousClock.now < end,
-                    let next = take(following: group[0])
+                while group.count <= most, ContinuousClock.now < end,
+                    let next = take(following: group[0], withKey: group.count <= count ?? 0)
                 {
                     group.append(next)
                     answers.append(try perform(next, evaluator))
@@ -212,12 +219,14 @@ final class Writer: Sendable {
     /// One write may have caused the failure of a whole group, so each write is retried in its own
     /// transaction. A lock held by another process, or an upstream that is not there, is caused by
     /// no write, and each retry would wait for it again.
-    private func fail(_ begun: [Pending], _ error: StoreFailure, joinedBy count: Int) {
+    private func fail(_ begun: [Pending], _ error: StoreFailure, joinedBy count: Int?) {
         var group = begun
         switch error {
         case .interrupted: return commit(group)
         case .busy, .unreachable, .diverged:
-            while group.count <= count, let next = take(following: group[0]) { group.append(next) }
+            while group.count <= count ?? 0, let next = take(following: group[0]) {
+                group.append(next)
+            }
         default:
             if group.count > 1 {
                 for pending in group { commit([pending]) }

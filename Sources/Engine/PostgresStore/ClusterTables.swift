@@ -17,6 +17,10 @@ public final class ClusterTables {
     let connection: PostgresConnection
     private let address: PostgresAddress
     let answerTime: Duration
+    /// Whether others had written before the last transaction. If not, the next one asks for their
+    /// changes only when it finds that there are some: one that writes alone saves the server half
+    /// of its statements.
+    var othersWrite = true
 
     /// Connects, and creates or migrates the tables.
     ///
@@ -85,7 +89,7 @@ public final class ClusterTables {
     private static let pastAlone = "SELECT \(pastColumn)"
     private static let headAndPast = "SELECT change, epoch, \(pastColumn) FROM head"
 
-    private static func past(_ rows: PostgresRows, column: Int32 = 0) -> Past {
+    static func past(_ rows: PostgresRows, column: Int32 = 0) -> Past {
         Past(rawValue: rows.text(0, column)) ?? .lost
     }
 

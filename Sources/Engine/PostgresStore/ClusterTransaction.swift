@@ -26,18 +26,31 @@ public final class ClusterTransaction {
         _ filter: ChangeFilter? = nil
     ) throws(PostgresFailure) {
         self.tables = tables
-        var statements = [
+        let lock = [
             PostgresStatement("BEGIN"),
             PostgresStatement("SELECT change, epoch FROM head FOR UPDATE"),
             // What follows sees everything that was committed before the lock was granted.
             ClusterTables.pastStatement(batch, of: change),
         ]
-        statements += ClusterTables.changesStatements(after: change, filter)
-        if !keys.isEmpty { statements += FoundRequests.statements(keys: keys) }
-        let rows = try Self.lock(tables, statements)
-        tail = try tables.tail(rows[1...7], filter)
+        let changes = ClusterTables.changesStatements(after: change, filter)
+        let looksForChanges = tables.othersWrite
+        let rows = try Self.lock(
+            tables,
+            lock + (looksForChanges ? changes : [])
+                + (keys.isEmpty ? [] : FoundRequests.statements(keys: keys)))
         requests = FoundRequests()
-        if !keys.isEmpty { requests.take(rows[8...], keys: keys) }
+        if !keys.isEmpty { requests.take(rows.suffix(2), keys: keys) }
+        let head = ClusterTables.head(rows[1])
+        tables.othersWrite = head.change != change
+        if !tables.othersWrite {
+            tail = ClusterTables.Tail(
+                head: head, past: ClusterTables.past(rows[2]),
+                changes: StoreChanges(after: change), batch: batch)
+        } else if looksForChanges {
+            tail = try tables.tail(rows[1...7], filter)
+        } else {
+            tail = try tables.tail(rows[1...2] + tables.run(changes), filter)
+        }
     }
 
     /// Runs the statements that begin with the lock of the head.

@@ -22,6 +22,9 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     private var interrupted: ContinuousClock.Instant?
     /// The number of batches so far.
     let batches = Atomic(0)
+    /// Whether a transaction is under way, from before it waits for the lock of the head until its
+    /// state is published.
+    let isAtWork = Atomic(false)
     private let isStopped = Atomic(false)
 
     /// - Parameter diverged: called when PostgreSQL no longer has what this node has.
@@ -45,12 +48,18 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     ) throws(StoreFailure) -> any UpstreamTransaction {
         let state = applied.reached
         let filter = share?.filter(after: change)
-        let transaction = try retrying { tables throws(PostgresFailure) in
-            try ClusterTransaction(
-                tables, after: change, state.stateMark?.batch, keys: keys, filter)
+        isAtWork.store(true, ordering: .relaxed)
+        do throws(StoreFailure) {
+            let transaction = try retrying { tables throws(PostgresFailure) in
+                try ClusterTransaction(
+                    tables, after: change, state.stateMark?.batch, keys: keys, filter)
+            }
+            try check(transaction.tail, against: state)
+            return NodeTransaction(transaction, of: self)
+        } catch {
+            isAtWork.store(false, ordering: .relaxed)
+            throw error
         }
-        try check(transaction.tail, against: state)
-        return NodeTransaction(transaction, of: self)
     }
 
     /// The epoch. It stays the same while the node lives.
@@ -189,7 +198,10 @@ private final class NodeTransaction: UpstreamTransaction {
             mark: StateMark(epoch: transaction.tail.head.epoch, batch: batch).bytes)
     }
 
-    func cancel() { transaction.cancel() }
+    func cancel() {
+        transaction.cancel()
+        upstream.isAtWork.store(false, ordering: .relaxed)
+    }
 
     func request(key: String) throws -> RememberedRequest? {
         do {

@@ -1,4 +1,5 @@
 import Backend
+import Dispatch
 import EmbeddedBackend
 import Logging
 import ObjectStore
@@ -18,6 +19,7 @@ final class Follower: @unchecked Sendable {
     private let backend: EmbeddedBackend
     private let share: NodeShare?
     private let steps: FollowingSteps
+    private let upstream: ClusterUpstream
     private let logger: Logger
     private let diverged: @Sendable (Divergence) -> Void
     private let thread = WorkThread("follower", .writer)
@@ -27,19 +29,23 @@ final class Follower: @unchecked Sendable {
     private let skew = Atomic<Int64>(0)
     private var isSkewed = false
     private var nextClock = ContinuousClock.now
+    /// Whether a change was announced that has not been taken over.
+    private var isAnnounced = false
 
     /// The longest time without a look at the head: a second, and so short that a node that has
     /// nothing to take over does not refuse local reads.
     private var interval: Duration { .milliseconds(min(1_000, limits.followMilliseconds / 4)) }
     /// The time between two looks at the server's clock.
     private static let clockInterval = Duration.seconds(10)
+    /// How long the follower waits for the node's own writer to reach an announced change.
+    private static let patience = DispatchTimeInterval.milliseconds(5)
     /// A node whose clock is off by more than this says so in the log; milliseconds.
     private static let noticedSkew: Int64 = 5_000
 
     init(
         _ address: PostgresAddress, _ limits: Limits, _ applied: AppliedState,
         of backend: EmbeddedBackend, _ share: NodeShare?, _ steps: FollowingSteps,
-        logger: Logger,
+        beside upstream: ClusterUpstream, logger: Logger,
         diverged: @escaping @Sendable (Divergence) -> Void
     ) {
         self.address = address
@@ -48,6 +54,7 @@ final class Follower: @unchecked Sendable {
         self.backend = backend
         self.share = share
         self.steps = steps
+        self.upstream = upstream
         self.logger = logger
         self.diverged = diverged
     }
@@ -89,10 +96,25 @@ final class Follower: @unchecked Sendable {
         try noteClock(tables)
         let end = ContinuousClock.now + interval
         while !isStopped.load(ordering: .relaxed), ContinuousClock.now < end {
-            let change = try tables.waitForChange(until: min(.now + Outage.pause, end))
-            if let change, change > applied.reached.change { return }
+            if let change = try tables.waitForChange(until: min(.now + Outage.pause, end)),
+                !isReached(change)
+            {
+                isAnnounced = true
+                return
+            }
             refuseLate()
         }
+    }
+
+    /// Whether the node has reached a change. A writer at work has made it itself, or takes it over
+    /// with its transaction, which is cheaper than a transaction of the follower's.
+    private func isReached(_ change: ChangeNumber) -> Bool {
+        if applied.reached.change >= change { return true }
+        guard upstream.isAtWork.load(ordering: .relaxed) else { return false }
+        let reached = DispatchSemaphore(value: 0)
+        let deadline = ContinuousClock.now + .milliseconds(limits.failoverMilliseconds)
+        applied.wait([.init(change: change, deadline: deadline) { _ in reached.signal() }])
+        return reached.wait(timeout: .now() + Self.patience) == .success
     }
 
     /// Takes over what is new.
@@ -101,12 +123,15 @@ final class Follower: @unchecked Sendable {
     private func takeOver(_ tables: ClusterTables) throws -> Divergence? {
         let begin = ContinuousClock.now
         let state = applied.reached
-        let (head, past) = try tables.head(after: state.change, state.stateMark?.batch)
-        if let divergence = Divergence(of: state, from: head, past) { return divergence }
-        guard head.change != state.change else {
-            applied.see(head.change, at: begin)
-            return nil
+        if !isAnnounced {
+            let (head, past) = try tables.head(after: state.change, state.stateMark?.batch)
+            if let divergence = Divergence(of: state, from: head, past) { return divergence }
+            guard head.change != state.change else {
+                applied.see(head.change, at: begin)
+                return nil
+            }
         }
+        isAnnounced = false
         // This node's own writer may have moved on meanwhile.
         let tail = try tables.tail(
             after: state.change, state.stateMark?.batch, share?.filter(after: state.change))

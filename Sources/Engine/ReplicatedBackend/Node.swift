@@ -51,7 +51,8 @@ final class Node: Sendable {
         looks = HeadLooks(address, limits, applied)
         let steps = FollowingSteps()
         follower = Follower(
-            address, limits, applied, of: backend, share, steps, logger: logger, diverged: report)
+            address, limits, applied, of: backend, share, steps, beside: upstream, logger: logger,
+            diverged: report)
         loader = share.map { [backend] in
             BucketLoader(
                 address, limits, $0.membership, $0.held, applied, of: backend, steps,
