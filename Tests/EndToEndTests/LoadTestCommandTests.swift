@@ -50,6 +50,25 @@ import Testing
         }
     }
 
+    @Test func `A preset is a load whose settings other flags replace`() async throws {
+        try await withTemporaryFolder { folder in
+            try await Program.serve(store: folder + "/store.sqlite", folder: folder) { _, port in
+                let run = try await Program.run(
+                    [
+                        "loadtest", "--server", "127.0.0.1:\(port)", "--prepare", "500", "--preset",
+                        "fleet", "--rate", "110", "--seconds", "2", "--warm-up", "0", "--json",
+                        folder + "/a.json",
+                    ], folder: folder)
+                #expect(run.status == 0, "\(run.errors)")
+                let json = try #require(FileManager.default.contents(atPath: folder + "/a.json"))
+                let report = try LoadReport(json: Array(json))
+                #expect(report.setup.connections == LoadPreset.fleet.connections)
+                #expect(report.stages.map(\.rate) == [110])
+                #expect(Set(report.stages[0].kinds.keys) == ["radius", "move"])
+            }
+        }
+    }
+
     @Test func `A load test goes through TLS, every connection logged in`() async throws {
         try await withTemporaryFolder { folder in
             let authority = try TestAuthority(folder: folder)

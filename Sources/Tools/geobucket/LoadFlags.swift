@@ -23,11 +23,13 @@ struct LoadFlags: ParsableArguments {
     var objective: String?
 
     @Option(
-        help: "Connections, 1 to \(LoadSettings.mostConnections), each with one request at a time.")
-    var connections = 50
+        help: ArgumentHelp(
+            "Connections, 1 to \(LoadSettings.mostConnections), each with one request at a time. "
+                + "(default: 50)"))
+    var connections: Int?
 
-    @Option(help: "How many seconds to hold each rate.")
-    var seconds = 30.0
+    @Option(help: "How many seconds to hold each rate. (default: 30)")
+    var seconds: Double?
 
     @Option(help: "Seconds of warm-up, which are not counted.")
     var warmUp = 5.0
@@ -37,9 +39,11 @@ struct LoadFlags: ParsableArguments {
 
     /// - Throws: `ValidationError` that names the flag at fault.
     func settings(
-        _ requests: RequestSettings, watches: Int, centers: [MicroPoint]
+        _ requests: RequestSettings, _ preset: LoadPreset?, watches: Int, centers: [MicroPoint]
     ) throws -> LoadSettings {
-        var settings = LoadSettings(plan: try plan(), requests: requests)
+        var settings = LoadSettings(plan: try plan(preset), requests: requests)
+        let connections = connections ?? preset?.connections ?? 50
+        let seconds = seconds ?? preset?.seconds ?? 30
         settings.objective = try objective.map { text in
             try usage("--objective") { try Objective(text) }
         }
@@ -74,10 +78,10 @@ struct LoadFlags: ParsableArguments {
         return settings
     }
 
-    private func plan() throws -> LoadPlan {
+    private func plan(_ preset: LoadPreset?) throws -> LoadPlan {
         switch (rate, ramp, search) {
         case (let rate, nil, nil):
-            let rate = rate ?? 1_000
+            let rate = rate ?? preset?.rate ?? 1_000
             guard rate > 0, rate <= LoadPlan.largestRate else {
                 throw ValidationError(
                     "--rate has to be above 0, at most \(Int(LoadPlan.largestRate))")

@@ -20,8 +20,10 @@ struct LoadRequestFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Kinds of requests with their weights.", valueName: "kind=weight,…"))
-    var mix = "radius=60,nearest=25,box=15"
+            "Kinds of requests with their weights. (default: \(Self.usualMix))",
+            valueName: "kind=weight,…"))
+    var mix: String?
+    private static let usualMix = "radius=60,nearest=25,box=15"
 
     @Option(help: "The GeoPoint field to search and to move.")
     var field = "location"
@@ -57,8 +59,8 @@ struct LoadRequestFlags: ParsableArguments {
     private static let mostObjects = 100_000_000
 
     /// - Throws: `ValidationError` that names the flag at fault.
-    func settings() throws -> RequestSettings {
-        let mix = try usage("--mix") { try Mix(self.mix) }
+    func settings(_ preset: LoadPreset?) throws -> RequestSettings {
+        let mix = try usage("--mix") { try Mix(self.mix ?? preset?.mix ?? Self.usualMix) }
         try usage("--bucket") { _ = try BucketName(bucket) }
         if let prepare, !(1...Self.mostObjects).contains(prepare) {
             throw ValidationError("--prepare has to be 1 to \(Self.mostObjects)")
