@@ -51,7 +51,7 @@ let package = Package(
         .systemLibrary(name: "CLibcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CGlibc"),
-        .target(name: "CStrips"),
+        .target(name: "CLanes"),
         .target(
             name: "Runtime",
             dependencies: ["CGlibc", .product(name: "DequeModule", package: "swift-collections")]),
@@ -60,10 +60,11 @@ let package = Package(
         .target(
             name: "CSimdjson", dependencies: ["CJSONNodes"],
             linkerSettings: [.linkedLibrary("simdjson")]),
-        .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib", "CStrips"]),
+        .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib", "CLanes"]),
         .target(name: "PersistentStructures", dependencies: ["CGlibc"]),
         .target(
-            name: "SpatialIndex", dependencies: ["CGlibc", "Geodesy", "PersistentStructures"]),
+            name: "SpatialIndex",
+            dependencies: ["CGlibc", "CLanes", "Geodesy", "PersistentStructures"]),
         .target(name: "PlainJSON", dependencies: ["CJSONNodes"]),
         .target(name: "JSONText", dependencies: ["CSimdjson", "PlainJSON"]),
         .target(name: "Digests", dependencies: ["CLibcrypto"]),
@@ -413,8 +414,8 @@ let package = Package(
 // The layers of Sources/ and Tests/. A target lies in the folder of its layer.
 let layers = [
     "System": [
-        "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CLibcrypto", "CLibpq", "CSimdjson",
-        "CStrips", "CZlib", "Runtime", "RuntimeTests",
+        "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CLanes", "CLibcrypto", "CLibpq",
+        "CSimdjson", "CZlib", "Runtime", "RuntimeTests",
     ],
     "Core": [
         "CQL2", "CQL2Tests", "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText",

@@ -1,4 +1,4 @@
-import CStrips
+import CLanes
 
 /// A search of a tree of balls in space for what lies in a corridor. Each group of sixteen balls is
 /// in a ball of the level above.

@@ -1,4 +1,4 @@
-import CStrips
+import CLanes
 
 /// A search for the arc of a line that is nearest to a place.
 ///

@@ -1,4 +1,4 @@
-import CStrips
+import CLanes
 
 /// A straight segment in space and how far a part of a line on the unit sphere strays from it, in
 /// single precision.

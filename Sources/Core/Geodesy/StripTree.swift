@@ -1,4 +1,4 @@
-import CStrips
+import CLanes
 
 /// A line on the unit sphere, found by place: a tree of strips over runs of consecutive pieces.
 ///

@@ -37,8 +37,9 @@ public struct ObjectID: Sendable, Hashable, Comparable {
 ///
 /// The same last part may exist in every scope, independently.
 public struct BucketName: Sendable, Hashable, Comparable {
-    /// Names that no bucket may have, in any scope.
-    public static let reserved: Set<String> = [
+    /// Names that no bucket may have, in any scope; so few that to compare them is quicker than to
+    /// hash.
+    public static let reserved = [
         "users", "groups", "devices", "installations", "internal", "things",
     ]
 

@@ -40,7 +40,7 @@ struct GeoClauseParser {
         case .geodistance:
             let circle = try circle(&members)
             let distance = try report("putDistanceInto", circle.distance, of: field, &members)
-            return GeoClause(field, .circle(circle), reports: [distance].compactMap(\.self))
+            return GeoClause(field, .circle(circle), reports: distance.map { [$0] } ?? [])
         case .geocorridor:
             let corridor = try corridor(&members)
             let distance = try report("putDistanceInto", corridor.distance, of: field, &members)

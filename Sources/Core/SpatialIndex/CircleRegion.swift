@@ -1,3 +1,4 @@
+import CLanes
 import Geodesy
 
 /// The points within a radius of a centre.
@@ -16,17 +17,12 @@ struct CircleRegion: MeasurableRegion {
 
     @inline(__always)
     func nodes(_ group: UnsafeMutableRawPointer, _ place: TreePlace) -> Lanes {
-        let chords = NodeChords(group, center: center)
-        return Lanes(
-            touched: (chords.nearest .<= limits.outside).bits,
-            inside: (chords.farthest .<= limits.inside).bits)
+        gb_boxes_within(group.boxes, center, limits.outside, limits.inside)
     }
 
     @inline(__always)
     func points(_ leaf: UnsafeMutableRawPointer, _ place: TreePlace) -> Lanes {
-        let chords = squaredChords(leaf, center: center)
-        return Lanes(
-            touched: (chords .<= limits.outside).bits, inside: (chords .<= limits.inside).bits)
+        gb_points_within(leaf.points, center, limits.outside, limits.inside)
     }
 
     func contains(_ position: Coordinate) -> Bool {

@@ -1,3 +1,4 @@
+import CLanes
 import Geodesy
 import PersistentStructures
 
@@ -46,20 +47,14 @@ enum Stamp {
 }
 
 /// A vector in single precision. For a unit vector the error is at most `error`.
-struct FloatVector: BitwiseCopyable, Sendable {
-    let x, y, z: Float
+typealias FloatVector = gb_place
 
+extension FloatVector {
     /// The square root of 3 times 2^-25.
     static let error = 5.2e-8
 
     init(_ exact: SIMD3<Double>) {
         self.init(x: Float(exact.x), y: Float(exact.y), z: Float(exact.z))
-    }
-
-    init(x: Float, y: Float, z: Float) {
-        self.x = x
-        self.y = y
-        self.z = z
     }
 
     /// The squared length of the chord between the ends of two unit vectors.

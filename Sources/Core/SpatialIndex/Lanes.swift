@@ -1,12 +1,11 @@
+import CLanes
+
 /// The classification of the sixteen boxes of a group, or the points of a leaf, by a region: one
-/// bit for each.
-struct Lanes {
-    /// Lanes that may be in the region, at least in part.
-    var touched: UInt16
+/// bit for each. `touched` are the lanes that may be in the region, at least in part; `inside`, a
+/// subset, those that certainly and wholly are.
+typealias Lanes = gb_lanes
 
-    /// Lanes that are certainly and wholly in the region; a subset of `touched`.
-    var inside: UInt16
-
+extension Lanes {
     /// Clears the lanes from `count` on.
     func first(_ count: Int) -> Lanes {
         let mask = UInt16(truncatingIfNeeded: (1 << count) - 1)

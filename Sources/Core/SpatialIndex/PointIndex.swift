@@ -14,8 +14,7 @@ import PersistentStructures
 /// The latest writes are in an unsorted `delta`. The rest are in packed Hilbert R-trees, arranged
 /// in tiers with the oldest and largest first (Bentley and Saxe's logarithmic method). A full delta
 /// becomes a tier, and small tiers are merged immediately. `pendingMerge` returns merges of large
-/// tiers as jobs, so that no writer waits for them. An index of few points is only a delta, in one
-/// allocation.
+/// tiers as jobs, so that no writer waits for them. An index of few points is only a delta.
 ///
 /// Each filling of the delta is an *epoch*, and the epoch is the stamp of its entries. `stamps`
 /// holds the current stamp of every slot, or 0 for none. An entry is live while its stamp is that
@@ -29,26 +28,57 @@ import PersistentStructures
 /// - Reference: Bentley and Saxe, "Decomposable searching problems", J. Algorithms 1(4), 1980.
 /// - Note: Equal distances are ordered by slot. The points in a shape have no order.
 public struct PointIndex: PointSet {
+    /// Behind one reference: an index is passed on often, and its parts have many.
+    private var parts: Shared<Parts>
+
+    private struct Parts: Sendable {
+        var tiers: [TierRecord] = []
+        var delta: [Entry] = []
+        var epoch: UInt32
+        let deltaCapacity: UInt32
+        var stamps = PersistentArray<UInt32>()
+        var positions = SlotPositions()
+        var count = 0
+    }
+
     /// The trees, oldest first. The epochs of each tier follow those of the previous one.
-    var tiers: [TierRecord] = []
+    var tiers: [TierRecord] {
+        _read { yield parts.value.tiers }
+        _modify { yield &parts.value.tiers }
+    }
 
     /// The entries of the current epoch. All are live.
-    var delta: [Entry] = []
+    var delta: [Entry] {
+        _read { yield parts.value.delta }
+        _modify { yield &parts.value.delta }
+    }
 
     /// The stamp of the delta's entries, never 0. It changes when the delta is full.
-    public internal(set) var epoch: UInt32
+    public internal(set) var epoch: UInt32 {
+        _read { yield parts.value.epoch }
+        _modify { yield &parts.value.epoch }
+    }
 
     /// The number of entries in the delta before it becomes a tier. The other sizes derive from it.
-    let deltaCapacity: UInt32
+    var deltaCapacity: UInt32 { parts.value.deltaCapacity }
 
     /// The current stamp of each slot, 0 for none; empty while there are no tiers.
-    var stamps = PersistentArray<UInt32>()
+    var stamps: PersistentArray<UInt32> {
+        _read { yield parts.value.stamps }
+        _modify { yield &parts.value.stamps }
+    }
 
     /// The points of each slot that has any; empty while there are no tiers.
-    var positions = SlotPositions()
+    var positions: SlotPositions {
+        _read { yield parts.value.positions }
+        _modify { yield &parts.value.positions }
+    }
 
     /// The number of slots that have points.
-    public internal(set) var count = 0
+    public internal(set) var count: Int {
+        _read { yield parts.value.count }
+        _modify { yield &parts.value.count }
+    }
 
     /// The number of points.
     public var pointCount: Int { tiers.isEmpty ? delta.count : count + positions.otherCount }
@@ -59,7 +89,7 @@ public struct PointIndex: PointSet {
     /// Whether some slot has several points.
     public var hasSeveral: Bool { pointCount > count }
 
-    /// An empty index. It allocates nothing.
+    /// An empty index. It takes one allocation.
     public init() { self.init(deltaCapacity: Self.defaultDeltaCapacity) }
 
     /// - Parameter deltaCapacity: the number of written points that become a tree; at least 8.
@@ -68,8 +98,7 @@ public struct PointIndex: PointSet {
     }
 
     init(epoch: UInt32, deltaCapacity: UInt32) {
-        self.epoch = epoch
-        self.deltaCapacity = deltaCapacity
+        parts = Shared(Parts(epoch: epoch, deltaCapacity: deltaCapacity))
     }
 
     /// The default number of written points that become a tree.
@@ -120,7 +149,7 @@ public struct PointIndex: PointSet {
 
     /// The memory of the index in bytes, as if it shared nothing with its copies.
     public var memoryBytes: Int {
-        MemoryLayout<Self>.size + (delta.capacity > 0 ? 48 : 0)
+        MemoryLayout<Parts>.size + 40 + (delta.capacity > 0 ? 48 : 0)
             + delta.capacity * MemoryLayout<Entry>.stride
             + tiers.reduce(0) { $0 + $1.tier.tree.memoryBytes + 160 }
             + stamps.memoryBytes + positions.memoryBytes

@@ -144,12 +144,14 @@ struct BucketState: Sendable {
     private mutating func set(
         _ points: ArraySlice<FieldPoint>, in field: FieldPath, for slot: Slot
     ) {
-        let empty = PointIndex(deltaCapacity: Int(pointsPerTree))
-        if points.count == 1 {
-            fields[field, default: empty].set(points.first!.coordinate, for: slot)
-        } else {
-            fields[field, default: empty].set(points.map(\.coordinate), for: slot)
+        func set(_ index: inout PointIndex) {
+            if points.count == 1 {
+                index.set(points.first!.coordinate, for: slot)
+            } else {
+                index.set(points.map(\.coordinate), for: slot)
+            }
         }
+        set(&fields[field, default: PointIndex(deltaCapacity: Int(pointsPerTree))])
     }
 
     /// The points of a slot's object.

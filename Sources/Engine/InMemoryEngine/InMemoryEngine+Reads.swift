@@ -1,6 +1,7 @@
 import Backend
 import Objects
 import QueryLanguage
+import Runtime
 import SpatialIndex
 
 extension InMemoryEngine {
@@ -89,10 +90,13 @@ extension InMemoryEngine {
     }
 
     /// The bounds of a search that is estimated to be cheap, on a thread that others wait for.
-    var briefBounds: ReadBounds { ReadBounds(deadline: .now + tuning.briefSearch, stop: nil) }
+    var briefBounds: ReadBounds {
+        ReadBounds(deadline: monotonicNanoseconds() + briefNanoseconds, stop: nil)
+    }
 
     /// The bounds of a query that begins now.
     func bounds(until stop: StopSignal? = nil) -> ReadBounds {
-        ReadBounds(deadline: .now + .milliseconds(limits.queryMilliseconds), stop: stop)
+        let time = Int64(limits.queryMilliseconds) * 1_000_000
+        return ReadBounds(deadline: monotonicNanoseconds() + time, stop: stop)
     }
 }

@@ -29,6 +29,8 @@ public final class InMemoryEngine: Sendable {
     private let freeingThread = WorkThread("freeing", .background)
     let columnRequests: ColumnRequests
     let tuning: Tuning
+    /// `tuning.briefSearch`.
+    let briefNanoseconds: Int64
     /// Tells the change numbers of one history from those of another. Until a store names its
     /// history, it is this engine's own.
     private let era = Atomic(UInt64.random(in: 0 ... .max))
@@ -109,6 +111,7 @@ public final class InMemoryEngine: Sendable {
             columnsPerMinute: limits.columnsPerMinute, refusal: tuning.refusal,
             due: backgroundWorkReady)
         self.tuning = tuning
+        briefNanoseconds = Int64(tuning.briefSearch / .nanoseconds(1))
     }
 
     private struct Current {

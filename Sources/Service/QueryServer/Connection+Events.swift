@@ -51,7 +51,7 @@ extension Connection {
         /// Parse the next text and pass the result to `found` at once.
         case look
         /// Parse a text on a worker thread.
-        case examine(LongText)
+        indirect case examine(LongText)
         /// Run a read, here or on a worker thread, or report that the request has failed; then
         /// `answer`.
         case run(Request)
@@ -91,17 +91,19 @@ extension Connection {
 }
 
 /// The result of another thread's job.
+///
+/// Every event and action of a connection has room for one, so what is large is indirect.
 enum FinishedAnswer: Sendable {
     case write(FinishedWrite)
     /// A read that waited may begin, or may not for a reason; its answer is still to come. `bytes`:
     /// how many had been received when the backend was asked.
-    case mayRead(Request, ServiceFailure?, begin: Int64, bytes: Int)
+    indirect case mayRead(Request, ServiceFailure?, begin: Int64, bytes: Int)
     /// A request that was to be passed on, whose bucket has come to this node meanwhile.
-    case arrived(Request, begin: Int64)
+    indirect case arrived(Request, begin: Int64)
     /// A read's answer without the punctuation of its line.
-    case read(id: String?, answer: [UInt8])
+    indirect case read(id: String?, answer: [UInt8])
     /// What a read has waited for has come: it is among the notifications that have been fetched.
-    case told(ReadyRead)
+    indirect case told(ReadyRead)
     /// A notification of a watch waits.
     case notified
 }

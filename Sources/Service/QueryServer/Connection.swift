@@ -15,7 +15,7 @@ import Objects
 ///
 /// It works in turns: after a quarter of a millisecond it yields to other connections.
 ///
-/// - Note: Events and actions allocate nothing.
+/// - Note: Events and actions of a request that its event loop answers allocate nothing.
 struct Connection {
     /// The stages of a connection's life.
     private enum Phase {

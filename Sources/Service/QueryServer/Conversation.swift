@@ -23,7 +23,7 @@ struct Conversation {
         /// Parse the next text and `take` the result before anything else.
         case look
         /// Parse a text on a worker thread, and `take` the result.
-        case examine(LongText)
+        indirect case examine(LongText)
         /// Run a read, or report that the request has failed, and `answer`.
         case read(Request)
         /// Submit a write, and `answer` when it is done.
@@ -34,7 +34,7 @@ struct Conversation {
     private enum Text {
         /// Bytes of the framer's buffer.
         case line(Range<Int>)
-        case element(ArraySlice<UInt8>)
+        indirect case element(ArraySlice<UInt8>)
         /// A line over the limit, whose bytes were dropped.
         case tooLong
     }
@@ -44,7 +44,7 @@ struct Conversation {
         case none
         case looking(Text)
         /// To be parsed on a worker thread, and not yet submitted.
-        case long(LongText)
+        indirect case long(LongText)
         case examining
         /// Waits for the requests in progress, or, if it is a write, for room in the queue.
         case request(Request)

@@ -30,15 +30,17 @@ public final class ChangeSignal: Sendable {
     }
 
     /// Returns when the number of changes exceeds `count`, or at a time.
-    public func wait(beyond count: Int, until end: ContinuousClock.Instant) {
+    ///
+    /// - Parameter end: nanoseconds of the monotonic clock.
+    public func wait(beyond count: Int, until end: Int64) {
         let semaphore = DispatchSemaphore(value: 0)
         let waits = state.withLock { state in
             if state.count == count { state.waiting.append(semaphore) }
             return state.count == count
         }
         guard waits else { return }
-        let microseconds = Int(max(.zero, end - .now) / .microseconds(1))
-        if semaphore.wait(timeout: .now() + .microseconds(microseconds)) == .timedOut {
+        let nanoseconds = Int(max(0, end - monotonicNanoseconds()))
+        if semaphore.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .timedOut {
             state.withLock { $0.waiting.removeAll { $0 === semaphore } }
         }
     }

@@ -5,43 +5,45 @@ import QueryLanguage
 /// Writes the end of each object on a page: the distances in `_calculated`, if any, and the closing
 /// brace.
 struct DistanceReports {
+    private let matches: [Execution.Match]
+    private var reports: [Report] = []
     /// The labels, each written as a first member begins: `,"_calculated":{"d":`.
     private var labels: [UInt8] = []
-    /// The end of each label in `labels`.
-    private var ends: [Int] = []
-    /// The distances in micrometres, match by match and by label; negative if there is none.
-    private var micrometers: [Int64] = []
-    private let matches: Int
     /// The room that the end of an object needs.
     let roomBytes: Int
+
+    private struct Report {
+        /// The end of its label.
+        let end: Int
+        /// Match by match; nil if the matches have it.
+        let distances: [Distance?]?
+    }
 
     /// The beginning of every label.
     private static let opening: StaticString = ",\"_calculated\":{"
 
     init(_ execution: Execution, _ query: Query, _ matches: [Execution.Match]) {
+        self.matches = matches
         let reported = execution.distances
         var known = reported.count == 1 ? 0 : nil
         if case .distance(let name)? = query.order.first?.source {
             known = reported.firstIndex { $0.name == name }
         }
-        self.matches = matches.count
-        var labels = JSONWriter()
-        micrometers.reserveCapacity(matches.count * reported.count)
+        if !reported.isEmpty { reports.reserveCapacity(reported.count) }
         for (number, report) in reported.enumerated() {
-            labels.raw(Self.opening)
-            labels.string(report.name)
-            labels.byte(UInt8(ascii: ":"))
-            ends.append(labels.count)
+            labels += UnsafeBufferPointer(
+                start: Self.opening.utf8Start, count: Self.opening.utf8CodeUnitCount)
+            labels.append(UInt8(ascii: "\""))
+            labels += report.name.utf8
+            labels.append(UInt8(ascii: "\""))
+            labels.append(UInt8(ascii: ":"))
             let isKnown = number == known && matches.allSatisfy { $0.distance != nil }
-            let distances =
-                isKnown ? nil : Self.distances(report, of: matches, in: execution)
-            for position in matches.indices {
-                let distance = distances.map { $0[position] } ?? matches[position].distance
-                micrometers.append(distance?.micrometers ?? -1)
-            }
+            reports.append(
+                Report(
+                    end: labels.count,
+                    distances: isKnown ? nil : Self.distances(report, of: matches, in: execution)))
         }
-        self.labels = labels.bytes
-        roomBytes = labels.count + ends.count * JSONCursor.numberBytes + 2
+        roomBytes = labels.count + reports.count * JSONCursor.numberBytes + 2
     }
 
     private static func distances(
@@ -67,11 +69,14 @@ struct DistanceReports {
     @inline(__always)
     func writeEnd(of match: Int, to cursor: inout JSONCursor) {
         var (isFirst, start) = (true, 0)
-        for number in 0..<ends.count {
-            let micrometers = micrometers[number * matches + match]
-            let label = start..<ends[number]
-            start = label.upperBound
-            guard micrometers >= 0 else { continue }
+        for report in reports {
+            let label = start..<report.end
+            start = report.end
+            let distance =
+                if let distances = report.distances { distances[match] } else {
+                    matches[match].distance
+                }
+            guard let distance else { continue }
             labels.withUnsafeBufferPointer { labels in
                 // A label that is not the first is reduced to a comma and the name.
                 var text = UnsafeBufferPointer(rebasing: labels[label])
@@ -83,7 +88,7 @@ struct DistanceReports {
                 cursor.raw(text)
             }
             isFirst = false
-            cursor.millionths(micrometers)
+            cursor.millionths(distance.micrometers)
         }
         cursor.raw(isFirst ? "}" : "}}")
     }

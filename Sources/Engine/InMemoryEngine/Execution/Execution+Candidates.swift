@@ -38,11 +38,10 @@ extension Execution {
     /// - Parameter limit: the most matches that are wanted if `body` accepts every one; nil if it
     ///   may not.
     func walk(
-        _ field: FieldPath, by measure: GeoMeasure, within radiusMeters: Double,
+        _ index: PointIndex, by measure: GeoMeasure, within radiusMeters: Double,
         after key: PageKey?, atMost limit: Int?,
         _ body: (Slot, Distance) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        guard let index = bucketView.state.fields[field] else { return }
         var walk = index.nearest(
             by: measure, within: radiusMeters, after: key.map(cursor), atMost: limit)
         let filter = plan.filter
@@ -71,21 +70,21 @@ extension Execution {
     // The index has each point at hand when it finds it. If a shape alone decides, distances are
     // computed there and not from the stored points, which are scattered in memory.
 
-    /// The clause of a query that is decided by its shape alone.
-    private var lonelyClause: GeoClause? {
-        guard case .geo(let clause) = plan.path, plan.filter.isEmpty,
+    /// The clause of a query that is decided by its shape alone, and its index.
+    private var lonelyClause: (GeoClause, PointIndex)? {
+        guard case .geo(let clause, let index) = plan.path, plan.filter.isEmpty,
             case .all = plan.documentFilter
         else { return nil }
-        return clause
+        return (clause, index)
     }
 
     /// Calls `body` with batches of the points in a clause's shape and their distances.
     private func forEachMeasured(
-        _ clause: GeoClause, by measure: GeoMeasure,
+        _ clause: GeoClause, _ index: PointIndex, by measure: GeoMeasure,
         _ body: (UnsafeBufferPointer<MeasuredPoint>) -> Void
     ) throws(ServiceFailure) {
         var count = 0
-        bucketView.state.fields[clause.field]?.visit(in: clause.shape, by: measure) { points in
+        index.visit(in: clause.shape, by: measure) { points in
             guard !points.isEmpty else { return !bounds.areOver }
             count += points.count
             body(points)
@@ -105,19 +104,24 @@ extension Execution {
     func measured(
         _ ranking: SlotRanking, from first: Int, atMost limit: Int
     ) throws(ServiceFailure) -> [Match]? {
-        guard wantsAboutAll(ranking, limit), let clause = lonelyClause, distances.count == 1,
+        guard wantsAboutAll(ranking, limit), let (clause, index) = lonelyClause,
+            distances.count == 1,
             clause.reports == distances
         else { return nil }
-        var found: [Ranked] = []
+        var found: [Match] = []
         found.reserveCapacity(plan.candidates + plan.candidates / 4)
-        try forEachMeasured(clause, by: distances[0].measure) { points in
-            for point in points where point.slot >= first { found.append(Ranked(point)) }
+        try forEachMeasured(clause, index, by: distances[0].measure) { points in
+            for point in points where point.slot >= first {
+                found.append(Match(slot: point.slot, distance: point.distance))
+            }
         }
-        found.map(\.slot).withUnsafeBufferPointer { prefetch($0) }
-        ranking.sort(&found, by: ranking.precedes)
-        return found.prefix(limit).map {
-            Match(slot: $0.slot, distance: Distance(micrometers: Int64($0.key)))
+        withUnsafeTemporaryAllocation(of: Slot.self, capacity: found.count) { slots in
+            for (position, match) in found.enumerated() { slots[position] = match.slot }
+            prefetch(UnsafeBufferPointer(slots))
         }
+        found.withUnsafeMutableBufferPointer { $0.radixSort(digitBits: 7) { UInt64($0.slot) } }
+        if found.count > limit { found.removeLast(found.count - limit) }
+        return found
     }
 
     /// Ranks the matches by the distance at which they were found; returns false if that is not
@@ -125,9 +129,9 @@ extension Execution {
     func insertMeasured(
         into best: inout BestMatches<BoundedRanking>
     ) throws(ServiceFailure) -> Bool {
-        guard let clause = lonelyClause, let report = clause.report(orderedBy: order)
+        guard let (clause, index) = lonelyClause, let report = clause.report(orderedBy: order)
         else { return false }
-        try forEachMeasured(clause, by: report.measure) { points in
+        try forEachMeasured(clause, index, by: report.measure) { points in
             for point in points { best.insert(Ranked(point)) }
         }
         return true
@@ -226,10 +230,8 @@ extension Execution {
         switch path {
         case .nothing: break
         case .ids(let found): slots += found
-        case .geo(let clause):
-            bucketView.state.fields[clause.field]?.append(in: clause.shape, to: &slots) {
-                bounds.areOver
-            }
+        case .geo(let clause, let index):
+            index.append(in: clause.shape, to: &slots) { bounds.areOver }
         case .lookup(let field, let range, _):
             guard let (index, column) = bucketView.state.columns.index(field) else { return }
             var walk = OrderedWalk(index, column, range: range)

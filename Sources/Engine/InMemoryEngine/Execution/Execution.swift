@@ -5,17 +5,11 @@ import Objects
 import PersistentStructures
 import QueryLanguage
 
-/// Runs one query on one snapshot: candidates, filters, order. It changes only its own counters.
+/// Runs one planned query: candidates, filters, order. It changes only its own counters.
 ///
-/// It is a class because it is passed around often and holds many references, which a copy would
-/// retain.
+/// It is a class because it is passed around often.
 final class Execution {
-    let engine: InMemoryEngine
-    let snapshot: Snapshot
-    let bucketView: BucketView
-    let order: [OrderKey]
-    let plan: Plan
-    let distances: [ReportedDistance]
+    let planned: PlannedQuery
     /// Whether the page needs documents, or ids alone.
     private let wantsDocuments: Bool
     var bounds: ReadBounds
@@ -27,25 +21,24 @@ final class Execution {
     private(set) var documentsRead = 0
     private(set) var matched = 0
 
-    init(
-        engine: InMemoryEngine, snapshot: Snapshot, bucketView: BucketView, query: Query,
-        plan: Plan,
-        bounds: ReadBounds
-    ) {
-        self.engine = engine
-        self.snapshot = snapshot
-        self.bucketView = bucketView
-        order = query.order
-        self.plan = plan
+    init(_ planned: PlannedQuery, within bounds: ReadBounds) {
+        self.planned = planned
         self.bounds = bounds
-        distances = query.clause.reportedDistances
-        wantsDocuments = query.fields?.isEmpty != true
+        wantsDocuments = planned.query.fields?.isEmpty != true
     }
+
+    var engine: InMemoryEngine { planned.engine }
+    var snapshot: Snapshot { planned.snapshot }
+    var bucketView: BucketView { planned.planner.bucketView }
+    var order: [OrderKey] { planned.query.order }
+    var plan: Plan { _read { yield planned.plan } }
+    /// The distances that the page reports for its objects.
+    var distances: [ReportedDistance] { planned.planner.reported }
 
     deinit { if let takenParser { engine.parsers.giveBack(takenParser) } }
 
     /// A match on a page.
-    struct Match {
+    struct Match: BitwiseCopyable {
         var slot: Slot
         /// The distance that orders the page, or the only distance that is reported, if it is
         /// known.
@@ -141,10 +134,10 @@ final class Execution {
     ) throws(ServiceFailure) -> [Match] {
         var matches: [Match] = []
         matches.reserveCapacity(min(limit, plan.candidates))
-        if case .nearest(let clause, let measure, let radiusMeters) = plan.path {
+        if case .nearest(_, let index, let measure, let radiusMeters) = plan.path {
             let takesAll = if case .all = plan.documentFilter { true } else { false }
             try walk(
-                clause.field, by: measure, within: radiusMeters, after: key,
+                index, by: measure, within: radiusMeters, after: key,
                 atMost: takesAll ? limit : nil
             ) { slot, distance throws(ServiceFailure) in
                 guard try acceptsDocument(of: slot) else { return true }
@@ -362,7 +355,7 @@ final class Execution {
         if bounds.isStopped {
             throw ServiceFailure(.temporarilyUnavailable, "the query was stopped")
         }
-        guard ContinuousClock.now <= bounds.deadline else {
+        guard !bounds.isLate else {
             throw ServiceFailure(
                 .queryTimeout,
                 "the query took longer than \(engine.limits.queryMilliseconds) ms")

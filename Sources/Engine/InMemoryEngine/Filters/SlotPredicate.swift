@@ -20,40 +20,33 @@ indirect enum SlotPredicate: Sendable {
     static let batch = 512
 
     /// The test of a clause on a bucket; nil if it needs documents.
-    ///
-    /// - Parameter missing: receives every field path whose column is missing.
-    init?(_ clause: Clause, on bucket: BucketView, missing: inout Set<FieldPath>) {
+    init?(_ clause: Clause, on fields: inout QueriedFields) {
         switch clause {
         case .all: self = .constant(.yes)
         case .geo(let clause):
-            self = bucket.state.fields[clause.field].map { .geo(clause, $0) } ?? .constant(.unknown)
+            self = fields.lookUp(clause.field).map { .geo(clause, $0) } ?? .constant(.unknown)
         case .and(let clauses):
-            guard let tests = Self.tests(clauses, on: bucket, &missing) else { return nil }
+            guard let tests = Self.tests(clauses, on: &fields) else { return nil }
             self = .and(tests)
         case .or(let clauses):
-            guard let tests = Self.tests(clauses, on: bucket, &missing) else { return nil }
+            guard let tests = Self.tests(clauses, on: &fields) else { return nil }
             self = .or(tests)
         case .not(let clause):
-            guard let test = SlotPredicate(clause, on: bucket, missing: &missing) else {
-                return nil
-            }
+            guard let test = SlotPredicate(clause, on: &fields) else { return nil }
             self = .not(test)
         case .eq(let field, _), .range(let field, _), .prefix(let field, _), .isIn(let field, _),
             .hasField(let field, _), .contains(let field, _):
-            guard let column = bucket.state.columns.ready(field) else {
-                missing.insert(field)
-                return nil
-            }
-            guard let test = CellPredicate(clause, on: column) else { return nil }
+            guard let column = fields.column(field), let test = CellPredicate(clause, on: column)
+            else { return nil }
             self = .cell(test, column)
         }
     }
 
     /// Returns all tests or nil. It examines every clause, so that it finds every missing column.
     private static func tests(
-        _ clauses: [Clause], on bucket: BucketView, _ missing: inout Set<FieldPath>
+        _ clauses: [Clause], on fields: inout QueriedFields
     ) -> [SlotPredicate]? {
-        let tests = clauses.map { SlotPredicate($0, on: bucket, missing: &missing) }
+        let tests = clauses.map { SlotPredicate($0, on: &fields) }
         return tests.contains { $0 == nil } ? nil : tests.map { $0! }
     }
 

@@ -47,7 +47,7 @@ extension AccessPath {
         switch self {
         case .nothing: return "nothing can match"
         case .ids(let slots): return "the \(slots.count) objects of the ids"
-        case .geo(let clause): return clause.shape.points(of: name)
+        case .geo(let clause, _): return clause.shape.points(of: name)
         case .nearest: return "the points of \(name), nearest first"
         case .lookup: return "a range of the order of \(name)"
         case .ordered(_, let descending):

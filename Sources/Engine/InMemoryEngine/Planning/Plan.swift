@@ -3,6 +3,7 @@ import Geodesy
 import Objects
 import PersistentStructures
 import QueryLanguage
+import SpatialIndex
 
 /// One way to run a query, with its estimated cost.
 struct Plan {
@@ -81,10 +82,10 @@ enum AccessPath {
     /// The objects with the given ids.
     case ids([Slot])
     /// The points in a shape.
-    case geo(GeoClause)
+    case geo(GeoClause, PointIndex)
     /// The points in a shape, nearest first, as many as the page needs. The shape is the area
     /// within a number of metres by the measure.
-    case nearest(GeoClause, by: GeoMeasure, within: Double)
+    case nearest(GeoClause, PointIndex, by: GeoMeasure, within: Double)
     /// A range of values of a column that has an order. Equal values are in the order of creation.
     case lookup(FieldPath, ColumnRange, isOneValue: Bool)
     /// Every object in the order of a column, as many as the page needs.
@@ -98,7 +99,7 @@ enum AccessPath {
         switch self {
         case .nothing: .nothing
         case .ids: .ids
-        case .geo(let clause): .geo(clause.shape.kind)
+        case .geo(let clause, _): .geo(clause.shape.kind)
         case .nearest: .nearest
         case .lookup: .lookup
         case .ordered: .ordered
@@ -112,7 +113,7 @@ enum AccessPath {
     var field: FieldPath? {
         switch self {
         case .lookup(let field, _, _), .ordered(let field, _): field
-        case .geo(let clause), .nearest(let clause, _, _): clause.field
+        case .geo(let clause, _), .nearest(let clause, _, _, _): clause.field
         case .nothing, .ids, .union, .scan: nil
         }
     }

@@ -10,26 +10,27 @@ import QueryLanguage
 ///
 /// Costs are rough estimates in microseconds. They have to rank the paths, and to separate the
 /// queries that a connection's own thread can run from those that it cannot.
-struct Planner {
+///
+/// It is a class because it holds many references, which a copy would retain.
+final class Planner: Sendable {
     let bucketView: BucketView
     let order: [OrderKey]
     /// The number of objects on the page; nil if every match is wanted.
     let pageObjects: Int?
+    private let fields: QueriedFields
     private let conjuncts: [Conjunct]
     private let ranking: SlotRanking?
     /// Excludes expired objects that have not been removed yet; `share` is the share of objects
     /// that remains.
     private let visibility: (test: SlotPredicate, share: Double)?
     /// The distances that the page reports for its objects.
-    private let reported: [ReportedDistance]
-    /// The average number of points of an object, by field path, where it is more than one.
-    private let severalPoints: [FieldPath: Double]
+    let reported: [ReportedDistance]
     private let aggregated: Plan.AggregatedFields
     /// The field paths for which a column would have helped.
-    let missing: Set<FieldPath>
+    var missing: Set<FieldPath> { fields.missing }
 
     /// A clause that has to be true, with its estimates.
-    struct Conjunct {
+    struct Conjunct: Sendable {
         let clause: Clause
         /// The test in memory; nil if the clause needs the documents.
         let test: SlotPredicate?
@@ -57,34 +58,25 @@ struct Planner {
     ///   - query: its order counts only for a page, its aggregations only if every match is wanted.
     ///   - pageObjects: the number of objects on the page; nil if every match is wanted.
     init(bucketView: BucketView, query: Query, pageObjects: Int?) {
-        let clause = query.clause
         self.bucketView = bucketView
         order = pageObjects == nil ? [] : query.order
         self.pageObjects = pageObjects
-        var missing: Set<FieldPath> = []
-        conjuncts = clause.normalized.conjuncts.map { clause in
-            let test = SlotPredicate(clause, on: bucketView, missing: &missing)
-            return Conjunct(clause, test, on: bucketView)
+        var fields = QueriedFields(of: bucketView)
+        conjuncts = query.clause.normalized.conjuncts.map {
+            Conjunct($0, SlotPredicate($0, on: &fields), on: bucketView)
         }
-        ranking = SlotRanking(order, of: clause, on: bucketView, missing: &missing)
-        reported = clause.reportedDistances
-        var severalPoints: [FieldPath: Double] = [:]
-        for field in clause.fields {
-            let points = bucketView.state.fields[field]?.pointsPerSlot ?? 1
-            if points > 1 { severalPoints[field] = points }
-        }
-        self.severalPoints = severalPoints
+        reported = query.clause.reportedDistances
+        ranking = SlotRanking(order, reported, on: &fields)
         var aggregated = Plan.AggregatedFields()
         for field in pageObjects == nil ? query.aggregatedFields : [] {
-            if bucketView.state.columns.ready(field) == nil {
+            if fields.column(field) == nil {
                 aggregated.inDocuments.append(field)
             } else {
                 aggregated.inColumns.append(field)
             }
         }
-        missing.formUnion(aggregated.inDocuments)
         self.aggregated = aggregated
-        self.missing = missing
+        self.fields = fields
         visibility = bucketView.expiredBy.map { time in
             let test = SlotPredicate.unexpired(by: time, bucketView.state.expiries)
             let share = SlotFilter.sampledShare(of: test, bucketView.state.slotCount)
@@ -105,10 +97,10 @@ struct Planner {
     /// without being built.
     func cheapest() -> Plan {
         let options = options()
-        let costs = options.map(leastCost)
-        let first = costs.indices.min { costs[$0] < costs[$1] }!
+        let first = options.indices.min { options[$0].leastCost < options[$1].leastCost }!
         var (best, position) = (plan(options[first]), first)
-        for other in costs.indices where other != first && costs[other] <= best.cost {
+        for other in options.indices
+        where other != first && options[other].leastCost <= best.cost {
             let plan = plan(options[other])
             if (plan.cost, other) < (best.cost, position) { (best, position) = (plan, other) }
         }
@@ -121,30 +113,34 @@ struct Planner {
         let candidates: Int
         /// The index of the conjunct that the path itself satisfies.
         let driver: Int?
+        /// The cost of the candidates alone, which is a lower bound of the plan's cost.
+        var leastCost = 0.0
     }
 
     private func options() -> [Option] {
         var options: [Option] = []
         options.reserveCapacity(2 + 2 * conjuncts.count)
-        options.append(Option(path: .scan, candidates: bucketView.state.count, driver: nil))
-        if let path = orderedPath() {
-            options.append(Option(path: path, candidates: bucketView.state.count, driver: nil))
+        func add(_ path: AccessPath, _ candidates: Int, driver: Int? = nil) {
+            var option = Option(path: path, candidates: candidates, driver: driver)
+            option.leastCost =
+                Cost.base + self.candidates(of: option, share: share(without: driver))
+                * perCandidate(path)
+            options.append(option)
         }
+        add(.scan, bucketView.state.count)
+        if let path = orderedPath() { add(path, bucketView.state.count) }
         for (index, conjunct) in conjuncts.enumerated() {
-            for (path, candidates) in paths(for: conjunct.clause, known: conjunct.known) {
+            forEachPath(for: conjunct.clause, known: conjunct.known) { path, candidates in
                 // A union finds more objects than its clause accepts, so the clause has to be
                 // tested.
-                let driver: Int? = if case .union = path { nil } else { index }
-                options.append(Option(path: path, candidates: candidates, driver: driver))
+                if case .union = path {
+                    add(path, candidates)
+                } else {
+                    add(path, candidates, driver: index)
+                }
             }
         }
         return options
-    }
-
-    /// The cost of an option's candidates alone, which is a lower bound of the plan's cost.
-    private func leastCost(of option: Option) -> Double {
-        Cost.base + candidates(of: option, share: share(without: option.driver))
-            * perCandidate(option.path)
     }
 
     private func share(without driver: Int?) -> Double {
@@ -167,42 +163,43 @@ struct Planner {
 
     // MARK: Paths
 
-    /// The paths that find every object that satisfies a clause, with the number of candidates of
-    /// each.
+    /// Calls `body` with each path that finds every object that satisfies a clause, and with the
+    /// number of its candidates.
     ///
     /// - Parameter known: the approximate number of these objects, if it is already known.
-    private func paths(for conjunct: Clause, known: Int? = nil) -> [(AccessPath, Int)] {
+    private func forEachPath(
+        for conjunct: Clause, known: Int? = nil, _ body: (AccessPath, Int) -> Void
+    ) {
         switch conjunct {
         case .geo(let clause):
-            guard let index = bucketView.state.fields[clause.field] else { return [(.nothing, 0)] }
+            guard let index = fields.index(clause.field) else { return body(.nothing, 0) }
             let candidates = known ?? index.estimate(in: clause.shape)
-            let all = (AccessPath.geo(clause), candidates)
+            body(.geo(clause, index), candidates)
             guard let measure = clause.report(orderedBy: order)?.measure,
                 let radiusMeters = clause.shape.radiusMeters(by: measure)
-            else { return [all] }
-            return [all, (.nearest(clause, by: measure, within: radiusMeters), candidates)]
-        case .eq(let field, let value) where field.isID: return [ids([value])]
-        case .isIn(let field, let values) where field.isID: return [ids(values)]
-        case .range(_, let range) where range.isEmpty: return [(.nothing, 0)]
+            else { return }
+            body(.nearest(clause, index, by: measure, within: radiusMeters), candidates)
+        case .eq(let field, let value) where field.isID: ids([value], body)
+        case .isIn(let field, let values) where field.isID: ids(values, body)
+        case .range(_, let range) where range.isEmpty: body(.nothing, 0)
         case .eq(let field, _), .range(let field, _), .prefix(let field, _):
-            return lookup(conjunct, field, known).map { [$0] } ?? []
-        case .isIn(let field, let values):
-            return union(of: values.map { .eq(field, $0) }).map { [$0] } ?? []
-        case .or(let clauses): return union(of: clauses).map { [$0] } ?? []
-        default: return []
+            lookup(conjunct, field, known, body)
+        case .isIn(let field, let values): union(of: values.map { .eq(field, $0) }, body)
+        case .or(let clauses): union(of: clauses, body)
+        default: break
         }
     }
 
     private func lookup(
-        _ leaf: Clause, _ field: FieldPath, _ known: Int?
-    ) -> (AccessPath, Int)? {
+        _ leaf: Clause, _ field: FieldPath, _ known: Int?, _ body: (AccessPath, Int) -> Void
+    ) {
         guard let (index, column) = bucketView.state.columns.index(field),
             let range = ColumnRange(leaf)
-        else { return nil }
+        else { return }
         let candidates = known ?? OrderedWalk(index, column, range: range).count
         var isOneValue = false
         if case .eq = leaf { isOneValue = true }
-        return (.lookup(field, range, isOneValue: isOneValue), candidates)
+        body(.lookup(field, range, isOneValue: isOneValue), candidates)
     }
 
     /// The path along the order of the first sort key's column, if that column has an order.
@@ -214,28 +211,32 @@ struct Planner {
     }
 
     /// The union of the cheapest path of each branch, if every branch has a path.
-    private func union(of branches: [Clause]) -> (AccessPath, Int)? {
+    private func union(of branches: [Clause], _ body: (AccessPath, Int) -> Void) {
         var paths: [AccessPath] = []
         var candidates = 0
         for branch in branches {
-            let known = branch.conjuncts.flatMap { self.paths(for: $0) }.filter {
-                if case .nearest = $0.0 { false } else { true }
+            var best: (path: AccessPath, candidates: Int)?
+            for conjunct in branch.conjuncts {
+                forEachPath(for: conjunct) { path, candidates in
+                    if case .nearest = path { return }
+                    if candidates < best?.candidates ?? .max { best = (path, candidates) }
+                }
             }
-            guard let best = known.min(by: { $0.1 < $1.1 }) else { return nil }
-            paths.append(best.0)
-            candidates += best.1
+            guard let best else { return }
+            paths.append(best.path)
+            candidates += best.candidates
         }
-        return (.union(paths), candidates)
+        body(.union(paths), candidates)
     }
 
-    private func ids(_ values: [Literal]) -> (AccessPath, Int) {
+    private func ids(_ values: [Literal], _ body: (AccessPath, Int) -> Void) {
         let found = values.compactMap { value -> Slot? in
             guard case .string(let utf8) = value else { return nil }
             return bucketView.state.slot(
                 of: ObjectID(trusted: String(decoding: utf8, as: UTF8.self)))
         }
         let slots = Set(found).sorted()
-        return (.ids(slots), slots.count)
+        body(.ids(slots), slots.count)
     }
 
     // MARK: Requests for orders
@@ -311,22 +312,23 @@ struct Planner {
         switch path {
         case .scan: Cost.scanned
         case .ordered: Cost.walked
-        case .nearest(let clause, let measure, _):
+        case .nearest(_, let index, let measure, _):
             // Of several points each is found, and then the distance of each is computed.
-            pointsPerObject(clause.field) > 1
-                ? pointsPerObject(clause.field) * (Cost.walked + measure.nanoseconds / 1_000)
+            index.hasSeveral
+                ? index.pointsPerSlot * (Cost.walked + measure.nanoseconds / 1_000)
                 : Cost.walked
         case .nothing, .ids, .lookup: Cost.candidate
-        case .geo(let clause):
-            (Cost.candidate + clause.shape.searchNanoseconds / 1_000)
-                * pointsPerObject(clause.field)
+        case .geo(let clause, let index):
+            (Cost.candidate + clause.shape.searchNanoseconds / 1_000) * index.pointsPerSlot
         case .union(let paths): paths.reduce(Cost.candidate) { max($0, perCandidate($1)) }
         }
     }
 
     /// The cost of the distances that the page reports for one object.
     private var perReport: Double {
-        reported.reduce(0) { $0 + $1.measure.nanoseconds / 1_000 * pointsPerObject($1.field) }
+        reported.reduce(0) {
+            $0 + $1.measure.nanoseconds / 1_000 * fields.pointsPerObject($1.field)
+        }
     }
 
     /// As many candidates as are tested and measured in about 0.1 ms by these estimates, which are far
@@ -337,18 +339,13 @@ struct Planner {
             ? max(32, Int(100 / perCandidate)) : SlotPredicate.batch
     }
 
-    /// The average number of points that an object has at a field path.
-    private func pointsPerObject(_ field: FieldPath) -> Double {
-        severalPoints[field] ?? 1
-    }
-
     /// The cost of placing a match in the result order, which may take distances.
     private var perRanked: Double {
         order.reduce(Cost.ranked) { cost, key in
             guard case .distance(let name) = key.source,
                 let report = reported.first(where: { $0.name == name })
             else { return cost }
-            let others = pointsPerObject(report.field) - 1
+            let others = fields.pointsPerObject(report.field) - 1
             return cost + others * report.measure.nanoseconds / 1_000
         }
     }

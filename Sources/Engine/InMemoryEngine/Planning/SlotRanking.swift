@@ -174,30 +174,24 @@ struct SlotRanking: Sendable {
 }
 
 extension SlotRanking {
-    /// The ranking of an order; nil if one of its fields has no column.
-    ///
-    /// - Parameter missing: receives the fields whose columns are missing.
+    /// The ranking of an order by distances that some clauses report and by fields; nil if one of the
+    /// fields has no column.
     init?(
-        _ order: [OrderKey], of clause: Clause, on bucket: BucketView,
-        missing: inout Set<FieldPath>
+        _ order: [OrderKey], _ distances: [ReportedDistance], on fields: inout QueriedFields
     ) {
         var parts: [Part] = []
-        let distances = clause.reportedDistances
         for key in order {
             switch key.source {
             case .field(let field):
-                if let column = bucket.state.columns.ready(field) {
+                if let column = fields.column(field) {
                     parts.append(.column(column, descending: key.descending))
-                } else {
-                    missing.insert(field)
                 }
             case .distance(let name):
                 guard let report = distances.first(where: { $0.name == name })
                 else { preconditionFailure("an order by a distance that no clause reports") }
                 parts.append(
                     .distance(
-                        report.measure, bucket.state.fields[report.field],
-                        descending: key.descending))
+                        report.measure, fields.lookUp(report.field), descending: key.descending))
             }
         }
         guard parts.count == order.count else { return nil }

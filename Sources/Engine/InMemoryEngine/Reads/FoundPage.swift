@@ -4,7 +4,9 @@ import Objects
 import QueryLanguage
 
 /// The objects of a page, found but not yet fetched.
-struct FoundPage {
+///
+/// It is a class because it holds many references, which a copy would retain.
+final class FoundPage {
     let execution: Execution
     private let matches: [Execution.Match]
     private let hasMore: Bool

@@ -1,6 +1,7 @@
 import Backend
 import Objects
 import QueryLanguage
+import Runtime
 
 /// A query and its cheapest plan on one snapshot.
 ///
@@ -51,12 +52,7 @@ final class PlannedQuery: Sendable {
 
     var outline: (bucket: BucketName, plan: String)? { (bucket, plan.outline) }
 
-    func execution(within bounds: ReadBounds) -> Execution {
-        Execution(
-            engine: engine, snapshot: snapshot, bucketView: planner.bucketView, query: query,
-            plan: plan,
-            bounds: bounds)
-    }
+    func execution(within bounds: ReadBounds) -> Execution { Execution(self, within: bounds) }
 
     /// Requests the columns and orders that would have made this query cheaper, for later queries.
     ///
@@ -82,14 +78,14 @@ final class PlannedQuery: Sendable {
         let changes = engine.columnRequests.changes
         // If the columns cannot be built, enough time must remain to read documents, which report
         // the reason.
-        let end = bounds.deadline - .milliseconds(engine.limits.queryMilliseconds / 10)
+        let end = bounds.deadline - Int64(engine.limits.queryMilliseconds) * 100_000
         guard waitsForColumns else { return self }
         bounds.stop?.whenStopped { changes.signal() }
         while true {
             let seen = changes.count
             let planned = PlannedQuery(
                 query, in: bucket, pageObjects: planner.pageObjects, by: principal, on: engine)
-            guard planned.waitsForColumns, !bounds.isStopped, ContinuousClock.now < end else {
+            guard planned.waitsForColumns, !bounds.isStopped, monotonicNanoseconds() < end else {
                 return planned
             }
             changes.wait(beyond: seen, until: end)

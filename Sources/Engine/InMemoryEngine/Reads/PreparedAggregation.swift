@@ -77,8 +77,8 @@ extension PlannedQuery {
     /// Whether counting the objects in the shape, node by node, may take long too.
     fileprivate var isCostlyToCount: Bool {
         switch plan.path {
-        case .geo(let clause), .nearest(let clause, _, _):
-            clause.shape.isCostlyToCount || state.fields[clause.field]?.hasSeveral == true
+        case .geo(let clause, let index), .nearest(let clause, let index, _, _):
+            clause.shape.isCostlyToCount || index.hasSeveral
         default: false
         }
     }
@@ -92,8 +92,8 @@ extension PlannedQuery {
         case .scan: return state.count
         case .ids(let slots): return slots.count
         case .union, .lookup, .ordered: return nil
-        case .geo(let clause), .nearest(let clause, _, _):
-            return state.fields[clause.field]?.count(in: clause.shape) { bounds.areOver }
+        case .geo(let clause, let index), .nearest(let clause, let index, _, _):
+            return index.count(in: clause.shape) { bounds.areOver }
         }
     }
 }

@@ -6,11 +6,8 @@ import QueryLanguage
 /// Describes how a query would run: the chosen path, its filters, its order and the rejected paths.
 /// With `analyze` it also reports the cost of running the query.
 final class PreparedExplanation: PreparedRead {
-    private let engine: InMemoryEngine
-    private let query: Query
+    private let planned: PlannedQuery
     private let key: PageKey?
-    private let snapshot: Snapshot
-    private let planner: Planner
     /// The plans, cheapest first.
     private let plans: [Plan]
     private let planning: Duration
@@ -22,12 +19,11 @@ final class PreparedExplanation: PreparedRead {
     ) throws(ServiceFailure) {
         let start = ContinuousClock.now
         key = try engine.pageKey(of: query, in: bucket)
-        (self.engine, self.query, isCostly) = (engine, query, analyze)
-        snapshot = engine.snapshot
-        planner = Planner(
-            bucketView: engine.bucketView(of: bucket, in: snapshot) ?? .empty, query: query,
-            pageObjects: query.aggregations.isEmpty ? engine.pageObjects(query) : nil)
-        plans = planner.plans()
+        planned = PlannedQuery(
+            query, in: bucket,
+            pageObjects: query.aggregations.isEmpty ? engine.pageObjects(query) : nil, on: engine)
+        plans = planned.planner.plans()
+        isCostly = analyze
         planning = .now - start
     }
 
@@ -52,7 +48,7 @@ final class PreparedExplanation: PreparedRead {
         writer.list(plans[0].summary(passedOver: plans.dropFirst())) { $1.string($0) }
         writer.byte(UInt8(ascii: "]"))
         writer.raw(",\"wouldHelp\":[")
-        writer.list(planner.missing.map(\.text).sorted()) { $1.string($0) }
+        writer.list(planned.planner.missing.map(\.text).sorted()) { $1.string($0) }
         writer.byte(UInt8(ascii: "]"))
         if isCostly { try analyze(until: stop, into: &writer) }
         writer.byte(UInt8(ascii: "}"))
@@ -76,22 +72,21 @@ final class PreparedExplanation: PreparedRead {
 
     /// - Returns: the number of objects in the answer.
     private func run(_ execution: Execution) throws(ServiceFailure) -> Int {
+        let query = planned.query
         guard query.aggregations.isEmpty else {
-            var totals = Totals(of: query, on: planner.bucketView.state, limits: engine.limits)
+            var totals = Totals(of: query, on: planned.state, limits: planned.engine.limits)
             try execution.add(to: &totals)
             return 0
         }
-        return try execution.page(after: key, objects: engine.pageObjects(query)).matches.count
+        let objects = planned.engine.pageObjects(query)
+        return try execution.page(after: key, objects: objects).matches.count
     }
 
     private func analyze(
         until stop: StopSignal?, into writer: inout JSONWriter
     ) throws(ServiceFailure) {
         let start = ContinuousClock.now
-        let execution = Execution(
-            engine: engine, snapshot: snapshot, bucketView: planner.bucketView, query: query,
-            plan: plans[0],
-            bounds: engine.bounds(until: stop))
+        let execution = planned.execution(within: planned.engine.bounds(until: stop))
         let objects = try run(execution)
         writer.raw(",\"analyze\":{\"candidatesVisited\":")
         writer.integer(execution.visited)

@@ -1,5 +1,5 @@
-#ifndef CSTRIPS_H
-#define CSTRIPS_H
+#ifndef CLANES_H
+#define CLANES_H
 
 #include <stdint.h>
 
@@ -51,5 +51,36 @@ long gb_compare(
     struct gb_candidate *candidates, long count, struct gb_balls balls, float outside,
     float within, float least[16], float most[16], float *leasts, uint16_t *touched,
     uint16_t *inside);
+
+/// A place in space.
+struct gb_place {
+    float x, y, z;
+};
+
+/// Of sixteen boxes or points, bit i is number i: those that may lie in a region, at least in part, and
+/// those that certainly and wholly do.
+struct gb_lanes {
+    uint16_t touched, inside;
+};
+
+/// The boxes whose nearest corners are within a squared chord of a place, and those whose farthest
+/// corners are within another.
+///
+/// `boxes` are six columns of sixteen numbers: the lower ends by axis, then the upper ends.
+struct gb_lanes gb_boxes_within(
+    const float *boxes, struct gb_place place, float outside, float inside);
+
+/// The points within a squared chord of a place, and those within another.
+///
+/// `points` are three columns of sixteen numbers, by axis.
+struct gb_lanes gb_points_within(
+    const float *points, struct gb_place place, float outside, float inside);
+
+/// The squared chords to the nearest and to the farthest corners of boxes.
+void gb_box_chords(
+    const float *boxes, struct gb_place place, float nearest[16], float farthest[16]);
+
+/// The squared chords to points.
+void gb_point_chords(const float *points, struct gb_place place, float chords[16]);
 
 #endif
