@@ -44,9 +44,14 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
     }
 
     /// Hands over what has been written, in memory of malloc that is now the caller's to free.
+    ///
+    /// It is copied into memory of its own size. If the buffer were shrunk instead, malloc would keep
+    /// a remainder behind each text, too small for the next one.
     public consuming func release() -> UnsafeMutableBufferPointer<UInt8> {
         let text = UnsafeMutableBufferPointer(
-            start: Self.allocated(base, max(used, 1)), count: used)
+            start: Self.allocated(nil, max(used, 1)), count: used)
+        _ = text.initialize(fromContentsOf: UnsafeMutableBufferPointer(start: base, count: used))
+        free(base)
         discard self
         return text
     }

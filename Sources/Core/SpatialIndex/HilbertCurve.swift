@@ -6,17 +6,26 @@ enum HilbertCurve {
     /// The position of the cell (x, y) along the curve. With `bits` bits per axis, the result has
     /// twice as many.
     static func index(x: UInt32, y: UInt32, bits: Int) -> UInt64 {
-        var state = 0
-        var index: UInt64 = 0
-        var shift = bits - 1
-        while shift >= 0 {
-            let quadrant = Int((x >> UInt32(shift)) & 1) << 1 | Int((y >> UInt32(shift)) & 1)
-            let step = (steps >> UInt64((state << 2 | quadrant) << 2)) & 15
-            index = index << 2 | (step & 3)
-            state = Int(step >> 2)
+        var (state, index, shift) = (0, UInt64(0), UInt32(bits))
+        while shift % 4 != 0 {
             shift -= 1
+            let step = step(from: state, x: x >> shift, y: y >> shift)
+            (state, index) = (step.state, index << 2 | step.position)
+        }
+        while shift > 0 {
+            shift -= 4
+            let next = fourSteps[state << 8 | Int(x >> shift & 15) << 4 | Int(y >> shift & 15)]
+            (state, index) = (Int(next >> 8), index << 8 | UInt64(next & 255))
         }
         return index
+    }
+
+    /// The state after one step, and the position of the quadrant among the four.
+    private static func step(
+        from state: Int, x: UInt32, y: UInt32
+    ) -> (state: Int, position: UInt64) {
+        let step = steps >> UInt64((state << 2 | Int(x & 1) << 1 | Int(y & 1)) << 2)
+        return (Int(step >> 2 & 3), step & 3)
     }
 
     /// For each state (4) and quadrant xy (4), four bits: the next state, then the position of the
@@ -38,4 +47,41 @@ enum HilbertCurve {
         }
         return packed
     }()
+
+    /// For each state (4), four bits of x and four of y: the state after four steps, then in eight
+    /// bits their position.
+    private static let fourSteps: [UInt16] = (0..<1_024).map { cell in
+        var (state, index) = (cell >> 8, UInt64(0))
+        for shift in [3, 2, 1, 0] as [UInt32] {
+            let step = step(
+                from: state, x: UInt32(cell >> 4) >> shift, y: UInt32(cell) >> shift)
+            (state, index) = (step.state, index << 2 | step.position)
+        }
+        return UInt16(state << 8) | UInt16(index)
+    }
+}
+
+/// The square of cells that the curve runs through, laid over all longitudes and latitudes.
+struct CurveCells {
+    /// The bits of a cell's number on each axis.
+    let bits: Int
+    private let perLongitude: Double
+    private let perLatitude: Double
+    private let last: UInt32
+
+    init(bits: Int) {
+        self.bits = bits
+        last = UInt32(1) << UInt32(bits) - 1
+        perLongitude = Double(UInt32(1) << UInt32(bits)) / 360
+        perLatitude = Double(UInt32(1) << UInt32(bits)) / 180
+    }
+
+    /// The position along the curve of the cell at a place.
+    ///
+    /// A square of fewer bits orders places in the same way, as far as it tells them apart.
+    func position(latitude: Double, longitude: Double) -> UInt64 {
+        HilbertCurve.index(
+            x: min(UInt32((longitude + 180) * perLongitude), last),
+            y: min(UInt32((latitude + 90) * perLatitude), last), bits: bits)
+    }
 }

@@ -51,9 +51,15 @@ extension PointIndex {
         _ found: inout [String]
     ) {
         let tree = record.tier.tree
-        var dead = 0
+        let cells = CurveCells(bits: record.tier.curveBits)
+        var (dead, lastPlace) = (0, UInt64(0))
         for position in 0..<tree.count {
             let entry = Leaf(base: tree.leaf(position >> 4)).entry(position & 15)
+            let place = cells.position(latitude: entry.latitude, longitude: entry.longitude)
+            if place < lastPlace {
+                found.append("tier \(number): slot \(entry.slot) is not in the curve's order")
+            }
+            lastPlace = place
             if !record.epochs.contains(Stamp.epoch(entry.stamp)) {
                 found.append("tier \(number): slot \(entry.slot) has stamp \(entry.stamp)")
             }

@@ -199,12 +199,16 @@ extension PointIndex {
 
     /// Replaces the delta and the tiers from `first` on by one tier, and begins a new epoch.
     private mutating func mergeTail(from first: Int) {
-        var entries = liveEntries(of: tiers[first...])
-        entries.append(contentsOf: delta)
+        var merged = tiers[first...].filter { $0.live > 0 }
+        if !delta.isEmpty {
+            let tier = delta.withUnsafeBufferPointer { Tier($0) }
+            merged.append(TierRecord(tier: tier, epochs: epoch...epoch))
+        }
         let oldest = first < tiers.count ? tiers[first].epochs.lowerBound : epoch
         tiers.removeSubrange(first...)
-        if !entries.isEmpty {
-            let tier = entries.withUnsafeBufferPointer { Tier($0) }
+        if !merged.isEmpty {
+            let isOne = merged.count == 1 && merged[0].dead == 0
+            let tier = isOne ? merged[0].tier : Tier(merging: merged, stamps: stamps)
             tiers.append(TierRecord(tier: tier, epochs: oldest...epoch))
         }
         delta.removeAll(keepingCapacity: true)

@@ -7,8 +7,8 @@ import Synchronization
 /// Copies of an index share its tiers. Entries die without being written (see `Entry`); the index
 /// counts dead entries beside the tier.
 ///
-/// - Complexity: O(n) to build (radix sort). An entry takes 36 bytes, and the nodes above it 2.7
-///   bytes.
+/// - Complexity: O(n) to build (radix sort, or a merge of trees). An entry takes 36 bytes, and the
+///   nodes above it 2.7 bytes.
 /// - Reference: Kamel and Faloutsos, "On Packing R-trees", CIKM 1993 (the Hilbert order).
 ///
 /// `@unchecked Sendable`: the memory behind `tree` is written only before `init` returns, and freed
@@ -19,6 +19,9 @@ final class Tier: @unchecked Sendable {
     /// Whether some of its slots have several points.
     let hasSeveral: Bool
 
+    /// Its entries are in the order of the curve through cells of this many bits an axis.
+    let curveBits: Int
+
     /// A tier with an entry for each of some points.
     @inline(__always)
     init<Point: BitwiseCopyable>(
@@ -27,7 +30,20 @@ final class Tier: @unchecked Sendable {
     ) {
         precondition(!points.isEmpty, "a tier without entries")
         tree = TierTree(count: points.count)
-        hasSeveral = TierBuilder(tree: tree).fill(with: points, position, entry)
+        let keys = CurveKeys(count: points.count)
+        curveBits = keys.cells.bits
+        hasSeveral = TierBuilder(tree: tree).fill(with: points, keys, position, entry)
+    }
+
+    /// A tier with the live entries of some others, of which there is at least one.
+    ///
+    /// - Parameter stamps: those of all slots.
+    /// - Complexity: O(entries of the others), about 50 nanoseconds each, without scratch memory.
+    init(merging others: [TierRecord], stamps: PersistentArray<UInt32>) {
+        tree = TierTree(count: others.reduce(0) { $0 + $1.live })
+        var merge = TierMerge(of: others, stamps: stamps)
+        curveBits = merge.curveBits
+        hasSeveral = TierBuilder(tree: tree).fill(with: &merge)
     }
 
     convenience init(_ entries: UnsafeBufferPointer<Entry>) {
@@ -51,6 +67,25 @@ final class Tier: @unchecked Sendable {
     private let madeGrid = Mutex<TierGrid?>(nil)
 }
 
+/// How points are sorted along the curve: by keys with the position on the curve in the high bits
+/// and the number of the point in the low bits. The position has as many bits as the number leaves.
+private struct CurveKeys {
+    let cells: CurveCells
+    let shift: UInt64
+
+    init(count: Int) {
+        let numberBits = max(20, Int.bitWidth - (count - 1).leadingZeroBitCount)
+        cells = CurveCells(bits: (64 - numberBits) / 2)
+        shift = UInt64(64 - 2 * cells.bits)
+    }
+
+    func key(_ number: Int, latitude: Double, longitude: Double) -> UInt64 {
+        cells.position(latitude: latitude, longitude: longitude) << shift | UInt64(number)
+    }
+
+    func number(of key: UInt64) -> Int { Int(key & (UInt64(1) << shift - 1)) }
+}
+
 /// Fills the memory of a new tree.
 private struct TierBuilder {
     let tree: TierTree
@@ -58,41 +93,45 @@ private struct TierBuilder {
     /// - Returns: whether some of the slots have several points.
     @inline(__always)
     func fill<Point: BitwiseCopyable>(
-        with points: UnsafeBufferPointer<Point>,
+        with points: UnsafeBufferPointer<Point>, _ keys: CurveKeys,
         _ position: (Point) -> (latitude: Double, longitude: Double), _ entry: (Point) -> Entry
     ) -> Bool {
-        let stamps = packLeaves(points, position, entry)
-        boundLeaves()
-        for level in 1..<max(tree.levels, 1) { boundNodes(level: level) }
+        let stamps = packLeaves(points, keys, position, entry)
+        boundAll()
         return Stamp.isOneOfSeveral(stamps)
     }
 
-    // A key consists of the position on the curve in the high bits and the number of the point in
-    // the low bits. The position has as many bits as the number leaves. The result has every bit that
-    // some stamp has.
+    /// - Returns: whether some of the slots have several points.
+    func fill(with merge: inout TierMerge) -> Bool {
+        var stamps: UInt32 = 0
+        for number in 0..<tree.leafCount {
+            let leaf = Leaf(base: tree.leaf(number))
+            for lane in 0..<tree.entryCount(ofLeaf: number) {
+                let entry = merge.next()
+                stamps |= entry.stamp
+                leaf.store(entry, lane: lane)
+            }
+        }
+        padLastLeaf()
+        boundAll()
+        return Stamp.isOneOfSeveral(stamps)
+    }
+
+    // The result has every bit that some stamp has.
     @inline(__always)
     private func packLeaves<Point: BitwiseCopyable>(
-        _ points: UnsafeBufferPointer<Point>,
+        _ points: UnsafeBufferPointer<Point>, _ curve: CurveKeys,
         _ position: (Point) -> (latitude: Double, longitude: Double), _ entry: (Point) -> Entry
     ) -> UInt32 {
         let count = points.count
-        let numberBits = max(20, Int.bitWidth - (count - 1).leadingZeroBitCount)
-        let axisBits = (64 - numberBits) / 2
-        let cells = Double(UInt32(1) << UInt32(axisBits))
-        let last = (UInt32(1) << UInt32(axisBits)) - 1
         let keys = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: count)
         defer { keys.deallocate() }
-        let shift = UInt64(64 - 2 * axisBits)
         for number in 0..<count {
             let (latitude, longitude) = position(points[number])
-            let x = (longitude + 180) * (cells / 360)
-            let y = (latitude + 90) * (cells / 180)
-            let key = HilbertCurve.index(
-                x: min(UInt32(x), last), y: min(UInt32(y), last), bits: axisBits)
-            keys.initializeElement(at: number, to: key << shift | UInt64(number))
+            keys.initializeElement(
+                at: number, to: curve.key(number, latitude: latitude, longitude: longitude))
         }
-        keys.radixSort(fromBit: shift, digitBits: 11) { $0 }
-        let mask = (UInt64(1) << shift) - 1
+        keys.radixSort(fromBit: curve.shift, digitBits: 11) { $0 }
         var stamps: UInt32 = 0
         // The points of a leaf are scattered in memory. They are fetched before the first is
         // processed, so that the memory accesses overlap.
@@ -102,7 +141,7 @@ private struct TierBuilder {
                 let used = tree.entryCount(ofLeaf: number)
                 for lane in 0..<used {
                     let key = keys[number * TierLayout.fanout + lane]
-                    fetched.initializeElement(at: lane, to: points[Int(key & mask)])
+                    fetched.initializeElement(at: lane, to: points[curve.number(of: key)])
                 }
                 for lane in 0..<used {
                     let entry = entry(fetched[lane])
@@ -122,6 +161,11 @@ private struct TierBuilder {
         let used = tree.entryCount(ofLeaf: tree.leafCount - 1)
         let filler = leaf.entry(used - 1)
         for lane in used..<16 { leaf.store(filler, lane: lane) }
+    }
+
+    private func boundAll() {
+        boundLeaves()
+        for level in 1..<max(tree.levels, 1) { boundNodes(level: level) }
     }
 
     private func boundLeaves() {

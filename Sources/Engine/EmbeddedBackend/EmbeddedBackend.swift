@@ -37,6 +37,7 @@ public final class EmbeddedBackend: Backend {
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(),
         now: @escaping @Sendable () -> Int64 = wallMilliseconds
     ) throws(StoreFailure) {
+        Housekeeping.limitFreeMemory()
         let store = try ObjectStore(
             path: path, durability: durability, logBytes: limits.logBytes)
         unlink(BackupJob.path(besides: path))  // the remains of a backup that a crash ended

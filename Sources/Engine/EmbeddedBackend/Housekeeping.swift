@@ -42,6 +42,12 @@ final class Housekeeping: @unchecked Sendable {
         scheduleTick()
     }
 
+    /// Lets malloc keep little free memory of the whole process, so that what a load or a deletion
+    /// needed goes back to the system. It should be called before much is allocated.
+    ///
+    /// Allocations of 4 MiB and more are mapped by themselves; an arena keeps up to 2 MiB at its end.
+    static func limitFreeMemory() { gb_malloc_thresholds(4 << 20, 2 << 20) }
+
     private func scheduleTick() {
         thread.async(after: interval) { [weak self] in
             guard let self, !isStopped.load(ordering: .relaxed) else { return }

@@ -8,11 +8,12 @@ struct GeoFieldBudget {
     /// Rejects documents before they are written if their points would exceed the limit of paths.
     ///
     /// - Parameters:
+    ///   - documents: the points of each.
     ///   - isKnown: whether the bucket already holds GeoPoints at a path.
     ///   - count: the number of paths at which the bucket already holds GeoPoints.
     ///   - path: the path in the request of the document with an index.
     func check(
-        _ documents: some Sequence<[FieldPoint]>, isKnown: (FieldPath) -> Bool,
+        _ documents: [[FieldPoint]], isKnown: (FieldPath) -> Bool,
         count: @autoclosure () -> Int, at path: (Int) -> String
     ) throws(ServiceFailure) {
         var new: Set<FieldPath> = []

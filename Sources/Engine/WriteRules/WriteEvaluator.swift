@@ -98,18 +98,19 @@ public struct WriteEvaluator<State: TransactionState> {
         let present = try object.id.flatMap { try whole($0, in: bucket) }
         if condition != .none { try condition.check(present?.metadata, object.id, in: bucket) }
         if let kept = try kept(present, from: object) { return kept }
-        try checkGeoFields(CollectionOfOne(object.document.points), in: bucket) { _ in "object" }
+        try checkGeoFields([object.document.points], in: bucket) { _ in "object" }
         return try put(object, over: present, in: bucket)
     }
 
     private func put(_ objects: [PutObject], in bucket: BucketName) throws -> [WriteResult] {
         func present(_ object: PutObject) throws -> PresentObject? {
-            try object.id.flatMap { try whole($0, in: bucket) }
+            guard let id = object.id else { return nil }
+            return try whole(id, in: bucket)
         }
         let kept = try objects.map { object in
             object.ifNewer == nil ? nil : try self.kept(present(object), from: object)
         }
-        let points = zip(objects, kept).lazy.map { $1 == nil ? $0.document.points : [] }
+        let points = zip(objects, kept).map { $1 == nil ? $0.document.points : [] }
         try checkGeoFields(points, in: bucket) { "objects[\($0)]" }
         return try zip(objects, kept).map { object, kept in
             try kept ?? put(object, over: present(object), in: bucket)
@@ -156,7 +157,7 @@ public struct WriteEvaluator<State: TransactionState> {
         if let ifNewer, !ifNewer.isGreater(in: view, than: try parser.parse(present.document)) {
             return WriteResult(present.metadata, isWritten: false)
         }
-        try checkGeoFields(CollectionOfOne(document.points), in: bucket) { _ in "object" }
+        try checkGeoFields([document.points], in: bucket) { _ in "object" }
         let result = try replace(
             present, document, expires: expiry.applied(to: present.metadata.expires), in: bucket)
         guard options.contains(.returnsObject) else { return result }
@@ -173,7 +174,7 @@ public struct WriteEvaluator<State: TransactionState> {
     }
 
     private func checkGeoFields(
-        _ documents: some Sequence<[FieldPoint]>, in bucket: BucketName, at path: (Int) -> String
+        _ documents: [[FieldPoint]], in bucket: BucketName, at path: (Int) -> String
     ) throws(ServiceFailure) {
         try GeoFieldBudget(limit: limits.geoFields).check(
             documents, isKnown: { state.hasGeoPoints(at: $0, in: bucket) },

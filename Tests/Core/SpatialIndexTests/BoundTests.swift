@@ -109,6 +109,19 @@ import Testing
             #expect(abs(here.0 - before.0) + abs(here.1 - before.1) == 1, "at \(position)")
         }
     }
+
+    @Test func `a square of fewer cells orders places in the same way`() {
+        var random = SplitMix64(seed: 6)
+        for _ in 0..<1000 {
+            let (x, y) = (UInt32(random.below(1 << 22)), UInt32(random.below(1 << 22)))
+            let fine = HilbertCurve.index(x: x, y: y, bits: 22)
+            for bits in 1..<22 {
+                let shift = UInt32(22 - bits)
+                let coarse = HilbertCurve.index(x: x >> shift, y: y >> shift, bits: bits)
+                #expect(coarse == fine >> UInt64(2 * shift), "\(x), \(y) with \(bits) bits")
+            }
+        }
+    }
 }
 
 extension NodeBox {

@@ -8,6 +8,9 @@ import Glibc
 /// When the table is full, a hand moves round its cells and evicts every document that has not been
 /// read since the hand last passed (the clock, or second-chance, algorithm).
 ///
+/// The cells double when three quarters of them are taken, and halve when fewer than an eighth are,
+/// so a table whose documents are gone gives their cells back.
+///
 /// Readers may share the table although they mark documents as read, because each mark is a
 /// separate flag.
 struct DocumentTable: ~Copyable {
@@ -31,10 +34,16 @@ struct DocumentTable: ~Copyable {
     /// The overhead of a document: about two cells, and the overhead of malloc.
     private static let overheadBytes = 80
 
+    /// The number of cells of an empty table.
+    static let fewestCells = 16
+
+    /// The number of cells.
+    var cellCount: Int { mask + 1 }
+
     init(capacityBytes: Int) {
         self.capacityBytes = capacityBytes
-        mask = 15
-        cells = Self.freeCells(16)
+        mask = Self.fewestCells - 1
+        cells = Self.freeCells(Self.fewestCells)
     }
 
     /// Memory for a number of cells, none of which crosses a cache line.
@@ -97,7 +106,7 @@ struct DocumentTable: ~Copyable {
             guard cells[old].change < change else { return false }
             clear(old)
         }
-        if (count + 1) * 4 > (mask + 1) * 3 { grow() }
+        if (count + 1) * 4 > cellCount * 3 { resize(to: cellCount * 2) }
         while bytes + size > capacityBytes { evictOne() }
         position(
             Cell(
@@ -106,11 +115,14 @@ struct DocumentTable: ~Copyable {
                 length: UInt32(document.count)))
         count += 1
         bytes += size
+        shrinkIfSparse()
         return true
     }
 
     mutating func remove(_ creation: ChangeNumber) {
-        if let cell = cell(of: creation) { clear(cell) }
+        guard let cell = cell(of: creation) else { return }
+        clear(cell)
+        shrinkIfSparse()
     }
 
     private func position(_ new: Cell) {
@@ -148,10 +160,14 @@ struct DocumentTable: ~Copyable {
         }
     }
 
-    private mutating func grow() {
-        let (old, oldCount) = (cells, mask + 1)
-        mask = oldCount * 2 - 1
-        cells = Self.freeCells(oldCount * 2)
+    private mutating func shrinkIfSparse() {
+        if cellCount > Self.fewestCells, count * 8 < cellCount { resize(to: cellCount / 2) }
+    }
+
+    private mutating func resize(to newCount: Int) {
+        let (old, oldCount) = (cells, cellCount)
+        mask = newCount - 1
+        cells = Self.freeCells(newCount)
         for cell in 0..<oldCount where old[cell].creation != 0 { position(old[cell]) }
         old.deallocate()
         hand = 0

@@ -12,6 +12,11 @@ const void *gb_memmem(const void *bytes, size_t count, const void *part, size_t 
 // malloc_trim(3) with no padding: gives the free pages of every arena back to the system.
 void gb_malloc_trim(void);
 
+// mallopt(3): from how many bytes on an allocation is mapped by itself, and how much free memory an
+// arena may keep at its end, where malloc_trim leaves it alone in all arenas but the first. Both stay
+// as they are then. Without this each free of something large raises both, up to 64 MiB an arena.
+void gb_malloc_thresholds(int mapped_bytes, int kept_bytes);
+
 // pthread_setname_np(3): names the calling thread; Linux keeps 15 bytes.
 void gb_name_thread(const char *name);
 

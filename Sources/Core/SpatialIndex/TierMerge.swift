@@ -1,0 +1,118 @@
+import PersistentStructures
+
+/// The live entries of some trees, one after the other in the order of the curve.
+///
+///     var merge = TierMerge(of: records, stamps: stamps)
+///     let first = merge.next()
+///
+/// Each tree has its entries in that order already. So nothing is sorted: the trees are read from
+/// beginning to end, and the next entry is the first of their next ones.
+///
+/// - Complexity: an entry is O(trees), and its place on the curve.
+struct TierMerge: ~Copyable {
+    /// The bits an axis of the cells by which the entries are in order: the least of the trees'.
+    let curveBits: Int
+
+    /// Keeps the trees.
+    private let records: [TierRecord]
+    private let stamps: PersistentArray<UInt32>
+    private let cells: CurveCells
+    private let runs: UnsafeMutableBufferPointer<Run>
+    /// The place on the curve of each run's next entry; `ended` for a run without one.
+    private let places: UnsafeMutableBufferPointer<UInt64>
+
+    private static let ended = UInt64.max
+
+    /// - Parameter records: one at least.
+    init(of records: [TierRecord], stamps: PersistentArray<UInt32>) {
+        curveBits = records.reduce(.max) { min($0, $1.tier.curveBits) }
+        cells = CurveCells(bits: curveBits)
+        (self.records, self.stamps) = (records, stamps)
+        runs = .allocate(capacity: records.count)
+        places = .allocate(capacity: records.count)
+        for (number, record) in records.enumerated() {
+            runs.initializeElement(at: number, to: Run(record))
+            places.initializeElement(at: number, to: Self.ended)
+            enterLeaf(of: number)
+        }
+    }
+
+    deinit {
+        runs.deinitialize()
+        runs.deallocate()
+        places.deallocate()
+    }
+
+    /// The next entry, of which there has to be one.
+    mutating func next() -> Entry {
+        var first = 0
+        for run in 1..<max(runs.count, 1) where places[run] < places[first] { first = run }
+        precondition(places[first] != Self.ended, "a tier has fewer live entries than it counts")
+        let lane = runs[first].live.trailingZeroBitCount
+        runs[first].live &= runs[first].live - 1
+        let entry = runs[first].leaf.entry(lane)
+        if runs[first].live == 0 {
+            enterLeaf(of: first)
+        } else {
+            places[first] = runs[first].places[runs[first].live.trailingZeroBitCount]
+        }
+        return entry
+    }
+
+    /// Goes on to the next leaf that has a live entry.
+    private func enterLeaf(of run: Int) {
+        while runs[run].enterLeaf(stamps) {
+            guard runs[run].live != 0 else { continue }
+            runs[run].place(in: cells)
+            places[run] = runs[run].places[runs[run].live.trailingZeroBitCount]
+            return
+        }
+        places[run] = Self.ended
+    }
+}
+
+/// A tree that is being read.
+private struct Run {
+    private let tree: TierTree
+    private let isWhole: Bool
+    private var nextLeaf = 0
+    private(set) var leaf: Leaf
+    /// The lanes of the leaf whose entries are live and have not been taken.
+    var live: UInt16 = 0
+    /// The places of the leaf's entries on the curve.
+    private(set) var places = InlineArray<16, UInt64>(repeating: 0)
+
+    init(_ record: TierRecord) {
+        tree = record.tier.tree
+        isWhole = record.dead == 0
+        leaf = Leaf(base: tree.leaf(0))
+    }
+
+    /// Enters the next leaf; returns false if there is none.
+    mutating func enterLeaf(_ stamps: PersistentArray<UInt32>) -> Bool {
+        guard nextLeaf < tree.leafCount else { return false }
+        leaf = Leaf(base: tree.leaf(nextLeaf))
+        let count = tree.entryCount(ofLeaf: nextLeaf)
+        live = UInt16(truncatingIfNeeded: 1 << count - 1)
+        nextLeaf += 1
+        if isWhole { return true }
+        // The stamps are scattered in memory. They are read together, so that the memory accesses
+        // overlap.
+        let (leaf, slots) = (leaf, UnsafeBufferPointer(rebasing: leaf.slots[..<count]))
+        var (lane, live) = (0, UInt16(0))
+        stamps.forEachAddress(at: slots) { stamp in
+            if stamp.pointee == leaf.stamp(lane) { live |= 1 << UInt16(lane) }
+            lane += 1
+        }
+        self.live = live
+        return true
+    }
+
+    /// Computes the places of the leaf's entries.
+    mutating func place(in cells: CurveCells) {
+        for lane in 0..<TierLayout.fanout {
+            places[lane] = cells.position(
+                latitude: leaf.latitude(lane), longitude: leaf.longitude(lane))
+        }
+    }
+}
