@@ -63,19 +63,36 @@ struct BoxIndex {
     /// Calls `body` with the number of every box that holds a point, perhaps of others that nearly
     /// do, and perhaps several times.
     func forEachCandidate(at point: Coordinate, _ body: (UInt32) -> Void) {
-        let (low, high) = (Float.roundedDown(point.latitude), Float.roundedUp(point.latitude))
-        let (left, right) = (Float.roundedDown(point.longitude), Float.roundedUp(point.longitude))
+        forEachCandidate(at: point, or: point, body)
+    }
+
+    /// The same for boxes that hold one of two points. Of points that are close it looks up each cell
+    /// once.
+    func forEachCandidate(at a: Coordinate, or b: Coordinate, _ body: (UInt32) -> Void) {
+        let (first, second) = (Spot(a), Spot(b))
         for level in 0..<Self.levelCount where counts[level] > 0 {
-            let cell = Self.cell(
-                level, Self.place(point.latitude + 90, level),
-                Self.place(point.longitude + 180, level))
-            guard let entries = cells[cell] else { continue }
-            for entry in entries
-            where entry.south <= high && entry.north >= low && entry.west <= right
-                && entry.east >= left
-            {
+            let cell = Self.cell(of: a, at: level)
+            let other = Self.cell(of: b, at: level)
+            for entry in cells[cell] ?? []
+            where first.mayLie(in: entry) || cell == other && second.mayLie(in: entry) {
                 body(entry.number)
             }
+            guard other != cell else { continue }
+            for entry in cells[other] ?? [] where second.mayLie(in: entry) { body(entry.number) }
+        }
+    }
+
+    /// A point, rounded to both sides.
+    private struct Spot {
+        private let low, high, left, right: Float
+
+        init(_ point: Coordinate) {
+            (low, high) = (.roundedDown(point.latitude), .roundedUp(point.latitude))
+            (left, right) = (.roundedDown(point.longitude), .roundedUp(point.longitude))
+        }
+
+        func mayLie(in entry: Entry) -> Bool {
+            entry.south <= high && entry.north >= low && entry.west <= right && entry.east >= left
         }
     }
 
@@ -109,6 +126,10 @@ struct BoxIndex {
 
     private static func place(_ degrees: Double, _ level: Int) -> UInt64 {
         UInt64(degrees / 360 * Double(1 << level))
+    }
+
+    private static func cell(of point: Coordinate, at level: Int) -> UInt64 {
+        cell(level, place(point.latitude + 90, level), place(point.longitude + 180, level))
     }
 
     private static func cell(_ level: Int, _ row: UInt64, _ column: UInt64) -> UInt64 {

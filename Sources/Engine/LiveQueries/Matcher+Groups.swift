@@ -113,7 +113,7 @@ extension Matcher {
     func restart(
         _ group: WatchGroup, at moment: Moment, _ search: CoupleSearch?
     ) throws(ServiceFailure) {
-        guard group.topic.remembersObjects else { return }
+        guard group.remembersObjects else { return }
         try establish(group, at: moment, continuing: [], search)
     }
 

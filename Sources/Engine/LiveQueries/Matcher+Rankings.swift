@@ -67,7 +67,7 @@ extension Matcher {
     func whenListed(
         _ group: WatchGroup, _ moment: Moment, _ ready: @escaping @Sendable () -> Void
     ) {
-        guard group.topic.query.isRanking, group.ranking.isStale || group.ranking.isScheduled
+        guard group.isRanking, group.ranking.isStale || group.ranking.isScheduled
         else { return ready() }
         group.ranking.waiting.append((moment, ready))
         if group.ranking.isScheduled {

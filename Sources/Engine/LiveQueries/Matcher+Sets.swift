@@ -10,7 +10,7 @@ extension Matcher {
         _ group: WatchGroup, _ creation: ChangeNumber, _ old: ObjectFacts?, _ new: ObjectFacts?,
         _ deletion: ChangeNumber?, _ next: Moment, _ active: inout [WatchGroup]
     ) throws(ServiceFailure) {
-        let remembers = group.topic.remembersObjects
+        let remembers = group.remembersObjects
         let belonged =
             remembers
             ? group.members.contains(creation)
@@ -128,7 +128,7 @@ extension Matcher {
             if hasComeOrGone { tellWhetherCenterIsMissing(group) }
             guard hasMoved else { continue }
             reindex(group)
-            if group.topic.query.isRanking {
+            if group.isRanking {
                 group.ranking.isStale = true
                 active.append(group)
             } else if group.topic.pairs != nil {
@@ -158,7 +158,7 @@ extension Matcher {
         do throws(ServiceFailure) {
             let old: Set<ChangeNumber>
             let new: Set<ChangeNumber>
-            if group.topic.remembersObjects {
+            if group.remembersObjects {
                 old = group.members
                 new = try belonging(to: group, at: next, continuing: old)
                 group.members = new

@@ -39,6 +39,8 @@ final class Matcher: @unchecked Sendable {
     /// The time for which the thread will wake up.
     var armedFor = Int64.max
     private var candidacy = 0
+    /// The groups that the object which is being compared may concern.
+    private var candidates: [WatchGroup] = []
     /// When states were last matched.
     private var advanced = ContinuousClock.now
     private var isObserving = false
@@ -212,7 +214,7 @@ final class Matcher: @unchecked Sendable {
             try establishPairs(group, at: moment, search)
         } else if group.topic.leaveRadius != nil {
             try establishMembers(group, at: moment, continuing: former)
-        } else if group.topic.query.isRanking {
+        } else if group.isRanking {
             group.ranking.isStale = true
         }
     }
@@ -267,7 +269,7 @@ final class Matcher: @unchecked Sendable {
         let new = step.new?.object(created: creation).map { ObjectFacts($0, newParser) }
         guard old != nil || new != nil, old?.object.change != new?.object.change else { return }
         candidacy += 1
-        var candidates: [WatchGroup] = []
+        candidates.removeAll(keepingCapacity: true)
         func add(_ number: UInt32) {
             guard let group = numbered[Int(number)], group.candidacy != candidacy,
                 moved[number] == nil
@@ -275,10 +277,9 @@ final class Matcher: @unchecked Sendable {
             group.candidacy = candidacy
             candidates.append(group)
         }
-        if let old { try watched.index.forEachCandidate(of: old, add) }
-        if let new { try watched.index.forEachCandidate(of: new, add) }
+        try watched.index.forEachCandidate(of: old, new, add)
         for group in candidates {
-            if group.topic.query.isRanking {
+            if group.isRanking {
                 group.ranking.isStale = true
                 active.append(group)
             } else {
@@ -302,7 +303,7 @@ final class Matcher: @unchecked Sendable {
     ///
     /// - Parameter asleep: gets the sessions that have to be woken.
     private func tell(_ group: WatchGroup, _ next: Moment, _ asleep: inout [WatchSession]) {
-        if group.topic.query.isRanking {
+        if group.isRanking {
             if group.ranking.isStale { schedule(group) }
             return
         }

@@ -9,15 +9,19 @@ struct ObjectRendering {
     private let fields: [[UInt8]]?
     private let distances: [ReportedDistance]
 
+    /// Every write gives the object another one.
+    private static let version = Array(PredefinedField.version.rawValue.utf8)
+
     init(fields: [[UInt8]]?, distances: [ReportedDistance]) {
         self.fields = fields.map { names in
             names.count < 2 ? names : names.sorted { $0.lexicographicallyPrecedes($1) }
         }
         self.distances = distances
+        showsEveryChange = fields?.contains(Self.version) ?? true
     }
 
     /// Whether every write of an object alters what is shown of it.
-    var showsEveryChange: Bool { fields == nil }
+    let showsEveryChange: Bool
 
     /// The object as JSON.
     func render(_ facts: ObjectFacts) throws(ServiceFailure) -> [UInt8] {

@@ -34,9 +34,15 @@ struct ResumeTokenCodec: Sendable {
 
     /// - Parameter scope: what is watched, as `scope(of:)` has it.
     func encode(_ token: ResumeToken, for scope: [UInt8]) -> String {
-        var bytes = [Self.version] + token.mark
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.bodyBytes + max(Self.codeBytes, scope.count))
+        bytes.append(Self.version)
+        bytes += token.mark
         withUnsafeBytes(of: token.change.bigEndian) { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: code(bytes[...], scope))
+        bytes += scope
+        let code = code(bytes)
+        bytes.removeLast(scope.count)
+        bytes += code
         return Base64URL.encode(bytes)
     }
 
@@ -45,7 +51,7 @@ struct ResumeTokenCodec: Sendable {
         guard let bytes = Base64URL.decode(text), bytes.count == Self.bodyBytes + Self.codeBytes,
             bytes[0] == Self.version,
             areEqualInConstantTime(
-                code(bytes[..<Self.bodyBytes], scope), bytes[Self.bodyBytes...])
+                code(Array(bytes[..<Self.bodyBytes]) + scope), bytes[Self.bodyBytes...])
         else { return nil }
         return ResumeToken(
             mark: Array(bytes[1...Self.markBytes]),
@@ -54,8 +60,8 @@ struct ResumeTokenCodec: Sendable {
             })
     }
 
-    private func code(_ body: ArraySlice<UInt8>, _ scope: [UInt8]) -> ArraySlice<UInt8> {
-        // The body has one length, so no two texts run into one.
-        (body + scope).withUnsafeBufferPointer { key.code(of: $0) }.prefix(Self.codeBytes)
+    /// - Parameter message: body and scope. The body has one length, so no two texts run into one.
+    private func code(_ message: [UInt8]) -> ArraySlice<UInt8> {
+        message.withUnsafeBufferPointer { key.code(of: $0) }.prefix(Self.codeBytes)
     }
 }

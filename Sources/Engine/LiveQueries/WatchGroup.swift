@@ -11,6 +11,9 @@ final class WatchGroup: @unchecked Sendable {
     let scope: [UInt8]
     /// The number under which the index of its bucket has it.
     let number: UInt32
+    let isRanking: Bool
+    /// Whether what belongs to it depends on what belonged to it before.
+    let remembersObjects: Bool
     /// The watches, by their numbers in the hub.
     var subscribers: [Int: WatchSession] = [:]
 
@@ -21,6 +24,8 @@ final class WatchGroup: @unchecked Sendable {
     /// The clause by which what is there stays; nil if that is the same.
     private(set) var stayClause: Clause?
     private(set) var rendering: ObjectRendering
+    /// Whether a circle follows an object that has been nowhere yet. Then nothing matches.
+    private(set) var isVoid = false
     /// What the index finds it by; nil if it has to be tried for each write.
     var keys: [WatchKey]?
 
@@ -59,6 +64,8 @@ final class WatchGroup: @unchecked Sendable {
     init(_ topic: WatchTopic, number: UInt32, placedAs other: WatchGroup? = nil) {
         self.topic = topic
         self.number = number
+        isRanking = topic.query.isRanking
+        remembersObjects = topic.remembersObjects
         scope = topic.scope
         query = topic.query.query
         clause = .all
@@ -67,9 +74,6 @@ final class WatchGroup: @unchecked Sendable {
         missing = other?.missing ?? []
         prepare()
     }
-
-    /// Whether a circle follows an object that has been nowhere yet. Then nothing matches.
-    var isVoid: Bool { topic.query.centers.contains { positions[$0.ordinal] == nil } }
 
     /// Looks where the followed objects are.
     ///
@@ -91,6 +95,7 @@ final class WatchGroup: @unchecked Sendable {
     }
 
     private func prepare() {
+        isVoid = topic.query.centers.contains { positions[$0.ordinal] == nil }
         if !positions.isEmpty {
             query.clause = topic.query.query.clause.movingCenters(to: positions)
         }

@@ -52,14 +52,27 @@ struct WatchIndex {
         }
     }
 
-    /// Calls `body` with every query that an object may satisfy, perhaps several times.
+    /// Calls `body` with every query that an object may satisfy in one of two states, perhaps several
+    /// times.
     func forEachCandidate(
-        of facts: ObjectFacts, _ body: (UInt32) -> Void
+        of old: ObjectFacts?, _ new: ObjectFacts?, _ body: (UInt32) -> Void
     ) throws(ServiceFailure) {
         for number in unindexed { body(number) }
         for (field, boxes) in areas {
-            for point in facts.points(at: field) { boxes.forEachCandidate(at: point, body) }
+            let (before, after) = (old?.points(at: field) ?? [], new?.points(at: field) ?? [])
+            if before.count == 1, after.count == 1 {
+                boxes.forEachCandidate(at: before[0], or: after[0], body)
+            } else {
+                for point in before + after { boxes.forEachCandidate(at: point, body) }
+            }
         }
+        if let old { try forEachCandidate(byValuesOf: old, body) }
+        if let new { try forEachCandidate(byValuesOf: new, body) }
+    }
+
+    private func forEachCandidate(
+        byValuesOf facts: ObjectFacts, _ body: (UInt32) -> Void
+    ) throws(ServiceFailure) {
         if !ids.isEmpty {
             for number in ids[Array(facts.object.id.text.utf8)] ?? [] { body(number) }
         }

@@ -104,17 +104,16 @@ public final class WatchSession: Sendable {
         _ watch: ClientWatch, _ state: inout State, _ consequences: inout Consequences
     ) {
         if watch.isTooLong(hub.limits.snapshotBytes) { lose(watch, &state, .slow) }
-        var items: [Item] = []
+        let count = state.queue.count
         if !watch.isQueued, watch.hasNews {
             watch.isQueued = true
-            items.append(.news(of: watch.number))
+            state.queue.append(.news(of: watch.number))
         }
-        if watch.isComplete {
-            items += watch.waiting.map { .mark(of: watch.number, ready: $0) }
+        if watch.isComplete, !watch.waiting.isEmpty {
+            state.queue += watch.waiting.map { .mark(of: watch.number, ready: $0) }
             watch.waiting = []
         }
-        guard !items.isEmpty else { return }
-        state.queue += items
+        guard state.queue.count > count else { return }
         if !state.isAwake { consequences.wakes = true }
         state.isAwake = true
     }

@@ -15,6 +15,8 @@ extension Connection {
         case answered(FinishedAnswer)
         /// A notification of a watch may wait to be sent.
         case notified
+        /// Notifications have waited long enough for the answer to a write.
+        case overdue
         /// Whether the channel takes more output; if not, the client has to read first.
         case writability(Bool)
         /// The write queue has room again.
@@ -60,6 +62,8 @@ extension Connection {
         case answer(FinishedAnswer)
         /// Append the next notification to the output; if there was one, `notified` follows.
         case notify
+        /// Send `overdue` after a short time if `heldSince` is the same then.
+        case hold
         /// Write the output to the channel.
         case flush
         /// Send `turn` after all other connections have had theirs.

@@ -11,7 +11,8 @@ import Objects
 /// The connection reads on demand. It does not read while requests wait, while too many are
 /// unanswered, or while the client does not read its answers. This back-pressure bounds its memory.
 /// Notifications are sent between the lines of answers, in turn with requests, and are fetched only
-/// when there is room for them.
+/// when there is room for them. While a write is in progress they wait for its answer, though not for
+/// long.
 ///
 /// It works in turns: after a quarter of a millisecond it yields to other connections.
 ///
@@ -86,6 +87,10 @@ struct Connection {
     private var mayNotify = false
     /// Whether the last thing that was begun is a notification: requests come next.
     private var hasNotified = false
+    /// Since when notifications have waited for the answer to a write; nil if none do.
+    private(set) var heldSince: Int64?
+    /// Whether they have waited long enough.
+    private var isOverdue = false
     /// An answer that follows what has been notified.
     private var told: FinishedAnswer?
     /// How many of the received bytes had arrived when the backend was last asked whether a read
@@ -143,6 +148,7 @@ struct Connection {
         case .found(let found): conversation.take(found)
         case .answered(let answer): take(answer)
         case .notified: notify()
+        case .overdue: isOverdue = heldSince != nil
         case .writability(let isWritable): self.isWritable = isWritable
         case .room: isPaused = false
         case .turn:
@@ -246,7 +252,7 @@ struct Connection {
             return flush()
         }
         if isOver, hasBegun { return awaitTurn() }
-        if let action = begin(takesWrites) {
+        if let action = begin(now, hasOutput: outputBytes > 0, takesWrites) {
             if !action.isLook { turn = .working(since: since, hasBegun: true) }
             return action
         }
@@ -269,20 +275,33 @@ struct Connection {
     }
 
     /// Starts the next piece of work; nil when nothing can start now.
-    private mutating func begin(_ takesWrites: Bool) -> Action? {
+    private mutating func begin(
+        _ now: Int64, hasOutput: Bool, _ takesWrites: Bool
+    ) -> Action? {
         guard isWritable, !isClosing else { return nil }
-        if !hasNotified, let action = notification() { return action }
+        if !hasNotified, let action = notification(now, hasOutput) { return action }
         hasNotified = false
-        return request(takesWrites) ?? notification()
+        return request(takesWrites) ?? notification(now, hasOutput)
     }
 
-    private mutating func notification() -> Action? {
+    private mutating func notification(_ now: Int64, _ hasOutput: Bool) -> Action? {
         guard mayNotify, conversation.isBetweenLines else { return nil }
         // A client that has closed its side gets its answers, and what belongs before them.
         if input == .ended, conversation.isDone { return nil }
+        if conversation.isWriting, !hasOutput, !isOverdue { return hold(now) }
+        heldSince = nil
+        isOverdue = false
         mayNotify = false
         hasNotified = true
         return .notify
+    }
+
+    /// Lets notifications wait for the answer to a write, because sending and receiving both together
+    /// costs little more than one of them.
+    private mutating func hold(_ now: Int64) -> Action? {
+        guard heldSince == nil else { return nil }
+        heldSince = now
+        return .hold
     }
 
     private mutating func request(_ takesWrites: Bool) -> Action? {

@@ -150,9 +150,10 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         case .submit(let request): submit(request, since: now)
         case .answer(let answer): put(answer, context.eventLoop)
         case .notify: notify()
+        case .hold: scheduler.hold(self, since: now)
         case .flush: flush(context)
         case .awaitTurn: scheduler.queue(self)
-        case .awaitRoom: scheduler.hold(self)
+        case .awaitRoom: scheduler.pause(self)
         case .read: context.read()
         case .finish(let words): finish(words, context)
         case .endOutput: context.close(mode: .output, promise: nil)
@@ -437,6 +438,10 @@ extension ConnectionHandler: ScheduledConnection {
     func takeTurn() { handle(.turn) }
 
     func takeRoom() { handle(.room) }
+
+    var heldSince: Int64? { connection.heldSince }
+
+    func takeNotifications() { handle(.overdue) }
 
     func sendOutput() {
         isUnsent = false

@@ -106,6 +106,9 @@ struct Conversation {
     /// under way. Not to receive would cost two calls of the system for each read that waits.
     var takesBytes: Bool { underWay == .read && framer.pendingBytes == 0 }
 
+    /// Whether writes are in progress.
+    var isWriting: Bool { if case .writes = underWay { true } else { false } }
+
     /// Whether the next request to start is a write, which needs room in the queue.
     var hasWaitingWrite: Bool {
         guard underWay != .read, case .request(let request) = head else { return false }

@@ -38,12 +38,14 @@ final class FinishedAnswers: Sendable {
     }
 
     func put(_ finished: FinishedAnswer, for user: any ScheduledConnection) {
-        put([(user, finished)])
+        put { $0.append((user, finished)) }
     }
 
-    func put(_ all: [Item]) {
+    func put(_ all: [Item]) { put { $0 += all } }
+
+    private func put(_ add: (inout [Item]) -> Void) {
         let isFirst = waiting.withLock { waiting in
-            defer { waiting += all }
+            defer { add(&waiting) }
             return waiting.isEmpty
         }
         if isFirst { executor.execute(on: eventLoop) { self.deliver() } }

@@ -17,6 +17,10 @@ protocol ScheduledConnection: AnyObject, Sendable {
     func takeTurn()
     /// Continues with a write that waited for room.
     func takeRoom()
+    /// Since when its notifications have waited for an answer; nil if none do.
+    var heldSince: Int64? { get }
+    /// Sends the notifications that wait for an answer.
+    func takeNotifications()
     /// Flushes the output.
     func sendOutput()
     /// Takes the answer to a write; `goOn` follows.
@@ -26,6 +30,12 @@ protocol ScheduledConnection: AnyObject, Sendable {
     func look(now: Int64)
     /// Ends the connection because it uses the most memory and all together use too much.
     func evict()
+}
+
+extension ScheduledConnection {
+    var heldSince: Int64? { nil }
+
+    func takeNotifications() {}
 }
 
 /// What the connections of one event loop share: the parser, the output buffer, the answers to
@@ -55,6 +65,8 @@ final class LoopScheduler {
     private var unsentSince: Int64 = 0
     private var isSending = false
     private var isServingTurns = false
+    /// Connections whose notifications wait for an answer, or have waited, the longest first.
+    private var held: Deque<(user: any ScheduledConnection, since: Int64)> = []
 
     init(
         service: Service, eventLoop: any EventLoop, executor: LoopExecutor, room: WriteRoom,
@@ -141,6 +153,29 @@ final class LoopScheduler {
         isSending = false
     }
 
+    // MARK: Notifications
+
+    /// The longest time, in nanoseconds, that notifications wait for an answer to be sent with.
+    private static let holding: Int64 = 10_000_000
+
+    /// Sends a connection's notifications after `holding` unless an answer takes them along.
+    func hold(_ user: any ScheduledConnection, since: Int64) {
+        held.append((user, since))
+        if held.count == 1 { releaseHeld(at: since + Self.holding) }
+    }
+
+    private func releaseHeld(at time: Int64) {
+        let wait = TimeAmount.nanoseconds(max(time - monotonicNanoseconds(), 0))
+        eventLoop.assumeIsolated().scheduleTask(in: wait) { [self] in
+            let end = monotonicNanoseconds() - Self.holding
+            while let (user, since) = held.first, since <= end || user.heldSince != since {
+                if user.heldSince == since { user.takeNotifications() }
+                held.removeFirst()
+            }
+            if let next = held.first { releaseHeld(at: next.since + Self.holding) }
+        }
+    }
+
     // MARK: Periodic check
 
     /// Checks every connection periodically until the event loop ends.
@@ -186,7 +221,7 @@ final class LoopScheduler {
     func end(_ write: Write) { room.giveBack(write.memoryBytes) }
 
     /// Queues a connection until the write queue has room.
-    func hold(_ user: any ScheduledConnection) {
+    func pause(_ user: any ScheduledConnection) {
         paused.append(user)
         guard paused.count == 1 else { return }
         let scheduler = NIOLoopBound(self, eventLoop: eventLoop)

@@ -51,6 +51,33 @@ import Testing
         #expect(effects.take().map(\.subject.first) == [2, 3, 1])
     }
 
+    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    func `net effects are those of each object by itself, however many there are`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var together = NetEffects()
+        var alone: [UInt64: NetEffects] = [:]
+        var held: [UInt64: String] = [:]
+        for change in 1...300 as ClosedRange<UInt64> {
+            let subject = UInt64(random.below(Int(seed) * 2))
+            let (shown, next) = (held[subject], random.pick(["a", "b", nil]))
+            let event = event(
+                subject, held: shown == nil ? .no : .yes, next, change: change, shown: shown)
+            held[subject] = next
+            together.add(event)
+            alone[subject, default: NetEffects()].add(event)
+            let all = alone.values
+            #expect(together.count == all.reduce(0) { $0 + $1.count }, "seed \(seed)")
+            #expect(together.bytes == all.reduce(0) { $0 + $1.bytes }, "seed \(seed)")
+            guard random.oneIn(50) else { continue }
+            var expected: [UInt64] = []
+            for subject in Array(alone.keys) {
+                expected += alone[subject]!.take().map { $0.change! }
+            }
+            #expect(together.take().map { $0.change! } == expected.sorted(), "seed \(seed)")
+            #expect(together.isEmpty && together.bytes == 0, "seed \(seed)")
+        }
+    }
+
     private func event(
         _ subject: UInt64, held: Held, _ text: String?, change: UInt64?, shown: String? = nil
     ) -> WatchEvent {
@@ -112,9 +139,20 @@ import Testing
             let holding = Set(boxes.filter { $0.value.contains(point) }.keys)
             #expect(holding.isSubset(of: found), "seed \(seed), step \(step), \(point)")
             #expect(found.isSubset(of: Set(boxes.keys)), "seed \(seed)")
+            let other = random.oneIn(2) ? place(&random) : near(point, &random)
+            var both: Set<UInt32> = []
+            index.forEachCandidate(at: point, or: other) { both.insert($0) }
+            index.forEachCandidate(at: other) { found.insert($0) }
+            #expect(both == found, "seed \(seed), step \(step), \(point) or \(other)")
         }
         for (number, shape) in boxes { for box in shape.bounds! { index.remove(box, of: number) } }
         #expect(index.isEmpty, "seed \(seed)")
+    }
+
+    private func near(_ point: Coordinate, _ random: inout SplitMix64) -> Coordinate {
+        Coordinate(
+            latitude: max(-90, min(90, point.latitude + random.number(-0.01...0.01))),
+            longitude: max(-180, min(180, point.longitude + random.number(-0.01...0.01))))
     }
 
     private func place(_ random: inout SplitMix64) -> Coordinate {

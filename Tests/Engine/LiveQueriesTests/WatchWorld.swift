@@ -158,7 +158,10 @@ final class WatchWorld {
         let limit =
             ranked
             ? #","bestEffortLimit":\#(1 + random.below(8)),"intervalMilliseconds":0"# : ""
-        return #"{"bucketQuery":\#(query.bucketQuery)\#(query.fieldsMember)\#(limit)}"#
+        // By a copy, so that each seed goes on as it did.
+        var other = random
+        let fields = other.oneIn(6) ? #","fields":["_version"]"# : query.fieldsMember
+        return #"{"bucketQuery":\#(query.bucketQuery)\#(fields)\#(limit)}"#
     }
 
     /// What `bucket.query` answers, all pages of it; with a limit, its first objects.

@@ -11,7 +11,7 @@ import Testing
         case read, costlyRead, write, batch, sync, refusal
         case finishRead, finishWrite, tell
         case stall, closeRoom, openRoom
-        case notify, passTime, turn
+        case notify, endHold, passTime, turn
         case halfClose, drain
     }
 
@@ -56,6 +56,9 @@ import Testing
                 guard !run.hasRoom else { return false }
                 run.setRoom(true)
             case .notify: run.notify()
+            case .endHold:
+                guard run.connection.heldSince != nil else { return false }
+                run.endHold()
             case .passTime:
                 guard run.stepTime == 0 else { return false }
                 run.stepTime = Connection.turnTime + 1
@@ -88,6 +91,11 @@ import Testing
             let (answers, told) = Self.parts(of: run.sent)
             if !expected.hasPrefix(answers) { return "\(run.sent) of \(expected)" }
             if told != (0..<told.count).map({ "N\($0 + 1)" }) { return "\(told)" }
+            let mayTell =
+                run.isWritable && !run.isQueued && !hasEnded && run.connection.isBetweenLines
+            if run.connection.heldSince != nil, run.submitted.isEmpty, mayTell {
+                return "notifications wait for no answer"
+            }
             return nil
         }
 

@@ -110,6 +110,12 @@ struct ConnectionRun {
         handle(.notified)
     }
 
+    /// Notifications have waited long enough for the answer to a write.
+    mutating func endHold() {
+        guard connection.heldSince != nil else { return }
+        handle(.overdue)
+    }
+
     /// What a waiting read waits for has come: it is told when everything that waits now is fetched,
     /// or nobody fetches any more.
     mutating func tell() {
@@ -203,6 +209,10 @@ struct ConnectionRun {
             untold -= 1
             untoldBefore = untoldBefore.map { max($0 - 1, 0) }
             connection.receive(.notified)
+        case .hold:
+            check(!submitted.isEmpty, "a notification waits for no answer")
+            check(output.count == 0, "a notification waits beside an answer")
+            check(connection.heldSince == now, "it is not known since when a notification waits")
         case .flush:
             check(output.count > 0, "nothing is handed out")
             sent += String(decoding: output.bytes, as: UTF8.self)

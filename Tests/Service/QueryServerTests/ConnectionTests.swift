@@ -159,6 +159,37 @@ import Testing
         #expect(run.sent.hasSuffix("N4\nR3\n") && run.faults.isEmpty, "\(run.faults)")
     }
 
+    @Test func `Notifications wait for the answer to a write, and are handed out with it`() {
+        var run = ConnectionRun()
+        run.receive("w1\nw2\n")
+        run.notify()
+        run.notify()
+        #expect(run.sent == "" && run.connection.heldSince != nil && run.isReading)
+        run.finishWrite()
+        #expect(run.sent == "w1\nN1\nN2\n" && run.connection.heldSince == nil)
+        run.notify()
+        #expect(run.sent == "w1\nN1\nN2\n", "another write is in progress")
+        run.finishWrite()
+        #expect(run.sent.hasSuffix("\nw2\nN3\n") && run.faults.isEmpty, "\(run.faults)")
+        run.notify()
+        #expect(run.sent.hasSuffix("\nN3\nN4\n"), "no write is in progress")
+    }
+
+    @Test func `Notifications that have waited long enough for an answer wait no longer`() {
+        var run = ConnectionRun()
+        run.receive("w1\n")
+        run.notify(2)
+        run.setWritable(false)
+        run.endHold()
+        #expect(run.sent == "")
+        run.setWritable(true)
+        #expect(run.sent == "N1\nN2\n" && run.connection.heldSince == nil)
+        run.notify()
+        #expect(run.sent == "N1\nN2\n", "the next ones wait anew")
+        run.endHold()
+        #expect(run.sent == "N1\nN2\nN3\n" && run.faults.isEmpty, "\(run.faults)")
+    }
+
     @Test func `An answer that promises notifications comes behind all of them`() {
         var run = ConnectionRun()
         run.receive("s1\nr2\n")

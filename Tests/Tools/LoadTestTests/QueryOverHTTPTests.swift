@@ -1,3 +1,4 @@
+import JSONText
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -84,7 +85,7 @@ import Testing
         let errors = lines.map { line -> String? in
             var line = ByteBuffer(string: line)
             line.moveWriterIndex(to: line.writerIndex - 1)
-            return Answer.error(in: line)
+            return Answer.error(in: line, JSONParser())
         }
         #expect(
             errors == [nil, "APP_NOT_FOUND", "HTTP_502", OwnError.malformed, OwnError.malformed])

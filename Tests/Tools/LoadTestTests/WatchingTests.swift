@@ -10,7 +10,11 @@ import Testing
 /// Watches beside a load: what is sent, what is read of notifications, how delays are counted.
 @Suite struct WatchingTests {
     private static func version(_ id: String, _ version: Int) -> EventDelays.Version {
-        .init(id: Array(id.utf8), version: version)
+        .init(id: id, version: version)
+    }
+
+    private static func notice(_ line: String) -> Notice? {
+        Notice(ByteBuffer(string: line), JSONParser())
     }
 
     // MARK: Delays
@@ -56,25 +60,26 @@ import Testing
     @Test func `A notification is told from an answer, and its versions are read`() {
         let events =
             #"{"jsonrpc":"2.0","method":"watch.events","params":{"watch":"w1","change":9,"events":[{"event":"enter","object":{"_id":"o1","_version":4}},{"event":"leave","_id":"o2","reason":"moved"},{"event":"change","object":{"_id":"o3"}}]}}"#
-        #expect(Notice(Array(events.utf8)) == .events(3, [Self.version("o1", 4)]))
+        #expect(Self.notice(events) == .events(3, [Self.version("o1", 4)]))
         for (method, notice) in [
             ("watch.snapshot", Notice.snapshot), ("watch.resync", .resync), ("watch.end", .end),
         ] {
             let line = #"{"jsonrpc":"2.0","method":"\#(method)","params":{"watch":"w1"}}"#
-            #expect(Notice(Array(line.utf8)) == notice)
+            #expect(Self.notice(line) == notice)
         }
         for line in [FakeService.pong, "", #"{"jsonrpc":"2.0","method":"other"}"#] {
-            #expect(Notice(Array(line.utf8)) == nil)
+            #expect(Self.notice(line) == nil)
         }
     }
 
     @Test func `An answer tells the version that a write made, and the name of a watch`() {
+        let parser = JSONParser()
         let write = #"{"jsonrpc":"2.0","id":1,"result":{"_id":"o1","_modified":5,"_version":7}}"#
-        #expect(Answer.version(in: ByteBuffer(string: write)) == Self.version("o1", 7))
-        #expect(Answer.version(in: ByteBuffer(string: FakeService.pong)) == nil)
+        #expect(Answer.version(in: ByteBuffer(string: write), parser) == Self.version("o1", 7))
+        #expect(Answer.version(in: ByteBuffer(string: FakeService.pong), parser) == nil)
         let start = #"{"jsonrpc":"2.0","id":1,"result":{"watch":"w\"1"}}"#
-        #expect(Answer.watch(in: ByteBuffer(string: start)) == Array(#""w\"1""#.utf8))
-        #expect(Answer.watch(in: ByteBuffer(string: FakeService.pong)) == nil)
+        #expect(Answer.watch(in: ByteBuffer(string: start), parser) == Array(#""w\"1""#.utf8))
+        #expect(Answer.watch(in: ByteBuffer(string: FakeService.pong), parser) == nil)
     }
 
     @Test func `A watch is a circle around an object, and follows step by step`() throws {

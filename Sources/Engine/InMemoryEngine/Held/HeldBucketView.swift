@@ -25,7 +25,7 @@ final class HeldBucketView: HeldBucket {
     }
 
     func object(created creation: ChangeNumber) -> HeldObject? {
-        view.state.slot(created: creation).flatMap(object)
+        view.state.records.slot(created: creation).flatMap(object)
     }
 
     func object(_ id: ObjectID) -> HeldObject? { view.slot(of: id).flatMap(object) }

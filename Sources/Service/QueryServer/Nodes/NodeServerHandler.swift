@@ -265,7 +265,7 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
     private func submitWrites() {
         guard let eventLoop = context?.eventLoop else { return }
         while let (order, request) = writes.first {
-            guard scheduler.takesWrites else { return scheduler.hold(self) }
+            guard scheduler.takesWrites else { return scheduler.pause(self) }
             writes.removeFirst()
             guard let (write, key) = request.write else { continue }
             scheduler.begin(write)

@@ -7,7 +7,7 @@ import Histogram
 struct EventDelays: Sendable {
     /// A version of an object.
     struct Version: Hashable {
-        var id: [UInt8]
+        var id: String
         var version: Int
     }
 

@@ -1,5 +1,6 @@
 import DequeModule
 import Histogram
+import JSONText
 import NIOCore
 import NIOPosix
 
@@ -14,6 +15,7 @@ final class Generator: LoadConnection.Owner {
     private let target: Target
     private let loop: any EventLoop
     private var maker: RequestMaker
+    private let parser = JSONParser()
     private var connections: [ObjectIdentifier: LoadConnection] = [:]
     /// Connections that became free, the longest free first; some may have ended since.
     private var free: Deque<LoadConnection> = []
@@ -58,7 +60,8 @@ final class Generator: LoadConnection.Owner {
         let starts = (0..<watches).map { _ in maker.start() }
         let connection = NIOLoopBound(
             LoadConnection(
-                owner: self, greeting: target.greeting, starts: starts, ready: ready),
+                owner: self, parser: parser, greeting: target.greeting, starts: starts,
+                ready: ready),
             eventLoop: loop)
         let target = target
         ClientBootstrap(group: loop)

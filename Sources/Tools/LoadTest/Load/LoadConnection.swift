@@ -38,6 +38,7 @@ final class LoadConnection: ChannelInboundHandler {
     var freeSince: UInt64 = 0
     /// Kept until it has been notified of the connection's end.
     private let owner: any Owner
+    private let parser: JSONParser
     private(set) var isOpen = true
     private var context: ChannelHandlerContext?
     private(set) var watches: [Watch] = []
@@ -52,11 +53,13 @@ final class LoadConnection: ChannelInboundHandler {
     private var ready: EventLoopPromise<Void>?
     private var failure: (any Error)?
 
+    /// - Parameter parser: what the connections of an event loop share.
     init(
-        owner: any Owner, greeting: [UInt8], starts: [(center: MicroPoint, line: [UInt8])],
-        ready: EventLoopPromise<Void>
+        owner: any Owner, parser: JSONParser, greeting: [UInt8],
+        starts: [(center: MicroPoint, line: [UInt8])], ready: EventLoopPromise<Void>
     ) {
         self.owner = owner
+        self.parser = parser
         self.greeting = greeting
         self.starts = starts
         self.ready = ready
@@ -115,13 +118,13 @@ final class LoadConnection: ChannelInboundHandler {
     }
 
     private func take(_ line: ByteBuffer) {
-        if !starts.isEmpty, let notice = Notice(Array(line.readableBytesView)) {
+        if !starts.isEmpty, let notice = Notice(line, parser) {
             return owner.told(notice, on: self)
         }
-        let error = Answer.error(in: line)
+        let error = Answer.error(in: line, parser)
         guard ready != nil else {
             if error == nil, !starts.isEmpty, request?.kind.isWrite == true,
-                let version = Answer.version(in: line)
+                let version = Answer.version(in: line, parser)
             {
                 owner.wrote(version)
             }
@@ -141,7 +144,7 @@ final class LoadConnection: ChannelInboundHandler {
             context?.close(promise: nil)
             return
         }
-        if isLoggedIn, let name = Answer.watch(in: line) {
+        if isLoggedIn, let name = Answer.watch(in: line, parser) {
             watches.append(Watch(name: name, center: starts[watches.count].center))
         } else if !isLoggedIn {
             isLoggedIn = true
@@ -177,27 +180,19 @@ enum Answer {
     private static let resultStart = UInt8(ascii: "r")
 
     /// The error's code, or nil for a result.
-    static func error(in line: ByteBuffer) -> String? {
+    static func error(in line: ByteBuffer, _ parser: JSONParser) -> String? {
         if line.getInteger(at: line.readerIndex + head) == resultStart { return nil }
-        let code = try? JSONParser.reading(Array(line.readableBytesView)) { answer in
-            answer["error"]?["data"]?["errorCode"]?.string
-        }
-        return (code ?? nil) ?? OwnError.malformed
+        return line.reading(with: parser) { $0["error"]?["data"]?["errorCode"]?.string }
+            ?? OwnError.malformed
     }
 
     /// What a write made; nil if the answer does not say.
-    static func version(in line: ByteBuffer) -> EventDelays.Version? {
-        let version = try? JSONParser.reading(Array(line.readableBytesView)) { answer in
-            answer["result"].flatMap { EventDelays.Version($0) }
-        }
-        return version ?? nil
+    static func version(in line: ByteBuffer, _ parser: JSONParser) -> EventDelays.Version? {
+        line.reading(with: parser) { $0["result"].flatMap { EventDelays.Version($0) } }
     }
 
     /// The name of a watch that was started, as JSON.
-    static func watch(in line: ByteBuffer) -> [UInt8]? {
-        let name = try? JSONParser.reading(Array(line.readableBytesView)) { answer in
-            answer["result"]?["watch"].map { Array($0.text) }
-        }
-        return name ?? nil
+    static func watch(in line: ByteBuffer, _ parser: JSONParser) -> [UInt8]? {
+        line.reading(with: parser) { $0["result"]?["watch"].map { Array($0.text) } }
     }
 }

@@ -1,4 +1,5 @@
 import JSONText
+import NIOCore
 
 /// A line of a service, as far as the generator looks into it.
 enum Notice: Equatable {
@@ -12,9 +13,9 @@ enum Notice: Equatable {
     static let head = Array(#"{"jsonrpc":"2.0","method":"#.utf8)
 
     /// Nil for a line that is no notification of a watch.
-    init?(_ line: [UInt8]) {
-        guard line.starts(with: Self.head) else { return nil }
-        let notice = try? JSONParser.reading(line) { message -> Notice? in
+    init?(_ line: ByteBuffer, _ parser: JSONParser) {
+        guard line.readableBytesView.starts(with: Self.head) else { return nil }
+        let notice = line.reading(with: parser) { message -> Notice? in
             switch message["method"]?.string {
             case "watch.events": Self.events(of: message["params"])
             case "watch.snapshot": .snapshot
@@ -23,7 +24,7 @@ enum Notice: Equatable {
             default: nil
             }
         }
-        guard let notice = notice ?? nil else { return nil }
+        guard let notice else { return nil }
         self = notice
     }
 
@@ -44,8 +45,18 @@ enum Notice: Equatable {
 extension EventDelays.Version {
     /// Nil for an object without `_id` or `_version`.
     init?(_ object: JSONView) {
-        guard let id = object["_id"]?.utf8, let version = object["_version"]?.number?.exactInt
+        guard let id = object["_id"]?.string, let version = object["_version"]?.number?.exactInt
         else { return nil }
-        self.init(id: Array(id), version: version)
+        self.init(id: id, version: version)
+    }
+}
+
+extension ByteBuffer {
+    /// What `body` finds in the text; nil if that is not JSON. A parser that serves many lines spares
+    /// each of them the making of one.
+    func reading<Result>(with parser: JSONParser, _ body: (JSONView) -> Result?) -> Result? {
+        withUnsafeReadableBytes { bytes in
+            (try? parser.parse(bytes.bindMemory(to: UInt8.self))).flatMap(body)
+        }
     }
 }
