@@ -61,7 +61,7 @@ let package = Package(
             name: "CSimdjson", dependencies: ["CJSONNodes"],
             linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib", "CLanes"]),
-        .target(name: "PersistentStructures", dependencies: ["CGlibc"]),
+        .target(name: "PersistentStructures", dependencies: ["CGlibc", "CLanes"]),
         .target(
             name: "SpatialIndex",
             dependencies: ["CGlibc", "CLanes", "Geodesy", "PersistentStructures"]),
@@ -396,8 +396,8 @@ let package = Package(
             name: "BackendContractTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
-                "ObjectStore", "PostgresStore", "ReplicatedBackend", "GeoBucketClient",
-                "TestSupport",
+                "ObjectStore", "PostgresStore", "QueryServer", "ReplicatedBackend",
+                "GeoBucketClient", "TestSupport",
             ]),
         .testTarget(
             name: "EndToEndTests",

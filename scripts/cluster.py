@@ -23,9 +23,9 @@ The parts (faults):
     promotion  A standby that lacks answered writes becomes the primary: the nodes have to notice, to agree with it,
                to say so, and to go on.
     network    Every packet between a node and PostgreSQL is dropped for 30 s. Needs root.
-    copies     Each bucket is on some of the nodes only (--copies): nodes are killed, stopped, added and ended while
-               clients ask nodes at random and know every answer. It also measures the memory of a node and the
-               processor time of a request that is passed on. (20 rounds)
+    copies     Each bucket is on some of the nodes only (--copies): nodes are killed, stopped, added and ended, and
+               PostgreSQL is killed, while clients ask nodes at random and know every answer. It also measures the
+               memory of a node and the processor time of a request that is passed on. (20 rounds)
     disk       The disk of PostgreSQL's tables is full: writes are refused with STORE_FULL, nothing of them is there,
                and they go on when there is room. Needs root.
 

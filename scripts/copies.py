@@ -1,5 +1,6 @@
 """Nodes that share the buckets (--copies), for scripts/cluster.py: clients write and read through nodes at random while
-nodes are killed, stopped, added and ended. Each client alone writes its objects, so it knows every answer."""
+nodes are killed, stopped, added and ended, and PostgreSQL is killed and its connections are ended. Each client alone
+writes its objects, so it knows every answer."""
 import contextlib, json, pathlib, random, re, signal, statistics, subprocess, sys, threading, time
 
 import postgres, service
@@ -202,7 +203,7 @@ class World:
         for client in clients:
             client.start()
         begin, rounds = time.monotonic(), 0
-        faults = [self.kill, self.stop, self.add, self.end]
+        faults = [self.kill, self.kill_postgres, self.stop, self.add, self.terminate, self.end]
         while rounds < most and not (self.options.seconds
                                                     and time.monotonic() - begin > self.options.seconds):
             time.sleep(self.random.uniform(0.5, 2))
@@ -296,6 +297,22 @@ class World:
         if (status := node.stop()) != 0:
             self.violations.add(f"node {node.number} ended with {status}")
         print(f"node {node.number} was ended: settled after {self.await_holders('after a node was ended'):.1f} s", flush=True)
+
+    def kill_postgres(self):
+        """For up to longer than nodes are taken for alive without a sign of life."""
+        seconds = self.random.choice([0, 1, 3, 8])
+        self.server.kill()
+        time.sleep(seconds)
+        self.server.start()
+        settled = self.await_holders("after PostgreSQL was killed")
+        print(f"PostgreSQL was killed and away for {seconds} s: settled after {settled:.1f} s", flush=True)
+
+    def terminate(self):
+        for _ in range(self.random.randint(1, 5)):
+            self.server.terminate_backends()
+            time.sleep(self.random.uniform(0, 0.3))
+        settled = self.await_holders("after PostgreSQL ended its connections")
+        print(f"PostgreSQL ended its connections: settled after {settled:.1f} s", flush=True)
 
     # Measuring.
 

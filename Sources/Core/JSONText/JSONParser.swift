@@ -52,6 +52,9 @@ public final class JSONParser {
         return try withExtendedLifetime(parser) { try body(try parser.parse(text)) }
     }
 
+    /// The memory of the buffers that the parser keeps.
+    var bufferBytes: Int { gb_json_buffer_bytes(parser) }
+
     private static func error(
         _ status: gb_json_error, _ text: UnsafeBufferPointer<UInt8>, at offset: Int?
     ) -> JSONSyntaxError {

@@ -210,7 +210,7 @@ public struct QueryParser {
         return number.exactInt
     }
 
-    /// Reads `fields`; nil means the whole object.
+    /// Reads `fields`; nil means the whole object. `_id` is left out, as it always comes back.
     public func fields(_ params: inout MemberReader) throws(ServiceFailure) -> [[UInt8]]? {
         guard let view = params.optional("fields") else { return nil }
         guard view.kind == .array else {
@@ -223,7 +223,7 @@ public struct QueryParser {
                     .invalidInputData, "expected a first-level name",
                     at: "fields[\(index)]")
             }
-            names.append(Array(utf8))
+            if !utf8.elementsEqualBytes("_id") { names.append(Array(utf8)) }
         }
         return names
     }

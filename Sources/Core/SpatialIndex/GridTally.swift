@@ -291,8 +291,10 @@ private struct TierCount {
         let areAllLive = record.dead == 0
         var pace = Pace()
         let isWhole = all.places.withUnsafeBufferPointer { places in
-            for group in all.groups where !tally.isOverfull {
+            for (number, group) in all.groups.enumerated() where !tally.isOverfull {
                 guard !pace.isOver(isOver) else { return false }
+                let ahead = number + SlotPlaces.groupsAhead
+                if ahead < all.groups.count { all.groups[ahead].prefetch(places) }
                 group.forEach(of: slots) { slot, position in
                     guard areAllLive || isLive(slot) else { return }
                     tally.add(slot, at: places[position], isOneOfSeveral: false)

@@ -1,3 +1,4 @@
+import CGlibc
 import Geodesy
 import PersistentStructures
 
@@ -13,6 +14,9 @@ struct SlotPlaces: Sendable {
     /// The entries of slots that have several.
     let others: [(slot: Slot, place: WorldGrid)]
 
+    /// How many groups before its turn the places of a group are fetched.
+    static let groupsAhead = 4
+
     /// Sixty-four successive slots of which some have an entry.
     struct Group: Sendable, BitwiseCopyable {
         /// The first slot is 64 times this.
@@ -21,6 +25,15 @@ struct SlotPlaces: Sendable {
         fileprivate let first: UInt32
         /// The slots that have an entry, one bit each.
         fileprivate var members: UInt64
+
+        /// Has the places fetched into the cache, before `forEach` asks for them.
+        @inline(__always)
+        func prefetch(_ places: UnsafeBufferPointer<WorldGrid>) {
+            let begin = UnsafeRawPointer(places.baseAddress! + Int(first))
+            for line in stride(
+                from: 0, to: members.nonzeroBitCount * MemoryLayout<WorldGrid>.stride, by: 64)
+            { gb_prefetch(begin + line) }
+        }
 
         /// Calls `body` with each slot that is in a set, and where its place is.
         @inline(__always)

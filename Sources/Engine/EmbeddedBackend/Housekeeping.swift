@@ -69,7 +69,7 @@ final class Housekeeping: @unchecked Sendable {
         // SQLite keeps the pages of a load that is long over, and malloc what connections and queries
         // have freed, in the arena of any thread.
         switch ticks % Self.sweepEvery {
-        case Self.sweepEvery - Self.secondly: store.releaseCaches()
+        case Self.sweepEvery - Self.secondly: store.releaseIdleCaches()
         case 0: gb_malloc_trim()
         default: break
         }

@@ -16,7 +16,7 @@ public final class InMemoryEngine: Sendable {
     let limits: Limits
     let keys: PageKeyCodec
     let cache: DocumentCache
-    let parsers = ParserPool()
+    let parsers = JSONParserPool()
     let planCounters = PlanCounters()
     private let source: any DocumentSource
     /// The clock that decides when objects expire, in milliseconds since 1970.

@@ -35,6 +35,8 @@ public final class ObjectStore: Sendable {
     let begunAt = Atomic(0)
     /// The length of the log after the last checkpoint, in bytes.
     let loggedBytes = Atomic(0)
+    /// The documents that were read since the caches were last looked at.
+    private let documentReads = Atomic(0)
 
     /// The failures that an answered write survives.
     public enum Durability: String, Sendable, CaseIterable {
@@ -191,8 +193,15 @@ public final class ObjectStore: Sendable {
         }
     }
 
-    /// Lets the connections free their pages in memory, each after what it does at present.
-    public func releaseCaches() { pool.releaseMemoryEventually() }
+    /// At least so many documents read between two calls of `releaseIdleCaches` keep the caches.
+    private static let busyReads = 1_000
+
+    /// Lets the connections free their pages in memory, each after what it does at present, unless
+    /// many documents were read since the last call: their readers would read the pages again.
+    public func releaseIdleCaches() {
+        guard documentReads.exchange(0, ordering: .relaxed) < Self.busyReads else { return }
+        pool.releaseMemoryEventually()
+    }
 
     /// The value that was stored under a name.
     public func setting(_ name: String) throws(StoreFailure) -> [UInt8]? {
@@ -237,6 +246,7 @@ public final class ObjectStore: Sendable {
     public func document(
         creation: ChangeNumber
     ) throws(StoreFailure) -> (change: ChangeNumber, text: [UInt8])? {
+        documentReads.add(1, ordering: .relaxed)
         do {
             return try pool.unsafeRead { db in
                 try StoredRow.select(db, creation: creation).map { ($0.change, $0.document) }
@@ -251,6 +261,7 @@ public final class ObjectStore: Sendable {
     public func documents(
         creations: [ChangeNumber]
     ) throws(StoreFailure) -> [(change: ChangeNumber, text: [UInt8])?] {
+        documentReads.add(creations.count, ordering: .relaxed)
         do {
             return try pool.unsafeRead { db in
                 var found: [(change: ChangeNumber, text: [UInt8])?] = []

@@ -40,26 +40,30 @@ extension Dispatcher {
 
     /// Parses a text on a worker thread, where it may take its time.
     func examine(_ text: LongText, from caller: Caller) -> ParsedText {
-        let parser = RequestParser(limits: service.limits)
-        return text.bytes.withUnsafeBufferPointer { bytes in
-            let message =
-                text.isElement ? .single(parser.parse(element: bytes)) : parser.parse(bytes)
-            switch message {
-            case .batch(let ranges): return Self.batch(ranges, of: bytes)
-            case .single(let unread):
-                if !text.isAdmitted,
-                    let failure = refusal(of: unread, isElement: text.isElement, from: caller)
-                {
-                    return .request(Request(refusing: unread, failure))
-                }
-                if let elsewhere = elsewhere(unread, bytes, from: caller) {
-                    return .request(elsewhere)
-                }
-                return withExtendedLifetime(parser) {
-                    .request(Request(reading: unread, service.limits))
+        parsers.withParser { parser in
+            text.bytes.withUnsafeBufferPointer { bytes in
+                let parser = RequestParser(limits: service.limits, parser: parser)
+                let message =
+                    text.isElement ? .single(parser.parse(element: bytes)) : parser.parse(bytes)
+                switch message {
+                case .batch(let ranges): return Self.batch(ranges, of: bytes)
+                case .single(let unread): return examine(unread, of: text, bytes, from: caller)
                 }
             }
         }
+    }
+
+    private func examine(
+        _ unread: UnreadRequest, of text: LongText, _ bytes: UnsafeBufferPointer<UInt8>,
+        from caller: Caller
+    ) -> ParsedText {
+        if !text.isAdmitted,
+            let failure = refusal(of: unread, isElement: text.isElement, from: caller)
+        {
+            return .request(Request(refusing: unread, failure))
+        }
+        if let elsewhere = elsewhere(unread, bytes, from: caller) { return .request(elsewhere) }
+        return .request(Request(reading: unread, service.limits))
     }
 
     /// An admitted request for a bucket that this node does not hold; nil for all others.

@@ -11,6 +11,8 @@ import WireProtocol
 struct Dispatcher: Sendable {
     let service: Service
     let logger: Logger
+    /// For texts that are parsed on worker threads.
+    let parsers = JSONParserPool()
 
     /// Decides on admission: why the request is refused, or nil. Call it once for each request, in
     /// order.

@@ -18,11 +18,16 @@ public enum Message {
 ///
 /// Use it on one thread at a time. A class because it is passed on for every line.
 public final class RequestParser {
-    private let parser = JSONParser()
+    private let parser: JSONParser
     private let limits: Limits
 
     /// A parser that accepts batches of up to the limits' `batchRequests`.
-    public init(limits: Limits) { self.limits = limits }
+    ///
+    /// - Parameter parser: what it parses with; requests are valid until that parses again.
+    public init(limits: Limits, parser: JSONParser = JSONParser()) {
+        self.parser = parser
+        self.limits = limits
+    }
 
     /// Parses a line.
     public func parse(_ line: UnsafeBufferPointer<UInt8>) -> Message {

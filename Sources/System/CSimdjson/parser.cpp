@@ -59,7 +59,7 @@ class Walk {
   public:
     explicit Walk(gb_json_parser &parser) : owner(parser), base(parser.source.data()) {}
 
-    error_code value(od::value value, int depth) {
+    error_code value(od::value &value, int depth) {
         od::json_type type;
         if (auto error = value.type().get(type)) return error;
         switch (type) {
@@ -79,7 +79,7 @@ class Walk {
         end = owner.nodes[index].start + token.size();
         switch (type) {
             case od::json_type::string: return string(value, owner.nodes[index]);
-            case od::json_type::number: return number(token, owner.nodes[index]);
+            case od::json_type::number: return number(value, token, owner.nodes[index]);
             case od::json_type::boolean: {
                 bool truth;
                 if (auto error = value.get_bool().get(truth)) return error;
@@ -131,7 +131,25 @@ class Walk {
         return simdjson::SUCCESS;
     }
 
-    error_code number(std::string_view token, gb_json_node &node) {
+    template <typename Value>
+    error_code number(Value &value, std::string_view token, gb_json_node &node) {
+        // Up to so many characters have digits for 64 bits. Of more, simdjson 3.0 makes wrong numbers now
+        // and then.
+        if (token.size() > 19) return long_number(token, node);
+        size_t digits = token.front() == '-' ? 1 : 0;
+        while (digits < token.size() && is_digit(token[digits])) digits++;
+        if (digits < token.size()) {
+            if (value.get_double().get(node.payload.number)) return long_number(token, node);
+            node.kind = gb_json_double;
+        } else {
+            if (value.get_int64().get(node.payload.integer)) return long_number(token, node);
+            node.kind = gb_json_int64;
+        }
+        return simdjson::SUCCESS;
+    }
+
+    // Also a number beyond binary64's range, or what is none at all.
+    error_code long_number(std::string_view token, gb_json_node &node) {
         bool integer;
         if (!number_grammar(token, integer)) return simdjson::NUMBER_ERROR;
         const char *first = token.data(), *last = first + token.size();
@@ -163,7 +181,7 @@ class Walk {
         return null ? simdjson::SUCCESS : simdjson::N_ATOM_ERROR;
     }
 
-    error_code array(od::value value, int depth) {
+    error_code array(od::value &value, int depth) {
         if (depth >= gb_json_maximum_depth) return simdjson::DEPTH_ERROR;
         const size_t index = open(gb_json_array, token_start(value));
         end = owner.nodes[index].start + 1;
@@ -180,7 +198,7 @@ class Walk {
         return simdjson::SUCCESS;
     }
 
-    error_code object(od::value value, int depth) {
+    error_code object(od::value &value, int depth) {
         if (depth >= gb_json_maximum_depth) return simdjson::DEPTH_ERROR;
         const size_t index = open(gb_json_object, token_start(value));
         end = owner.nodes[index].start + 1;
@@ -197,7 +215,8 @@ class Walk {
             owner.nodes[key].count = uint32_t(name.size());
             owner.nodes[key].payload.string = reinterpret_cast<const uint8_t *>(name.data());
             owner.nodes[key].next = uint32_t(key + 1);
-            if (auto error = this->value(field.value(), depth + 1)) return error;
+            od::value inner = field.value();
+            if (auto error = this->value(inner, depth + 1)) return error;
             count++;
         }
         close(index, count);
@@ -273,6 +292,12 @@ gb_json_error gb_json_parse(
 const gb_json_node *gb_json_nodes(const gb_json_parser *parser) { return parser->nodes.data(); }
 
 const uint8_t *gb_json_source(const gb_json_parser *parser) { return parser->source.data(); }
+
+size_t gb_json_buffer_bytes(const gb_json_parser *parser) {
+    // simdjson has an index for each byte of its capacity, and room for the strings.
+    const size_t theirs = parser->parser.capacity() * (sizeof(uint32_t) + 2);
+    return parser->nodes.capacity() * sizeof(gb_json_node) + parser->source.capacity() + theirs;
+}
 
 size_t gb_json_minify(const uint8_t *bytes, size_t length, uint8_t *destination) {
     size_t written = 0;

@@ -150,12 +150,28 @@ import Testing
     }
 
     @Test func `A set of codes has the slots whose code is a member`() {
+        // Few codes, none, all but few, all, and many.
+        let tests: [(Int) -> Bool] = [
+            { $0 == 3 }, { $0 == 0 || $0 == 199 }, { _ in false }, { $0 != 3 }, { _ in true },
+            { $0 % 7 == 3 },
+        ]
         for count in [0, 1, 63, 64, 65, 255, 256, 257, 8_192, 9_000] {
-            var (random, codes) = (SplitMix64(seed: UInt64(count)), PersistentArray<UInt16>())
-            for _ in 0..<count { codes.append(UInt16(random.below(300))) }
-            let expected = (0..<Slot(count)).filter { codes[Int($0)] % 7 == 3 }
-            let set = SlotSet(of: codes, below: 300) { $0 % 7 == 3 }
-            #expect(set.slots == expected, "\(count) slots")
+            var random = SplitMix64(seed: UInt64(count))
+            var (bytes, shorts) = (PersistentArray<UInt8>(), PersistentArray<UInt16>())
+            for _ in 0..<count {
+                bytes.append(UInt8(random.below(200)))
+                shorts.append(UInt16(random.below(300)))
+            }
+            for (number, isMember) in tests.enumerated() {
+                let few = SlotSet(of: bytes, below: 200, where: isMember)
+                #expect(
+                    few.slots == (0..<Slot(count)).filter { isMember(Int(bytes[Int($0)])) },
+                    "\(count) slots, test \(number)")
+                let many = SlotSet(of: shorts, below: 300, where: isMember)
+                #expect(
+                    many.slots == (0..<Slot(count)).filter { isMember(Int(shorts[Int($0)])) },
+                    "\(count) slots, test \(number)")
+            }
         }
     }
 }

@@ -293,21 +293,29 @@ import Testing
     }
 
     @Test func `a node with another token is not believed`() async throws {
+        try await Self.checkStranger { try await $0.start(1, token: "a token of somebody else") }
+    }
+
+    /// Checks that a node that does not belong to the others is passed nothing, and passes nothing on.
+    static func checkStranger(
+        tls: TestCluster.TLS? = nil,
+        _ startStranger: @escaping @Sendable (TestCluster) async throws -> Void
+    ) async throws {
         var limits = TestCluster.impatient
         limits.queryMilliseconds = 500
-        let brief = limits
-        try await TestCluster.with(nodes: 1, copies: 1, limits: brief) { cluster in
-            try await Self.fill(cluster, buckets: 8, objects: 1, nodes: 1)
-            try await cluster.start(1, token: "a token of somebody else")
-            let held = cluster.backend(0)
-            let own = (0..<8).map { BucketName(trusted: "b\($0)x") }
-                .filter { held.placement!.isHeld($0) }
-            try await cluster.wait { $0.count == 2 }
-            for bucket in own where !cluster.backend(1).placement!.isHeld(bucket) {
-                do {
-                    try await cluster.call(1, "bucket.count", "{\"bucket\":\"\(bucket.text)\"}")
-                } catch ClientFailure.refused(let failure) {
-                    #expect(failure.errorCode == "TEMPORARY_UNAVAILABLE_ERROR")
+        try await TestCluster.with(nodes: 1, copies: 1, limits: limits, tls: tls) { cluster in
+            try await fill(cluster, buckets: 8, objects: 1, nodes: 1)
+            try await startStranger(cluster)
+            try await cluster.wait { shares in
+                shares.allSatisfy { $0.nodes == 2 && $0.loading == 0 }
+                    && shares.reduce(0) { $0 + $1.held } == 8
+            }
+            for number in 0..<8 {
+                let bucket = BucketName(trusted: "b\(number)x")
+                for node in 0..<2 where !cluster.backend(node).placement!.isHeld(bucket) {
+                    let code = try await cluster.errorCode(
+                        node, "bucket.count", "{\"bucket\":\"\(bucket.text)\"}")
+                    #expect(code == "TEMPORARY_UNAVAILABLE_ERROR", "\(bucket) at node \(node)")
                 }
             }
         }

@@ -28,11 +28,16 @@ public final class TestCluster: Sendable {
     private let path: String
     private let copies: Int
     private let limits: Limits
+    private let tls: TLS?
 
-    private init(path: String, copies: Int, limits: Limits) {
+    /// What the nodes present, and how their clients check it.
+    public typealias TLS = (server: TLSIdentity, client: ClientTLS)
+
+    private init(path: String, copies: Int, limits: Limits, tls: TLS?) {
         self.path = path
         self.copies = copies
         self.limits = limits
+        self.tls = tls
     }
 
     /// Limits with which a node is soon taken for dead.
@@ -44,11 +49,12 @@ public final class TestCluster: Sendable {
 
     /// Starts nodes, waits until all know each other, runs `body`, and ends them.
     public static func with(
-        nodes: Int, copies: Int, limits: Limits = impatient,
+        nodes: Int, copies: Int, limits: Limits = impatient, tls: TLS? = nil,
         _ body: @escaping @Sendable (TestCluster) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
-            let cluster = TestCluster(path: folder + "/nodes", copies: copies, limits: limits)
+            let cluster = TestCluster(
+                path: folder + "/nodes", copies: copies, limits: limits, tls: tls)
             do {
                 for number in 0..<nodes { try await cluster.start(number) }
                 try await cluster.wait { $0.count == nodes && $0.allSatisfy { $0.nodes == nodes } }
@@ -62,7 +68,12 @@ public final class TestCluster: Sendable {
     }
 
     /// Starts a node, on its cache if it has one.
-    public func start(_ number: Int, token: String = TestCluster.token) async throws {
+    ///
+    /// - Parameter identity: its certificate, if it is not the one of all nodes.
+    public func start(
+        _ number: Int, token: String = TestCluster.token, identity: TLSIdentity? = nil
+    ) async throws {
+        let identity = identity ?? tls?.server
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         var configuration = ReplicatedBackend.Configuration(
             address: try NodePair.address(of: path), cache: "\(path).\(number)")
@@ -77,11 +88,11 @@ public final class TestCluster: Sendable {
             try await Workers.with(limits) { workers in
                 let server = LineServer(
                     service: service, host: "127.0.0.1", port: 0, drainTime: .seconds(1),
-                    nodes: NodeSecret(token), workers: workers, logger: logger
+                    tls: identity, nodes: NodeSecret(token), workers: workers, logger: logger
                 ) { _, port in continuation.yield(port) }
                 let webServer = WebServer(
-                    service: service, workers: workers, settings: web, nodes: NodeSecret(token),
-                    logger: logger
+                    service: service, workers: workers, settings: web, tls: identity,
+                    nodes: NodeSecret(token), logger: logger
                 ) { _, port in webContinuation.yield(port) }
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await server.run() }
@@ -134,8 +145,22 @@ public final class TestCluster: Sendable {
     public func call(
         _ number: Int, _ method: String, _ params: String = "{}"
     ) async throws -> JSONValue {
-        try await LineConnection.with(host: "127.0.0.1", port: port(number)) { connection in
+        try await LineConnection.with(
+            host: "127.0.0.1", port: port(number), tls: tls?.client
+        ) { connection in
             try JSONValue(parsing: try await connection.call(method, Array(params.utf8)))
+        }
+    }
+
+    /// The error of one call at a node; nil if it succeeds.
+    public func errorCode(
+        _ number: Int, _ method: String, _ params: String = "{}"
+    ) async throws -> String? {
+        do {
+            try await call(number, method, params)
+            return nil
+        } catch ClientFailure.refused(let failure) {
+            return failure.errorCode
         }
     }
 

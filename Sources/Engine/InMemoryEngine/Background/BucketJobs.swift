@@ -122,7 +122,7 @@ final class BucketJobs: Sendable {
 
     /// Records the writes of a transaction that is about to be published. The job of a deleted
     /// bucket ends.
-    func note(_ changes: [Change], _ parsers: ParserPool) {
+    func note(_ changes: [Change], _ parsers: JSONParserPool) {
         guard !changes.isEmpty else { return }
         let watched = state.withLock { $0.underWay.mapValues(\.fields) }
         guard !watched.isEmpty else { return }
@@ -202,7 +202,7 @@ final class BucketJobs: Sendable {
     }
 }
 
-extension ParserPool {
+extension JSONParserPool {
     /// The values of some fields of an object.
     fileprivate func values(
         of fields: [FieldPath], _ metadata: ObjectMetadata, _ text: [UInt8]

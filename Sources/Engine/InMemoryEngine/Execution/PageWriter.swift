@@ -14,12 +14,12 @@ struct PageWriter {
     private let slots: [Slot]
     /// The records of all objects if their documents are needed, and otherwise none.
     private let records: [BucketState.SlotRecord]
-    private let fields: Set<[UInt8]>?
+    private let fields: NamedMembers?
     private let reports: DistanceReports
 
     init(_ execution: Execution, _ query: Query, _ matches: [Execution.Match]) {
         self.execution = execution
-        fields = query.fields.map(Set.init)
+        fields = query.fields.map(NamedMembers.init)
         reports = DistanceReports(execution, query, matches)
         slots = matches.map(\.slot)
         records = fields?.isEmpty == true ? [] : execution.bucketView.state.records(of: slots)
@@ -93,7 +93,7 @@ struct PageWriter {
 
     /// Writes `_id` and the named members.
     private func writeProjections(
-        _ fields: Set<[UInt8]>, to writer: inout JSONWriter, _ limit: Int
+        _ fields: NamedMembers, to writer: inout JSONWriter, _ limit: Int
     ) throws(ServiceFailure) -> [Int] {
         let ids = execution.bucketView.state.ids(of: slots)
         let documents = try execution.engine.documents(of: records, in: execution.snapshot)
@@ -118,11 +118,10 @@ struct PageWriter {
     }
 
     private func writeMembers(
-        _ fields: Set<[UInt8]>, of document: [UInt8], to writer: inout JSONWriter
+        _ fields: NamedMembers, of document: [UInt8], to writer: inout JSONWriter
     ) throws(ServiceFailure) {
         for member in try execution.parsed(document).members {
-            let name = Array(member.name)
-            guard fields.contains(name), !name.elementsEqual("_id".utf8) else { continue }
+            guard fields.contains(member.name) else { continue }
             writer.byte(UInt8(ascii: ","))
             writer.raw(member.text)
         }
@@ -147,5 +146,26 @@ struct PageWriter {
             if writer.count - start > limit { break }
         }
         return ends
+    }
+}
+
+/// The members of objects that a query names.
+private struct NamedMembers {
+    /// Up to so many are compared one by one.
+    private static let fewNames = 8
+
+    private let few: [[UInt8]]
+    /// Empty if they are few.
+    private let many: Set<[UInt8]>
+
+    init(_ names: [[UInt8]]) {
+        (few, many) = names.count <= Self.fewNames ? (names, []) : ([], Set(names))
+    }
+
+    var isEmpty: Bool { few.isEmpty && many.isEmpty }
+
+    func contains(_ name: Bytes) -> Bool {
+        many.isEmpty
+            ? few.contains { name.elementsEqualBytes($0) } : many.contains(Array(name))
     }
 }

@@ -33,12 +33,6 @@ struct SlotFilter: Sendable {
 
     var isEmpty: Bool { tests.isEmpty }
 
-    /// The exact number of slots that pass, if a column counts them.
-    var exactCount: Int? {
-        guard tests.count == 1, case .cell = tests[0] else { return nil }
-        return tests[0].knownCount
-    }
-
     /// Moves the slots that pass to the front, in their order, and returns their number.
     func select(_ slots: Slots) -> Int {
         var count = slots.count
@@ -66,7 +60,7 @@ extension SlotPredicate {
     var knownCount: Int? {
         switch self {
         case .geo(let clause, let index): index.estimate(in: clause.shape)
-        case .cell(let test, let column): test.knownCount(in: column)
+        case .cell(let cell): cell.test.knownCount(in: cell.column)
         case .constant, .unexpired, .and, .or, .not: nil
         }
     }

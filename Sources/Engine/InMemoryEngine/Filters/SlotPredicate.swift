@@ -8,7 +8,7 @@ import SpatialIndex
 /// A clause over columns and points. It decides a slot without reading its document.
 indirect enum SlotPredicate: Sendable {
     case constant(Truth)
-    case cell(CellPredicate, Column)
+    case cell(CellTest)
     case geo(GeoClause, PointIndex)
     /// Whether an object has not expired at a time.
     case unexpired(by: Int64, Expiries)
@@ -38,7 +38,7 @@ indirect enum SlotPredicate: Sendable {
             .hasField(let field, _), .contains(let field, _):
             guard let column = fields.column(field), let test = CellPredicate(clause, on: column)
             else { return nil }
-            self = .cell(test, column)
+            self = .cell(CellTest(test, column))
         }
     }
 
@@ -54,7 +54,7 @@ indirect enum SlotPredicate: Sendable {
     var cost: Double {
         switch self {
         case .constant: 0.1
-        case .cell(let test, _): test.isCheap ? 4 : 30
+        case .cell(let cell): cell.test.isCheap ? 4 : 30
         case .geo(let clause, let index): clause.shape.testNanoseconds * index.pointsPerSlot
         case .unexpired: 4
         case .and(let tests), .or(let tests): tests.reduce(2) { $0 + $1.cost }
@@ -80,17 +80,8 @@ indirect enum SlotPredicate: Sendable {
 
     /// Writes the slots of one batch that pass to `target`, which must not lie after the batch.
     private func keep(_ slots: Slots, at target: UnsafeMutablePointer<Slot>) -> Int {
+        if case .cell(let cell) = self, let kept = cell.keep(slots, at: target) { return kept }
         var kept = 0
-        if case .cell(let test, let column) = self, let range = test.interval {
-            let (low, span) = (range.lowerBound, range.upperBound - range.lowerBound)
-            var position = 0
-            column.forEachCell(of: slots) { cell in
-                target[kept] = slots[position]
-                kept += cell.bits &- low <= span ? 1 : 0
-                position += 1
-            }
-            return kept
-        }
         withUnsafeTemporaryAllocation(of: Truth.self, capacity: slots.count) { truths in
             decide(slots, truths.baseAddress!)
             for position in 0..<slots.count {
@@ -105,7 +96,7 @@ indirect enum SlotPredicate: Sendable {
     private func decide(_ slots: Slots, _ truths: UnsafeMutablePointer<Truth>) {
         switch self {
         case .constant(let truth): truths.initialize(repeating: truth, count: slots.count)
-        case .cell(let test, let column): test.decide(slots, in: column, truths)
+        case .cell(let cell): cell.test.decide(slots, in: cell.column, truths)
         case .geo(let clause, let index):
             clause.shape.withTest { index.decide($0, slots, truths) }
         case .unexpired(let time, let expiries):
@@ -133,6 +124,35 @@ indirect enum SlotPredicate: Sendable {
                 }
             }
         }
+    }
+}
+
+/// A test of a column's cells with the column.
+///
+/// One reference, because a column has many and a test is passed on for every few candidates.
+final class CellTest: Sendable {
+    let test: CellPredicate
+    let column: Column
+
+    init(_ test: CellPredicate, _ column: Column) {
+        self.test = test
+        self.column = column
+    }
+
+    /// Writes the slots that pass to `target`, which must not lie after them, if the test is whether
+    /// the cell is in an interval.
+    ///
+    /// - Returns: their number; nil for another test.
+    fileprivate func keep(_ slots: Slots, at target: UnsafeMutablePointer<Slot>) -> Int? {
+        guard let range = test.interval else { return nil }
+        let (low, span) = (range.lowerBound, range.upperBound - range.lowerBound)
+        var (kept, position) = (0, 0)
+        column.forEachCell(of: slots) { cell in
+            target[kept] = slots[position]
+            kept += cell.bits &- low <= span ? 1 : 0
+            position += 1
+        }
+        return kept
     }
 }
 

@@ -27,6 +27,8 @@ struct Plan {
     var batch = SlotPredicate.batch
     /// The estimated cost in microseconds.
     var cost: Double
+    /// The exact number of matches if one column counts them.
+    var countedMatches: Int?
 
     /// The fields whose values a query aggregates, by where the values are found.
     struct AggregatedFields {
@@ -55,12 +57,6 @@ struct Plan {
             case .unordered: "none"
             }
         }
-    }
-
-    /// The exact number of matches if one column can count them.
-    var countedMatches: Int? {
-        guard case .scan = path, documentFilter == .all else { return nil }
-        return filter.exactCount
     }
 
     /// Whether every object matches.

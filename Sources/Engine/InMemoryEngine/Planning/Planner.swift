@@ -156,9 +156,9 @@ final class Planner: Sendable {
     func slotsByColumn(ratherThan plan: Plan) -> SlotSet? {
         let slotCount = Double(bucketView.state.slotCount)
         guard conjuncts.count == 1, visibility == nil, slotCount * Cost.tested < plan.cost,
-            case .cell(let test, let column)? = conjuncts[0].test
+            case .cell(let cell)? = conjuncts[0].test
         else { return nil }
-        return column.slots(passing: test)
+        return cell.column.slots(passing: cell.test)
     }
 
     // MARK: Paths
@@ -285,9 +285,15 @@ final class Planner: Sendable {
             path: option.path, filter: SlotFilter(tests), filterClauses: tested,
             documentFilter: read.isEmpty ? .all : (read.count == 1 ? read[0] : .and(read)),
             ordering: ordering(of: option.path), ranking: ranking, aggregated: aggregated,
-            candidates: 0, documents: 0, cost: 0)
+            candidates: 0, documents: 0, cost: 0, countedMatches: countedMatches)
         estimate(&plan, candidates: candidates(of: option, share: share(without: option.driver)))
         return plan
+    }
+
+    private var countedMatches: Int? {
+        guard conjuncts.count == 1, visibility == nil, case .cell? = conjuncts[0].test
+        else { return nil }
+        return conjuncts[0].known
     }
 
     private func ordering(of path: AccessPath) -> Plan.Ordering {

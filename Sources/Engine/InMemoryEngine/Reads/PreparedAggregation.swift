@@ -84,9 +84,8 @@ extension PlannedQuery {
     }
 
     private func countWithoutVisiting(within bounds: ReadBounds) -> Int? {
-        guard plan.filter.isEmpty, case .all = plan.documentFilter else {
-            return plan.countedMatches
-        }
+        if let count = plan.countedMatches { return count }
+        guard plan.filter.isEmpty, case .all = plan.documentFilter else { return nil }
         switch plan.path {
         case .nothing: return 0
         case .scan: return state.count

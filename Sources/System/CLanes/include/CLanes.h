@@ -83,4 +83,8 @@ void gb_box_chords(
 /// The squared chords to points.
 void gb_point_chords(const float *points, struct gb_place place, float chords[16]);
 
+/// Which of 64 codes are among some others: bit i is code i.
+uint64_t gb_bytes_among(const uint8_t *codes, const uint8_t *others, long count);
+uint64_t gb_shorts_among(const uint16_t *codes, const uint16_t *others, long count);
+
 #endif

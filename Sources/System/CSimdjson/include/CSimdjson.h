@@ -32,6 +32,9 @@ gb_json_error gb_json_parse(
 const gb_json_node *gb_json_nodes(const gb_json_parser *parser);
 const uint8_t *gb_json_source(const gb_json_parser *parser);
 
+// The bytes of the buffers that a parser keeps, which grow with the longest text.
+size_t gb_json_buffer_bytes(const gb_json_parser *parser);
+
 // Removes the insignificant white space of a valid JSON text. `destination` has room for
 // `length` + gb_json_minify_slack bytes; the number of bytes written is returned.
 enum { gb_json_minify_slack = 64 };
