@@ -8,32 +8,18 @@ A service is given something that passes: a load of objects by `geobucket load`,
 buckets, connections that each ask for a page and are closed. A minute later its resident memory is compared with
 that of a service freshly started on the same store. README.md says what is measured.
 """
-import argparse, contextlib, json, pathlib, random, resource, socket, subprocess, sys, tempfile, time
+import argparse, contextlib, json, pathlib, resource, socket, subprocess, sys, tempfile, time
 
 from cluster_report import table
 from cluster_services import Service, machine
+from objects import write_objects
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "scripts"))
 import service  # noqa: E402
 import wire  # noqa: E402
 
-CENTERS, HITS, FRESH_SECONDS, TARGET = 2_000, 100, 5, 1.15
+HITS, FRESH_SECONDS, TARGET = 100, 5, 1.15
 OTHER_FILES, PATIENCE = 100, 600
-
-
-def write_objects(file, count, seed):
-    """NDJSON, some 100 bytes an object; four in five around centres."""
-    chance = random.Random(seed)
-    centers = [(chance.uniform(-55, 70), chance.uniform(-175, 175), chance.uniform(0.05, 0.5)) for _ in range(CENTERS)]
-    with open(file, "w") as lines:
-        for number in range(count):
-            if number % 5 == 0:
-                latitude, longitude = chance.uniform(-60, 75), chance.uniform(-180, 180)
-            else:
-                north, east, spread = chance.choice(centers)
-                latitude, longitude = chance.gauss(north, spread), chance.gauss(east, spread)
-            lines.write(f'{{"_id":"o{number}","kind":"k{number % 20}","n":{number},'
-                        f'"at":{{"_type":"point","lat":{latitude:.6f},"lon":{longitude:.6f}}}}}\n')
 
 
 def resident(one):
