@@ -1,4 +1,3 @@
-import EmbeddedBackend
 import Objects
 import TestSupport
 import Testing
@@ -89,8 +88,8 @@ import Testing
                 #expect(try await service.ids() == [])
                 try await Self.wait(for: 0, in: service)
             }
-            #expect(try StoreCheck.run(path: path).problems == [])
-            #expect(try StoreCheck.run(path: path).objects == 0)
+            let report = try BackendKind.usual.check(path)
+            #expect(report.problems == [] && report.objects == 0)
         }
     }
 

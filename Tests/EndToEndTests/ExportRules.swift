@@ -115,7 +115,8 @@ import Testing
         }
     }
 
-    @Test func `A second backup beside one that is being copied is told so`() async throws {
+    @Test(.enabled(if: BackendKind.usualHasFile))
+    func `A second backup beside one that is being copied is told so`() async throws {
         try await TestService.with { service in
             for bucket in 0..<40 {
                 let pad = String(repeating: "x", count: 60_000)

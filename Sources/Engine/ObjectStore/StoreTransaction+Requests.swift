@@ -21,13 +21,13 @@ extension StoreTransaction: RequestLedger {
             .bind(4, blob: request.answer).run()
     }
 
-    /// An upper bound of the number of remembered requests: the numbers between the oldest and the
-    /// latest. O(log n).
-    public func requestCount() throws -> Int {
+    /// Whether at least so many requests are remembered. A few may be missing: the numbers between the
+    /// oldest and the latest count. O(log n).
+    public func remembers(atLeast count: Int) throws -> Bool {
         let sql =
             "SELECT ifnull((SELECT max(number) FROM request) + 1, 0) - "
             + "ifnull((SELECT min(number) FROM request), 0)"
-        return try SQLStatement(db, sql).first { Int($0.int(0)) } ?? 0
+        return try SQLStatement(db, sql).first { $0.int(0) >= count } ?? (count <= 0)
     }
 
     /// The time of the oldest remembered request, in milliseconds since 1970; nil if there is none.

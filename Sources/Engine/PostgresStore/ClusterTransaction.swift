@@ -245,8 +245,17 @@ extension ClusterTransaction: RequestLedger {
         requests.remember(request, key: key)
     }
 
-    /// An upper bound of the number of remembered requests.
-    public func requestCount() -> Int { requests.count }
+    /// Whether at least so many requests are remembered. A few may be missing: the numbers between the
+    /// oldest and the latest count.
+    ///
+    /// What is to be forgotten is forgotten at once if it makes room, which costs a round trip.
+    public func remembers(atLeast count: Int) throws -> Bool {
+        guard requests.count >= count else { return false }
+        if let statements = requests.takeForgetting() {
+            requests.takeTotals(try tables.run(statements + [FoundRequests.totals])[1])
+        }
+        return requests.count >= count
+    }
 
     /// The time of the oldest remembered request, in milliseconds since 1970; nil if there is none.
     public func oldestRequestTime() -> Int64? { requests.oldest }
@@ -270,24 +279,30 @@ struct FoundRequests {
         [
             PostgresStatement(
                 "SELECT key, time, digest, answer FROM request WHERE key = ANY ($1)",
-                .texts(keys)),
-            PostgresStatement(
-                """
-                SELECT coalesce((SELECT max(number) FROM request) + 1, 0)
-                    - coalesce((SELECT min(number) FROM request), 0),
-                    (SELECT time FROM request ORDER BY number LIMIT 1)
-                """),
+                .texts(keys)), totals,
         ]
     }
 
+    /// Asks how many requests there are, and for the time of the oldest.
+    static let totals = PostgresStatement(
+        """
+        SELECT coalesce((SELECT max(number) FROM request) + 1, 0)
+            - coalesce((SELECT min(number) FROM request), 0),
+            (SELECT time FROM request ORDER BY number LIMIT 1)
+        """)
+
     mutating func take(_ rows: ArraySlice<PostgresRows>, keys: [String]) {
-        let (first, totals) = (rows[rows.startIndex], rows[rows.startIndex + 1])
+        let first = rows[rows.startIndex]
         for key in keys where found[key] == nil { found[key] = .some(nil) }
         for row in 0..<first.count {
             found[first.text(row, 0)] = RememberedRequest(
                 time: first.int(row, 1), digest: Array(first.bytes(row, 2)),
                 answer: Array(first.bytes(row, 3)))
         }
+        takeTotals(rows[rows.startIndex + 1])
+    }
+
+    mutating func takeTotals(_ totals: PostgresRows) {
         count = Int(totals.int(0, 0)) + remembered.count
         oldest = totals.optionalInt(0, 1)
     }
@@ -300,17 +315,27 @@ struct FoundRequests {
         count += 1
     }
 
+    /// The statements that forget what is to be forgotten; nil if there is nothing old enough.
+    mutating func takeForgetting() -> [PostgresStatement]? {
+        guard let forgotten, let oldest, oldest <= forgotten.until else { return nil }
+        defer { self.forgotten = nil }
+        return forgetting
+    }
+
+    private var forgetting: [PostgresStatement] {
+        guard let forgotten else { return [] }
+        return [
+            PostgresStatement(
+                """
+                DELETE FROM request WHERE time <= $1
+                    AND number IN (SELECT number FROM request ORDER BY number LIMIT $2)
+                """, .int(forgotten.until), .int(Int64(forgotten.count)))
+        ]
+    }
+
     /// The statements that write what was remembered and forgotten.
     var statements: [PostgresStatement] {
-        var statements: [PostgresStatement] = []
-        if let forgotten {
-            statements.append(
-                PostgresStatement(
-                    """
-                    DELETE FROM request WHERE time <= $1
-                        AND number IN (SELECT number FROM request ORDER BY number LIMIT $2)
-                    """, .int(forgotten.until), .int(Int64(forgotten.count))))
-        }
+        var statements = forgetting
         guard !remembered.isEmpty else { return statements }
         statements.append(
             PostgresStatement(

@@ -204,8 +204,13 @@ private final class NodeTransaction: UpstreamTransaction {
     }
 
     func request(key: String) throws -> RememberedRequest? {
+        try asking { try transaction.request(key: key) }
+    }
+
+    /// What PostgreSQL answers before anything is committed.
+    private func asking<Answer>(_ body: () throws -> Answer) throws -> Answer {
         do {
-            return try transaction.request(key: key)
+            return try body()
         } catch PostgresFailure.unavailable {
             throw upstream.interruption()
         }
@@ -215,7 +220,9 @@ private final class NodeTransaction: UpstreamTransaction {
         transaction.remember(request, key: key)
     }
 
-    func requestCount() -> Int { transaction.requestCount() }
+    func remembers(atLeast count: Int) throws -> Bool {
+        try asking { try transaction.remembers(atLeast: count) }
+    }
 
     func oldestRequestTime() -> Int64? { transaction.oldestRequestTime() }
 

@@ -42,7 +42,7 @@ struct RequestHistory {
 
     private func makeRoom() throws {
         try ledger.deleteRequests(until: horizon, atMost: Self.sweptAtOnce)
-        guard try ledger.requestCount() < limit else {
+        guard try !ledger.remembers(atLeast: limit) else {
             let oldest = try ledger.oldestRequestTime() ?? now
             throw ServiceFailure(
                 .tooManyRequests,

@@ -26,9 +26,9 @@ public protocol RequestLedger: AnyObject {
     /// Remembers a request and forgets an older one with the same key.
     func remember(_ request: RememberedRequest, key: String) throws
 
-    /// An upper bound of the number of remembered requests: the numbers between the oldest and the
-    /// latest.
-    func requestCount() throws -> Int
+    /// Whether at least so many requests are remembered. A few may be missing: the numbers between the
+    /// oldest and the latest count.
+    func remembers(atLeast count: Int) throws -> Bool
 
     /// The time of the oldest remembered request, in milliseconds since 1970.
     func oldestRequestTime() throws -> Int64?

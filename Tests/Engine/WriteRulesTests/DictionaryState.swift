@@ -128,7 +128,7 @@ final class RequestList: RequestLedger {
         requests.append((key, request))
     }
 
-    func requestCount() -> Int { requests.count }
+    func remembers(atLeast count: Int) -> Bool { requests.count >= count }
 
     func oldestRequestTime() -> Int64? { requests.first?.request.time }
 

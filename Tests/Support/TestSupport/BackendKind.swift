@@ -69,6 +69,9 @@ public struct BackendKind: Sendable, CustomStringConvertible {
     public static let usual =
         ProcessInfo.processInfo.environment["GEOBUCKET_TEST_BACKEND"] == "nodes" ? nodes : embedded
 
+    /// Whether the usual kind keeps everything in one file.
+    public static var usualHasFile: Bool { usual.description == embedded.description }
+
     /// Every kind that can run here: all of them fulfil the contract.
     public static let all = PostgresServer.shared == nil ? [embedded] : [embedded, nodes]
 }
