@@ -4,8 +4,8 @@ import Synchronization
 /// Who goes first when requests want more processor time than there is. Whoever is alone gets all of
 /// it in any case. The shares are those that docs/measured/mixed-load.md has.
 public enum Preference: String, CaseIterable, Sendable {
-    /// Neither: cheap reads keep about three fifths of the rate that they reach alone, and writes two
-    /// fifths of theirs.
+    /// Neither: cheap reads keep about half of the rate that they reach alone, and writes somewhat
+    /// less than half of theirs.
     case balance
     /// Reads, which keep three quarters of their rate; writes keep a third of theirs.
     case reads
@@ -39,9 +39,8 @@ public enum Niceness: Sendable {
     /// Linux's number, from 0; each step is a fifth less of a contended processor.
     func number(with preference: Preference) -> Int32 {
         switch (self, preference) {
-        case (.none, _), (.eventLoop, .balance), (.eventLoop, .reads), (.writer, .balance),
-            (.writer, .writes):
-            0
+        case (.none, _), (.eventLoop, .reads), (.writer, .balance), (.writer, .writes): 0
+        case (.eventLoop, .balance): 2
         case (.eventLoop, .writes): 5
         case (.background, .balance), (.background, .writes): 3
         case (.writer, .reads), (.costlyReads, _): 10

@@ -84,7 +84,9 @@ import Testing
             Niceness.eventLoop.number(with: preference), Niceness.writer.number(with: preference)
         )
         switch preference {
-        case .balance: #expect(reads == writes)
+        case .balance:
+            // Not by as much as if writes were preferred.
+            #expect(reads > writes && reads < Niceness.eventLoop.number(with: .writes))
         case .reads: #expect(reads < writes)
         case .writes: #expect(reads > writes)
         }
