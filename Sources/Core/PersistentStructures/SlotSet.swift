@@ -46,9 +46,10 @@ public struct SlotSet: Sendable {
         self.init(of: codes, below: codeCount, where: isMember, gb_shorts_among)
     }
 
-    /// So many codes are compared with each slot's, rather than looking that up in a table.
+    /// Up to so many codes are compared with each slot's. With more, each slot's is looked up in a table.
     private static let comparedCodes = 8
 
+    /// How many groups of 64 slots before its turn a group is fetched into the cache.
     private static let groupsAhead = 24
 
     /// - Parameter among: tells which of 64 codes are among some others, one bit each.

@@ -21,8 +21,8 @@ extension StoreTransaction: RequestLedger {
             .bind(4, blob: request.answer).run()
     }
 
-    /// Whether at least so many requests are remembered. A few may be missing: the numbers between the
-    /// oldest and the latest count. O(log n).
+    /// Whether at least so many requests are remembered, by the numbers of the oldest and the latest:
+    /// gaps between them count too. O(log n).
     public func remembers(atLeast count: Int) throws -> Bool {
         let sql =
             "SELECT ifnull((SELECT max(number) FROM request) + 1, 0) - "

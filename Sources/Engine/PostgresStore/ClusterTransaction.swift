@@ -245,8 +245,8 @@ extension ClusterTransaction: RequestLedger {
         requests.remember(request, key: key)
     }
 
-    /// Whether at least so many requests are remembered. A few may be missing: the numbers between the
-    /// oldest and the latest count.
+    /// Whether at least so many requests are remembered, by the numbers of the oldest and the latest:
+    /// gaps between them count too.
     ///
     /// What is to be forgotten is forgotten at once if it makes room, which costs a round trip.
     public func remembers(atLeast count: Int) throws -> Bool {

@@ -26,8 +26,8 @@ public protocol RequestLedger: AnyObject {
     /// Remembers a request and forgets an older one with the same key.
     func remember(_ request: RememberedRequest, key: String) throws
 
-    /// Whether at least so many requests are remembered. A few may be missing: the numbers between the
-    /// oldest and the latest count.
+    /// Whether at least so many requests are remembered, by the numbers of the oldest and the latest:
+    /// gaps between them count too.
     func remembers(atLeast count: Int) throws -> Bool
 
     /// The time of the oldest remembered request, in milliseconds since 1970.
