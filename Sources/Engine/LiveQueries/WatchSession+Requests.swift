@@ -136,27 +136,43 @@ extension WatchSession {
     func beginAgain(_ number: Int) {
         hub.lists.async { [self] in
             do throws(ServiceFailure) {
-                let matcher = hub.matcher
-                guard let group = change(number, { $0.group }) ?? nil else { return }
-                let search = try matcher.search(for: group.topic, until: nil)
-                let basis = try matcher.thread.sync { () throws(ServiceFailure) in
-                    let moment = try matcher.present()
-                    try matcher.restart(group, at: moment, search)
-                    // From here on, events are counted from the moment on.
-                    change(number) { watch in
-                        guard case .awaiting = watch.stage else { return }
-                        watch.stage = .preparing
-                        // A move that is under way is in the moment already.
-                        watch.later = nil
-                    }
-                    return matcher.basis(of: group, moment)
-                }
+                guard let basis = try restart(number) else { return }
                 let beginning = try basis.beginning(
-                    after: nil, limits: hub.limits, matcher, until: nil)
+                    after: nil, limits: hub.limits, hub.matcher, until: nil)
                 begin(number, with: beginning, of: basis)
             } catch {
                 fail(number, error)
             }
+        }
+    }
+
+    /// Lets the events of a watch count from the present moment on.
+    ///
+    /// - Returns: what it begins with; nil if it is gone.
+    private func restart(_ number: Int) throws(ServiceFailure) -> Matcher.Basis? {
+        while let group = change(number, { $0.group }) ?? nil {
+            if let basis = try restart(number, in: group) { return basis }
+        }
+        return nil
+    }
+
+    /// - Returns: nil if the watch has been moved to another group meanwhile.
+    private func restart(
+        _ number: Int, in group: WatchGroup
+    ) throws(ServiceFailure) -> Matcher.Basis? {
+        let matcher = hub.matcher
+        let search = try matcher.search(for: group.topic, until: nil)
+        return try matcher.thread.sync { () throws(ServiceFailure) in
+            guard change(number, { $0.group === group }) == true else { return nil }
+            let moment = try matcher.present()
+            try matcher.restart(group, at: moment, search)
+            change(number) { watch in
+                guard case .awaiting = watch.stage else { return }
+                watch.stage = .preparing
+                // A move that is under way is in the moment already.
+                watch.later = nil
+            }
+            return matcher.basis(of: group, moment)
         }
     }
 
