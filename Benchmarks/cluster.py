@@ -10,7 +10,7 @@ should run on the machine. README.md says what is measured.
 """
 import argparse, contextlib, os, pathlib, signal, statistics, subprocess, sys, tempfile, time
 
-from cluster_report import report
+from cluster_report import report, save
 from cluster_services import Load, Service, Yardstick, machine, nanoseconds, postgres
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "scripts"))
@@ -192,10 +192,7 @@ def main():
         with Run(options, pathlib.Path(folder)) as run:
             load = os.getloadavg()[0]
             run.all()
-    output = pathlib.Path(options.output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(report(run.figures, options, [*machine(), postgres.version()], load))
-    print(f"benchmarks: wrote {options.output}", file=sys.stderr)
+    save(options.output, report(run.figures, options, [*machine(), postgres.version()], load))
 
 
 if __name__ == "__main__":

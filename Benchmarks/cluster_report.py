@@ -1,5 +1,5 @@
 """The page that Benchmarks/cluster.py writes."""
-import statistics
+import pathlib, statistics, sys
 
 NAMES = {"embedded": "embedded", "local": "a node, `--reads local`", "latest": "a node, `--reads latest`",
          "alone": "one node, no other runs", "one": "one node, three others follow", "two": "two nodes, two others follow",
@@ -10,6 +10,14 @@ FOLLOWERS = 3
 def table(head, rows):
     line = lambda cells: "| " + " | ".join(str(cell) for cell in cells) + " |"
     return [line(head), line(["---"] + ["---:"] * (len(head) - 1)), *map(line, rows), ""]
+
+
+def save(output, text):
+    """Writes a page, and says where."""
+    output = pathlib.Path(output)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(text)
+    print(f"benchmarks: wrote {output}", file=sys.stderr)
 
 
 def report(figures, options, machine, load):

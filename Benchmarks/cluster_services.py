@@ -65,6 +65,12 @@ class Service:
             self.process.terminate()
             self.process.wait(timeout=60)
 
+    def load(self, file, bucket):
+        """Loads a file into a bucket, as a person would."""
+        command = [self.geobucket, "load", file, "--bucket", bucket, "--server", f"127.0.0.1:{self.port}"]
+        if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0:
+            sys.exit("benchmarks: the objects could not be loaded")
+
     def nanoseconds(self):
         return nanoseconds(self.process.pid)
 

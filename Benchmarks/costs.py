@@ -8,10 +8,10 @@ Counts along lines of 10,000 positions beside circles of as many hits; clusters 
 condition beside counts of the same condition. One request at a time, on a service with nothing else to do. README.md
 says what is measured.
 """
-import argparse, contextlib, json, math, pathlib, random, statistics, subprocess, sys, tempfile, time
+import argparse, json, math, pathlib, random, statistics, sys, tempfile, time
 
-from cluster_report import table
-from cluster_services import Service, machine, nanoseconds
+from cluster_report import save, table
+from cluster_services import Service, machine
 from objects import write_objects
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "scripts"))
@@ -64,13 +64,13 @@ class Run:
                             separators=(",", ":")).encode() + b"\n" for method, params in requests]
         samples = []
         for _ in range(self.options.rounds):
-            busy, begin = nanoseconds(self.one.process.pid), time.perf_counter()
+            busy, begin = self.one.nanoseconds(), time.perf_counter()
             for line in times * lines:
                 self.connection.socket.sendall(line)
                 if b'"result"' not in self.connection.lines.readline():
                     sys.exit("benchmarks: a request was refused")
             passed = time.perf_counter() - begin
-            busy = nanoseconds(self.one.process.pid) - busy
+            busy = self.one.nanoseconds() - busy
             samples.append((busy / 1e3 / times / len(requests), passed * 1e6 / times / len(requests)))
         return [statistics.median(column) for column in zip(*samples)]
 
@@ -142,8 +142,7 @@ def main():
         write_objects(folder / "objects.ndjson", options.objects, seed=1)
         one = Service.embedded(options.geobucket, folder)
         try:
-            subprocess.run([options.geobucket, "load", folder / "objects.ndjson", "--bucket", "objects", "--server",
-                            f"127.0.0.1:{one.port}"], stdout=subprocess.DEVNULL, check=True)
+            one.load(folder / "objects.ndjson", "objects")
             with open(folder / "objects.ndjson") as lines:
                 places = [(place["lat"], place["lon"]) for place in (json.loads(line)["at"] for line in lines)]
             run = Run(options, one, places)
@@ -152,12 +151,8 @@ def main():
             time.sleep(REST_SECONDS)
             text = report(run.corridors(), run.clusters(), options)
         finally:
-            with contextlib.suppress(OSError):
-                one.stop()
-    output = pathlib.Path(options.output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(text)
-    print(f"benchmarks: wrote {options.output}", file=sys.stderr)
+            one.stop()
+    save(options.output, text)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,9 @@ A service is given something that passes: a load of objects by `geobucket load`,
 buckets, connections that each ask for a page and are closed. A minute later its resident memory is compared with
 that of a service freshly started on the same store. README.md says what is measured.
 """
-import argparse, contextlib, json, pathlib, resource, socket, subprocess, sys, tempfile, time
+import argparse, contextlib, json, pathlib, resource, socket, sys, tempfile, time
 
-from cluster_report import table
+from cluster_report import save, table
 from cluster_services import Service, machine
 from objects import write_objects
 
@@ -36,13 +36,6 @@ class Run:
 
     def progress(self, text):
         print(f"benchmarks: {time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
-
-    def load(self, one, *buckets):
-        """Loads buckets at the same time."""
-        loads = [subprocess.Popen([self.options.geobucket, "load", self.objects, "--bucket", bucket, "--server",
-                                   f"127.0.0.1:{one.port}"], stdout=subprocess.DEVNULL) for bucket in buckets]
-        if any([load.wait() != 0 for load in loads]):
-            sys.exit("benchmarks: the objects could not be loaded")
 
     def connect(self, one):
         """Opens connections, which all ask at once and are closed when all have their answer."""
@@ -79,9 +72,9 @@ class Run:
         one = Service.embedded(options.geobucket, self.folder)
         try:
             self.progress(f"{options.objects:,} objects")
-            self.load(one, "kept")
+            one.load(self.objects, "kept")
             self.case(f"a load of {options.objects:,} objects", one, resident(one)[0])
-            self.load(one, "gone")
+            one.load(self.objects, "gone")
             peak = resident(one)[0]
             with contextlib.closing(wire.Connection(one.port, seconds=PATIENCE)) as connection:
                 connection.call("bucket.delete", {"bucket": "gone"})
@@ -121,10 +114,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="geobucket-benchmark-") as folder:
         run = Run(options, pathlib.Path(folder))
         run.all()
-    output = pathlib.Path(options.output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(report(run.rows, machine()))
-    print(f"benchmarks: wrote {options.output}", file=sys.stderr)
+    save(options.output, report(run.rows, machine()))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ thread has a processor (perf, as root). It writes move-path.svg and move-path.md
 """
 import argparse, bisect, collections, pathlib, re, statistics, subprocess, sys, tempfile, time
 
-from cluster_report import table
+from cluster_report import save, table
 from cluster_services import Service, machine
 from objects import write_objects
 
@@ -19,11 +19,12 @@ import service  # noqa: E402
 
 CONNECTIONS, WARM_UP_SECONDS, MORE_THAN_POSSIBLE = 16, 2, 200_000
 # The answer to a move is shorter than that to a query.
-ANSWER_BYTES = 160
+ANSWER_BYTES, WAKE_UP_BYTES, MOST_BYTES = 160, 8, 1 << 40
 # A title, who is preferred, and the loads.
 CASES = [("moves alone", "balance", ["move"]), ("beside queries, --prefer reads", "reads", ["move", "radius"]),
          ("beside queries, --prefer balance", "balance", ["move", "radius"])]
-EVENTS = ["sched:sched_switch", *(f"syscalls:sys_{end}_{call}" for call in ["read", "write", "fdatasync"] for end in ["enter", "exit"])]
+EVENTS = ["sched:sched_switch", *(f"syscalls:sys_{end}_{call}" for call in ["read", "write", "fdatasync"]
+                                  for end in ["enter", "exit"])]
 LINE = re.compile(r"\s*(\S.*?)\s+(\d+)\s+([\d.]+):\s+\w+:(\w+):\s*(.*)")
 STAGES = [("waits for the group before", "#b9c6d8"), ("is judged and written to the log", "#4c78a8"),
           ("waits for the disk", "#9a6fb0"), ("is published, and waits for its event loop", "#f2a65a")]
@@ -35,7 +36,7 @@ class Trace:
     def __init__(self, file, threads):
         self.running = collections.defaultdict(list)
         self.syncs, self.moves = [], []
-        begun, reads, writes, syncing = {}, {}, {}, {}
+        begun, reading, asked, syncing = {}, {}, {}, {}
         text = subprocess.run(["perf", "script", "-i", file, "-F", "comm,tid,time,event,trace"], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, errors="replace").stdout
         for line in text.splitlines():
@@ -51,15 +52,16 @@ class Trace:
             elif thread not in threads:
                 continue
             elif event == "sys_enter_read":
-                reads[thread] = int(re.search(r"fd: (\w+)", rest)[1], 16)
-            elif event == "sys_exit_read" and thread in reads:
-                file_number = reads.pop(thread)
-                if int(rest, 16) < 1 << 40 and int(rest, 16) > 8:
-                    writes[file_number] = (now, thread)
+                reading[thread] = int(re.search(r"fd: (\w+)", rest)[1], 16)
+            elif event == "sys_exit_read" and thread in reading:
+                file_number = reading.pop(thread)
+                # Not an error, which is a very large number here, and more than the eight bytes of a wake-up.
+                if WAKE_UP_BYTES < int(rest, 16) < MOST_BYTES:
+                    asked[file_number] = (now, thread)
             elif event == "sys_enter_write":
                 file_number, count = (int(each, 16) for each in re.findall(r"(?:fd|count): (\w+)", rest))
-                if file_number in writes and count < ANSWER_BYTES:
-                    begin, loop = writes.pop(file_number)
+                if file_number in asked and count < ANSWER_BYTES:
+                    begin, loop = asked.pop(file_number)
                     self.moves.append((begin, now, loop))
             elif event == "sys_enter_fdatasync":
                 syncing[thread] = now
@@ -128,7 +130,8 @@ def picture(cases):
         parts += [f'<rect x="{x}" y="{y - 10}" width="12" height="12" fill="{color}"/>', text(x + 17, y, name, size=11)]
     for title, trace, (path, loop, writer) in cases:
         y += 40
-        parts += [text(10, y + 14, title), *bar(path, y, scale, 20), text(235 + (path[-1] - path[0]) * scale, y + 14, f"{path[-1] - path[0]:.1f} ms")]
+        whole = path[-1] - path[0]
+        parts += [text(10, y + 14, title), *bar(path, y, scale, 20), text(235 + whole * scale, y + 14, f"{whole:.1f} ms")]
         for name, thread in [("event loop has a processor", loop), ("writer has a processor", writer)]:
             y += 24
             parts.append(text(220, y + 12, name, "end", 11))
@@ -156,8 +159,7 @@ def main():
             one = Service.embedded(options.geobucket, folder, "--prefer", preferred)
             try:
                 if not cases:
-                    subprocess.run([options.geobucket, "load", folder / "objects.ndjson", "--bucket", "objects", "--server",
-                                    f"127.0.0.1:{one.port}"], stdout=subprocess.DEVNULL, check=True)
+                    one.load(folder / "objects.ndjson", "objects")
                 trace = record(one, options, folder / "trace", *mixes)
             finally:
                 one.stop()
@@ -170,8 +172,7 @@ def main():
             rows.append([title, f"{len(paths):,}", *(f"{statistics.median(stage):.2f}" for stage in stages),
                          f"{statistics.median(whole):.2f}", f"{whole[len(whole) * 99 // 100]:.2f}"])
     output = pathlib.Path(options.output)
-    output.mkdir(parents=True, exist_ok=True)
-    (output / "move-path.svg").write_text(picture(cases))
+    save(output / "move-path.svg", picture(cases))
     lines = ["# The path of a move", "", *(f"- {line}" for line in machine()),
              f"- `Benchmarks/move_path.py`: {CONNECTIONS} connections move objects without a pause, alone and beside as many that "
              f"ask for circles; {options.objects:,} objects; followed for {options.seconds:g} s", "",
@@ -180,8 +181,7 @@ def main():
              *table(["", "moves", *(name for name, _ in STAGES), "whole", "p99"], rows), "",
              "One move of the middle each, and when its two threads had a processor. Before there was `--prefer`, reads were "
              "preferred.", "", "![A move's path](move-path.svg)", ""]
-    (output / "move-path.md").write_text("\n".join(lines))
-    print(f"benchmarks: wrote {output}/move-path.md", file=sys.stderr)
+    save(output / "move-path.md", "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ processor time of a thread is the kernel's, by the thread's name. README.md says
 """
 import argparse, contextlib, json, pathlib, statistics, subprocess, sys, tempfile, threading, time
 
-from cluster_report import table
+from cluster_report import save, table
 from cluster_services import Service, machine
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "scripts"))
@@ -206,10 +206,7 @@ def main():
             run.all()
         finally:
             run.one.stop()
-    output = pathlib.Path(options.output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(report(run.figures, options, machine()))
-    print(f"benchmarks: wrote {options.output}", file=sys.stderr)
+    save(options.output, report(run.figures, options, machine()))
 
 
 if __name__ == "__main__":
