@@ -140,6 +140,19 @@ import Testing
         #expect(count > 1_000)
     }
 
+    /// Each access to a closure that is the value of a generic type wraps it once more, because
+    /// generic code sees it in another form: calls become slower and slower, until the stack
+    /// overflows. A structure around the closure is passed on as it is.
+    @Test func `No lock holds a bare closure`() throws {
+        let lock = #/(?:Mutex|NIOLockedValueBox)<\s*\(*(?:@\w+\s*)*\([^<>]*\)\s*(?:async\s*)?(?:throws\s*)?->/#
+        let sources = try Self.files(".swift").filter { $0.hasPrefix("Sources/") }
+        for path in sources {
+            let found = try Self.text(path).firstMatch(of: lock)
+            #expect(found == nil, "\(path): \(found?.output ?? "")")
+        }
+        #expect("Mutex<(@Sendable (Int) -> Void)?>(nil)".contains(lock))
+    }
+
     /// Whether a line begins a public declaration that is no witness of a standard protocol, whose
     /// documentation is the protocol's.
     private static func isPublicDeclaration(_ line: Substring) -> Bool {

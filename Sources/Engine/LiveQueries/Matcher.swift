@@ -72,10 +72,7 @@ final class Matcher: @unchecked Sendable {
         self.lists = lists
         let wakeup = Wakeup()
         queue = StateQueue(mostTouched: limits.watchBacklog) { wakeup.fire() }
-        wakeup.connect { [weak self] in
-            guard let self else { return }
-            thread.async { [weak self] in self?.advanceInPace() }
-        }
+        wakeup.connect(self)
     }
 
     // MARK: States
@@ -135,7 +132,7 @@ final class Matcher: @unchecked Sendable {
     private static let pace = Duration.milliseconds(2)
 
     /// Matches what has become visible, not too soon after the last time.
-    private func advanceInPace() {
+    fileprivate func advanceInPace() {
         let wait = Self.pace - (.now - advanced)
         guard wait > .zero else { return advance() }
         thread.async(after: wait) { [weak self] in self?.advance() }
@@ -315,11 +312,16 @@ final class Matcher: @unchecked Sendable {
     }
 }
 
-/// Wakes what exists only after it has been made.
+/// Wakes the matcher for its queue, which is created before the matcher.
 private final class Wakeup: Sendable {
-    private let body = Mutex<(@Sendable () -> Void)?>(nil)
+    private struct Target: Sendable { weak var matcher: Matcher? }
 
-    func connect(_ body: @escaping @Sendable () -> Void) { self.body.withLock { $0 = body } }
+    private let target = Mutex(Target())
 
-    func fire() { body.withLock { $0 }?() }
+    func connect(_ matcher: Matcher) { target.withLock { $0.matcher = matcher } }
+
+    func fire() {
+        guard let matcher = target.withLock({ $0.matcher }) else { return }
+        matcher.thread.async { [weak matcher] in matcher?.advanceInPace() }
+    }
 }
