@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Reads, moves, inserts and deletes for as long as it is told; then the store has to check clean and
-memory must not have grown.
+"""Reads, moves, inserts, deletes and watches for as long as it is told; then the store has to check clean, and neither
+memory nor the processor time of a request may have grown.
 
     scripts/soak.py [--minutes 10] [--objects 100000] [--seed 1] [--geobucket .build/release/geobucket]
 """
-import argparse, json, os, random, socket, sys, tempfile, time
+import argparse, json, os, random, socket, statistics, sys, tempfile, threading, time
 
 import service
 
@@ -29,6 +29,25 @@ class Client:
                 sys.exit(f"soak: {line} was answered by {error}")
             results.append(answer.get("result"))
         return results
+
+
+class Watcher(threading.Thread):
+    """Watches clauses, and counts the events that it is told."""
+
+    def __init__(self, port, clauses):
+        super().__init__(daemon=True)
+        self.connection, self.events = socket.create_connection(("127.0.0.1", port)), 0
+        starts = [{"jsonrpc": "2.0", "id": n, "method": "watch.start",
+                   "params": {"bucket": "fleet", "bucketQuery": {"clause": clause}, "fields": []}}
+                  for n, clause in enumerate(clauses)]
+        self.connection.sendall("".join(json.dumps(line) + "\n" for line in starts).encode())
+
+    def run(self):
+        for line in self.connection.makefile("rb", 1 << 20):
+            message = json.loads(line)
+            if message.get("error") or message.get("method") == "watch.end":
+                sys.exit(f"soak: a watch has ended: {message}")
+            self.events += len(message.get("params", {}).get("events", []))
 
 
 class Fleet:
@@ -65,9 +84,12 @@ class Fleet:
         self.next += 1
         return "object.put", {"bucket": "fleet", "id": self.alive[-1], "object": self.document()}
 
+    def circle(self, longest=50_000):
+        return {"type": "geodistance", "field": "location", "center": self.place(),
+                "radius": self.random.uniform(1_000, longest), "putDistanceInto": "d"}
+
     def read(self):
-        circle = {"type": "geodistance", "field": "location", "center": self.place(),
-                  "radius": self.random.uniform(1_000, 50_000), "putDistanceInto": "d"}
+        circle = self.circle()
         category = {"type": "eq", "field": "category", "value": f"c{self.random.randrange(CATEGORIES)}"}
         rating = {"type": "range", "field": "rating", "lowerLimit": 50}
         both = {"type": "and", "clauses": [circle, category, rating]}
@@ -90,34 +112,48 @@ def main():
         store = os.path.join(folder, "store.sqlite")
         with service.serving(options.geobucket, store) as ports:
             port = ports["ready"]
-            soak(Client(port), Client(port), Fleet(options.seed, options.objects), options.minutes)
+            soak(port, Fleet(options.seed, options.objects), options.minutes)
         service.check(options.geobucket, store)
 
 
-def soak(writer, reader, fleet, minutes):
+def soak(port, fleet, minutes):
+    writer, reader = Client(port), Client(port)
     ids = list(fleet.alive)
     for first in range(0, len(ids), 500):
         batch = [{"_id": name, **fleet.document()} for name in ids[first:first + 500]]
         writer.call([("object.putMany", {"bucket": "fleet", "objects": batch})])
-    start, samples, writes, reads = time.monotonic(), [], 0, 0
+    watcher = Watcher(port, [fleet.circle(10_000) for _ in range(100)])
+    watcher.start()
+    start, memory, costs, requests = time.monotonic(), [], [], 0
+    stats, requests_before = reader.call([("server.stats", {})])[0], 0
     while time.monotonic() - start < minutes * 60:
         writer.call([fleet.write() for _ in range(200)])
         reader.call([fleet.read() for _ in range(100)])
-        writes, reads = writes + 200, reads + 100
+        requests += 300
         share = (time.monotonic() - start) / (minutes * 60)
-        if share * 20 >= len(samples) + 1:
-            stats = reader.call([("server.stats", {})])[0]
-            samples.append(stats["memory"]["residentBytes"])
-            print(f"{share:4.0%}  {writes} writes, {reads} reads, {samples[-1] >> 20} MiB resident, "
-                  f"{stats['objects']} objects", file=sys.stderr)
+        if share * 20 >= len(memory) + 1:
+            before, stats = stats, reader.call([("server.stats", {})])[0]
+            memory.append(stats["memory"]["residentBytes"])
+            costs.append((stats["cpuSeconds"] - before["cpuSeconds"]) / (requests - requests_before) * 1e6)
+            requests_before = requests
+            print(f"{share:4.0%}  {requests} requests, two in three writes, {costs[-1]:.0f} us of processor time each, "
+                  f"{watcher.events} events, {memory[-1] >> 20} MiB resident, {stats['objects']} objects", file=sys.stderr)
     expected = len(fleet.alive)
     if stats["objects"] not in range(expected - 400, expected + 400):
         sys.exit(f"soak: {stats['objects']} objects, {expected} expected")
-    middle, end = max(samples[:len(samples) // 2]), max(samples[-3:])
+    if not watcher.is_alive() or watcher.events == 0:
+        sys.exit("soak: the watches are told nothing")
+    half = len(memory) // 2
+    middle, end = max(memory[:half]), max(memory[-3:])
     if end > middle * 1.15:
         sys.exit(f"soak: memory grew from {middle >> 20} to {end >> 20} MiB in the second half")
-    print(f"{writes} writes and {reads} reads in {minutes:g} minutes; {middle >> 20} MiB resident in the first "
-          f"half at most, {end >> 20} MiB at the end")
+    if min(costs[-3:]) > 1.5 * max(costs[:half]):
+        sys.exit(f"soak: a request took {max(costs[:half]):.0f} us of processor time in the first half at most, and "
+                 f"{min(costs[-3:]):.0f} at the end")
+    print(f"{requests} requests, two in three writes, and {watcher.events} events in {minutes:g} minutes; "
+          f"{middle >> 20} MiB resident in the first half at most, {end >> 20} MiB at the end; "
+          f"{statistics.median(costs):.0f} us of processor time a request")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -144,7 +144,11 @@ import Testing
     /// generic code sees it in another form: calls become slower and slower, until the stack
     /// overflows. A structure around the closure is passed on as it is.
     @Test func `No lock holds a bare closure`() throws {
-        let lock = #/(?:Mutex|NIOLockedValueBox)<\s*\(*(?:@\w+\s*)*\([^<>]*\)\s*(?:async\s*)?(?:throws\s*)?->/#
+        let lock =
+            #/
+            (?: Mutex | NIOLockedValueBox ) < \s* \(* (?: @\w+ \s* )*
+            \( [^<>]* \) \s* (?: async \s* )? (?: throws \s* )? ->
+            /#
         let sources = try Self.files(".swift").filter { $0.hasPrefix("Sources/") }
         for path in sources {
             let found = try Self.text(path).firstMatch(of: lock)
