@@ -412,7 +412,7 @@ struct Connection {
 
     /// The length of a turn, in nanoseconds. It is short because many connections may have work in
     /// one iteration of the event loop.
-    static let turnTime: Int64 = 250_000
+    static let turnTime: Int64 = 500_000
 
     /// Larger input than this, in bytes, is processed in turns.
     static let longInput = 128 * 1_024

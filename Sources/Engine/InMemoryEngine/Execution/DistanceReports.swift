@@ -49,7 +49,7 @@ struct DistanceReports {
     private static func distances(
         _ report: ReportedDistance, of matches: [Execution.Match], in execution: Execution
     ) -> [Distance?] {
-        guard let index = execution.bucketView.state.fields[report.field] else {
+        guard let index = execution.state.fields[report.field] else {
             return matches.map { _ in nil }
         }
         var slots = matches.map(\.slot)

@@ -14,7 +14,7 @@ extension Execution {
         after key: PageKey?,
         _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        let first = key.map { bucketView.state.firstSlot(createdAfter: $0.creation) } ?? 0
+        let first = key.map { state.firstSlot(createdAfter: $0.creation) } ?? 0
         let startsBehindKey = plan.path.isByCreation && order.isEmpty
         switch plan.path {
         case .nothing: break
@@ -57,7 +57,7 @@ extension Execution {
     private func cursor(_ key: PageKey) -> MeasuredPoint {
         var distance = Distance.zero
         if case .distance(let found)? = key.values(of: order).first { distance = found }
-        let next = bucketView.state.firstSlot(createdAfter: key.creation)
+        let next = state.firstSlot(createdAfter: key.creation)
         guard next > 0 else {
             return MeasuredPoint(
                 distance: Distance(micrometers: distance.micrometers - 1), slot: .max)
@@ -140,8 +140,8 @@ extension Execution {
     private func scan(
         from first: Int, _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        let end = bucketView.state.slotCount
-        let hasHoles = bucketView.state.count < end
+        let end = state.slotCount
+        let hasHoles = state.count < end
         var batch = [Slot](repeating: 0, count: plan.batch)
         var next = first
         while next < end {
@@ -168,7 +168,7 @@ extension Execution {
     ///
     /// - Returns: their number.
     private func fillAlive(_ slots: Slots, from next: inout Int, to end: Int) -> Int {
-        let records = bucketView.state.records
+        let records = state.records
         var count = 0
         while next < end, count < slots.count {
             slots[count] = Slot(next)
@@ -182,7 +182,7 @@ extension Execution {
         _ field: FieldPath, _ descending: Bool, after key: PageKey?, _ first: Int,
         _ body: (Slots) throws(ServiceFailure) -> Bool
     ) throws(ServiceFailure) {
-        guard let (index, column) = bucketView.state.columns.index(field) else {
+        guard let (index, column) = state.columns.index(field) else {
             preconditionFailure("a plan by an order that the snapshot does not have")
         }
         // If there are several sort keys, the others decide among equal values, so all equal values
@@ -233,7 +233,7 @@ extension Execution {
         case .geo(let clause, let index):
             index.append(in: clause.shape, to: &slots) { bounds.areOver }
         case .lookup(let field, let range, _):
-            guard let (index, column) = bucketView.state.columns.index(field) else { return }
+            guard let (index, column) = state.columns.index(field) else { return }
             var walk = OrderedWalk(index, column, range: range)
             walk.appendRest(to: &slots)
         case .union(let paths): for path in paths { collect(path, into: &slots) }

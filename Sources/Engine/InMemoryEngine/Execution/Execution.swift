@@ -30,6 +30,8 @@ final class Execution {
     var engine: InMemoryEngine { planned.engine }
     var snapshot: Snapshot { planned.snapshot }
     var bucketView: BucketView { planned.planner.bucketView }
+    // What is yielded is not copied.
+    var state: BucketState { _read { yield planned.planner.bucketView.state } }
     var order: [OrderKey] { planned.query.order }
     var plan: Plan { _read { yield planned.plan } }
     /// The distances that the page reports for its objects.
@@ -110,18 +112,18 @@ final class Execution {
     /// The data is scattered in memory and arrives while the objects are sorted.
     func prefetch(_ slots: UnsafeBufferPointer<Slot>) {
         if wantsDocuments {
-            bucketView.state.prefetchRecords(of: slots)
+            state.prefetchRecords(of: slots)
         } else {
-            bucketView.state.prefetchIDs(of: slots)
+            state.prefetchIDs(of: slots)
         }
     }
 
     private func distance(_ report: ReportedDistance, of slot: Slot) -> Distance? {
-        bucketView.state.fields[report.field]?.position(of: slot).distance(by: report.measure)
+        state.fields[report.field]?.position(of: slot).distance(by: report.measure)
     }
 
     func document(of slot: Slot) throws(ServiceFailure) -> [UInt8] {
-        let record = bucketView.state.records[Int(slot)]
+        let record = state.records[Int(slot)]
         return try engine.document(
             creation: record.creation, change: record.change, in: snapshot)
     }
@@ -164,7 +166,7 @@ final class Execution {
         let bound = key.map {
             SlotRanking.Bound(
                 values: $0.values(of: order),
-                slot: bucketView.state.firstSlot(createdAfter: $0.creation))
+                slot: state.firstSlot(createdAfter: $0.creation))
         }
         if let measured = try measured(ranking, from: bound?.slot ?? 0, atMost: limit) {
             return measured
@@ -217,7 +219,7 @@ final class Execution {
         let bound = key.map {
             Keyed(
                 sortKey: $0.sortKey,
-                slot: Slot(bucketView.state.firstSlot(createdAfter: $0.creation)))
+                slot: Slot(state.firstSlot(createdAfter: $0.creation)))
         }
         var best = BestMatches(KeyedOrder(), limit: limit, behind: bound)
         try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
@@ -264,7 +266,7 @@ final class Execution {
         while first < slots.count {
             let part = slots[first..<min(first + count, slots.count)]
             let documents = try engine.documents(
-                of: part.map { bucketView.state.records[Int($0)] }, in: snapshot)
+                of: part.map { state.records[Int($0)] }, in: snapshot)
             documentsRead += part.count
             for (slot, document) in zip(part, documents) {
                 guard try body(slot, try parsed(document)) else { return false }

@@ -22,7 +22,7 @@ struct PageWriter {
         fields = query.fields.map(NamedMembers.init)
         reports = DistanceReports(execution, query, matches)
         slots = matches.map(\.slot)
-        records = fields?.isEmpty == true ? [] : execution.bucketView.state.records(of: slots)
+        records = fields?.isEmpty == true ? [] : execution.state.records(of: slots)
     }
 
     /// Whether so many documents are missing from memory that reading them takes long.
@@ -81,7 +81,7 @@ struct PageWriter {
     }
 
     private func writeIDs(to writer: inout JSONWriter, _ limit: Int) -> [Int] {
-        let ids = execution.bucketView.state.ids(of: slots)
+        let ids = execution.state.ids(of: slots)
         return writeEach(to: &writer, limit) { position, writer in
             let room = Self.idBytes + ids[position].count + reports.roomBytes
             writer.write(atMost: room) { cursor in
@@ -95,7 +95,7 @@ struct PageWriter {
     private func writeProjections(
         _ fields: NamedMembers, to writer: inout JSONWriter, _ limit: Int
     ) throws(ServiceFailure) -> [Int] {
-        let ids = execution.bucketView.state.ids(of: slots)
+        let ids = execution.state.ids(of: slots)
         let documents = try execution.engine.documents(of: records, in: execution.snapshot)
         return try writeEach(to: &writer, limit) { position, writer throws(ServiceFailure) in
             writer.write(atMost: Self.idBytes + ids[position].count) {

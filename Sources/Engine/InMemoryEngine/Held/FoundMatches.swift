@@ -23,7 +23,7 @@ final class FoundMatches: FoundObjects, @unchecked Sendable {
 
     var objects: [(creation: ChangeNumber, change: ChangeNumber)] {
         matches.map {
-            let record = execution.bucketView.state.records[Int($0.slot)]
+            let record = execution.state.records[Int($0.slot)]
             return (record.creation, record.change)
         }
     }

@@ -25,6 +25,8 @@ final class Planner: Sendable {
     private let visibility: (test: SlotPredicate, share: Double)?
     /// The distances that the page reports for its objects.
     let reported: [ReportedDistance]
+    /// The cost of the distances that the page reports for one object.
+    private let perReport: Double
     private let aggregated: Plan.AggregatedFields
     /// The field paths for which a column would have helped.
     var missing: Set<FieldPath> { fields.missing }
@@ -65,7 +67,13 @@ final class Planner: Sendable {
         conjuncts = query.clause.normalized.conjuncts.map {
             Conjunct($0, SlotPredicate($0, on: &fields), on: bucketView)
         }
-        reported = query.clause.reportedDistances
+        let reported = query.clause.reportedDistances
+        (self.reported, perReport) = (
+            reported,
+            reported.reduce(0) {
+                $0 + $1.measure.nanoseconds / 1_000 * fields.pointsPerObject($1.field)
+            }
+        )
         ranking = SlotRanking(order, reported, on: &fields)
         var aggregated = Plan.AggregatedFields()
         for field in pageObjects == nil ? query.aggregatedFields : [] {
@@ -327,13 +335,6 @@ final class Planner: Sendable {
         case .geo(let clause, let index):
             (Cost.candidate + clause.shape.searchNanoseconds / 1_000) * index.pointsPerSlot
         case .union(let paths): paths.reduce(Cost.candidate) { max($0, perCandidate($1)) }
-        }
-    }
-
-    /// The cost of the distances that the page reports for one object.
-    private var perReport: Double {
-        reported.reduce(0) {
-            $0 + $1.measure.nanoseconds / 1_000 * fields.pointsPerObject($1.field)
         }
     }
 

@@ -17,7 +17,9 @@ struct QueriedFields: Sendable {
 
     /// The index of the points at a field; nil if no object has any.
     func index(_ field: FieldPath) -> PointIndex? {
-        for known in indexes where known.field == field { return known.index }
+        for position in indexes.indices where indexes[position].field == field {
+            return indexes[position].index
+        }
         return bucket.state.fields[field]
     }
 

@@ -56,9 +56,9 @@ final class FoundPage {
     private func key(behind match: Execution.Match) throws(ServiceFailure) -> PageKey {
         PageKey(
             sortKey: try execution.sortKey(of: match),
-            creation: execution.bucketView.state.records[Int(match.slot)].creation,
+            creation: execution.state.records[Int(match.slot)].creation,
             id: ObjectID(
                 trusted: String(
-                    decoding: execution.bucketView.state.id(of: match.slot), as: UTF8.self)))
+                    decoding: execution.state.id(of: match.slot), as: UTF8.self)))
     }
 }

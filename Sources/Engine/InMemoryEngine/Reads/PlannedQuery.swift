@@ -45,7 +45,7 @@ final class PlannedQuery: Sendable {
         plan = planner.cheapest()
     }
 
-    var state: BucketState { planner.bucketView.state }
+    var state: BucketState { _read { yield planner.bucketView.state } }
 
     /// Whether the query may run on a thread which other requests wait for, by estimate.
     var isLight: Bool { plan.cost <= Self.lightCost }
