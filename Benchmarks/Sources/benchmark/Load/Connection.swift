@@ -1,6 +1,6 @@
 import Glibc
 
-/// A socket with at most one request under way.
+/// A socket with one request under way, or several that were sent at once.
 final class Connection {
     let fd: Int32
     private var framer: Framer
@@ -8,6 +8,8 @@ final class Connection {
     private var count = 0
     /// When the request under way was, or should have been, sent.
     var startedAt: UInt64 = 0
+    /// Requests that were sent and are not all answered.
+    private(set) var requests = 0
     var isBusy = false
 
     /// Connects to a port of this machine.
@@ -40,9 +42,11 @@ final class Connection {
     /// Whether the last answer was an error.
     var isFailure: Bool { framer.isFailure }
 
-    /// Sends one request; it is small enough for the socket to take it whole.
-    func send(_ bytes: UnsafeRawBufferPointer) throws {
+    /// Sends so many requests at once; they are small enough for the socket to take them whole.
+    func send(_ bytes: UnsafeRawBufferPointer, requests: Int = 1) throws {
         framer.reset()
+        framer.expect(requests)
+        self.requests = requests
         count = 0
         isBusy = true
         var sent = 0
@@ -54,7 +58,7 @@ final class Connection {
         }
     }
 
-    /// Reads what there is, at least one byte; true when the answer is whole.
+    /// Reads what there is, at least one byte; true when every answer is there.
     func receive() throws -> Bool {
         if count == buffer.count {
             let larger = UnsafeMutableRawBufferPointer.allocate(
@@ -83,8 +87,7 @@ final class Connection {
 
     /// Sends several requests at once and reads as many answers.
     func exchange(_ requests: [UInt8], answers: Int) throws {
-        try requests.withUnsafeBytes { try send($0) }
-        framer.expect(answers)
+        try requests.withUnsafeBytes { try send($0, requests: answers) }
         while !(try receive()) {}
         if isFailure { throw Failure("a peer refused one of \(answers) requests") }
     }

@@ -10,12 +10,12 @@ enum Framing {
     case postgres
 }
 
-/// Finds the end of one answer in bytes that arrive piece by piece; looks at no byte twice and
-/// skips contents.
+/// Finds the end of one answer, or of several, in bytes that arrive piece by piece; looks at no byte
+/// twice and skips contents.
 struct Framer {
     let framing: Framing
     private var seen = 0
-    /// RESP values that are still to come.
+    /// Answers that are still to come; of Redis, values.
     private var pending = 1
     private(set) var isFailure = false
 
@@ -27,16 +27,13 @@ struct Framer {
         isFailure = false
     }
 
-    /// Takes so many RESP values for one answer.
-    mutating func expect(_ values: Int) { pending = values }
+    /// Waits for so many answers.
+    mutating func expect(_ answers: Int) { pending = answers }
 
-    /// Whether these bytes, which begin with those of the call before, are a whole answer.
+    /// Whether these bytes, which begin with those of the call before, are all that was expected.
     mutating func isComplete(_ bytes: UnsafeRawBufferPointer) -> Bool {
         switch framing {
-        case .line:
-            guard bytes.last == UInt8(ascii: "\n") else { return false }
-            isFailure = bytes.count > Self.failureAt && bytes[Self.failureAt] == UInt8(ascii: "e")
-            return true
+        case .line: return isCompleteLine(bytes)
         case .resp: return isCompleteRESP(bytes)
         case .postgres: return isCompletePostgres(bytes)
         }
@@ -44,6 +41,24 @@ struct Framer {
 
     /// Where `error` begins in an answer to the request with id 1, where another has `result`.
     private static let failureAt = #"{"jsonrpc":"2.0","id":1,""#.utf8.count
+
+    private mutating func isCompleteLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.last == UInt8(ascii: "\n") else { return false }
+        while pending > 1, let start = bytes.baseAddress {
+            guard let end = memchr(start + seen, 0x0A, bytes.count - seen) else { return false }
+            noteFailure(in: bytes[seen...])
+            seen = UnsafeRawPointer(end) - start + 1
+            pending -= 1
+        }
+        guard seen < bytes.count else { return false }
+        noteFailure(in: bytes[seen...])
+        return true
+    }
+
+    private mutating func noteFailure(in line: Slice<UnsafeRawBufferPointer>) {
+        let place = line.startIndex + Self.failureAt
+        if place < line.endIndex, line[place] == UInt8(ascii: "e") { isFailure = true }
+    }
 
     private mutating func isCompleteRESP(_ bytes: UnsafeRawBufferPointer) -> Bool {
         while pending > 0 {
@@ -79,7 +94,8 @@ struct Framer {
             if bytes[seen] == UInt8(ascii: "E") { isFailure = true }
             let isLast = bytes[seen] == UInt8(ascii: "Z")
             seen += total
-            if isLast { return true }
+            if isLast { pending -= 1 }
+            if pending == 0 { return true }
         }
         return false
     }

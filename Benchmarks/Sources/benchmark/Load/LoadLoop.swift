@@ -9,11 +9,14 @@ struct LoadGroup {
     /// Requests a second, sent on time whether or not earlier ones have been answered (an open
     /// loop); nil: each connection sends its next when it has its answer (a closed loop).
     var rate: Double?
+    /// Requests that a connection of a closed loop sends at once.
+    var depth = 1
 }
 
 /// What a group saw in the measured time.
 struct LoadResult {
-    /// Nanoseconds from when a request was due to the end of its answer.
+    /// Nanoseconds from when a request was due to the end of its answer, or of the last of those that
+    /// were sent at once.
     var latencies = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
     var answers = 0
     var failures = 0
@@ -58,7 +61,7 @@ struct LoadLoop {
         defer { close(epoll) }
         for (group, connection) in owners where groups[group].rate == nil {
             connection.startedAt = now()
-            try groups[group].requests.sendNext(on: connection)
+            try groups[group].requests.sendNext(groups[group].depth, on: connection)
         }
         try turn(until: now() + nanoseconds(warmUp))
         measured(true)
@@ -121,13 +124,13 @@ struct LoadLoop {
         let time = now()
         if isMeasuring {
             results[group].latencies.record(time - min(time, connection.startedAt))
-            results[group].answers += 1
+            results[group].answers += connection.requests
             results[group].bytes += connection.answer.count
             if connection.isFailure { results[group].failures += 1 }
         }
         if isSending && groups[group].rate == nil {
             connection.startedAt = time
-            try groups[group].requests.sendNext(on: connection)
+            try groups[group].requests.sendNext(groups[group].depth, on: connection)
         }
     }
 }

@@ -11,12 +11,15 @@ struct RequestSet {
         }
     }
 
-    mutating func sendNext(on connection: Connection) throws {
+    /// Sends so many requests at once, or those that are left before the first is due again.
+    mutating func sendNext(_ count: Int = 1, on connection: Connection) throws {
         let start = next == 0 ? 0 : ends[next - 1]
-        let end = ends[next]
-        next = next + 1 == ends.count ? 0 : next + 1
+        let sent = min(count, ends.count - next)
+        let end = ends[next + sent - 1]
+        next = next + sent == ends.count ? 0 : next + sent
         try bytes.withUnsafeBytes {
-            try connection.send(UnsafeRawBufferPointer(rebasing: $0[start..<end]))
+            try connection.send(
+                UnsafeRawBufferPointer(rebasing: $0[start..<end]), requests: sent)
         }
     }
 }

@@ -14,6 +14,7 @@ struct Report {
         parts.append("## Targets\n\n" + Targets(results: main, most: settings.mostConnections).text)
         parts.append("## Queries\n\n" + Self.key)
         parts += workloads(of: main)
+        parts.append(pipelined)
         if main.workloads.contains(.q8) { parts.append(moving) }
         parts.append("## Loading\n\n" + loading(main))
         parts.append("## Answers\n\n" + Self.answersKey + answers(main))
@@ -108,6 +109,36 @@ struct Report {
             ])
         }
         return isEmpty ? "" : table.text
+    }
+
+    private var pipelined: String {
+        var table = Table([
+            "\(settings.mostConnections) connections", "", "queries/s", "p50", "p99", "CPU", "spread", "own",
+            "× CPU", "× rate",
+        ])
+        for workload in main.workloads {
+            func kind(_ peer: String) -> Sample.Case {
+                Sample.Case(
+                    workload: workload, peer: peer, mode: .pipelined,
+                    connections: settings.mostConnections)
+            }
+            for title in main.titles {
+                let peer = kind(title[0])
+                guard let rate = main.median(peer, \.answersPerSecond) else { continue }
+                let cpu = main.median(peer, \.serverCPU)
+                table.add([
+                    workload.rawValue, title[1], figure(rate), figure(main.median(peer, \.p50)),
+                    figure(main.median(peer, \.p99)), figure(cpu),
+                    figure(main.spread(peer, \.serverCPU).map { $0 * 100 }, " %"),
+                    figure(main.median(peer, \.generatorCPU)),
+                    ratio(cpu, to: main.median(kind("geobucket"), \.serverCPU)),
+                    ratio(main.median(kind("geobucket"), \.answersPerSecond), to: rate),
+                ])
+            }
+        }
+        guard !table.isEmpty else { return "" }
+        return "### Pipelined\n\nEach connection sends \(Mode.pipelined.depth) requests at once and the next when "
+            + "it has all answers; latencies are those of the last answer.\n\n" + table.text
     }
 
     private var moving: String {

@@ -13,6 +13,8 @@ struct Table {
         lines.append("| " + cells.joined(separator: " | ") + " |")
     }
 
+    var isEmpty: Bool { lines.count == 2 }
+
     var text: String { lines.joined(separator: "\n") + "\n" }
 }
 

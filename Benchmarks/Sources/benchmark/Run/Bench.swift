@@ -18,7 +18,7 @@ final class Bench {
     ) throws -> Sample {
         let group = LoadGroup(
             connections: try connections(kind.connections, to: server), requests: requests,
-            rate: rate)
+            rate: rate, depth: kind.mode.depth)
         return try run([(kind, group)], server, round)[0]
     }
 

@@ -3,6 +3,11 @@ import SpatialIndex
 import SyntheticData
 import Workloads
 
+extension Workload {
+    /// Those that are also sent in groups.
+    static let pipelined: [Workload] = [.q1, .q5]
+}
+
 /// One dataset, put into every peer and measured in rounds.
 final class Campaign {
     private let settings: Settings
@@ -49,6 +54,9 @@ final class Campaign {
                     "\(dataset.name): round \(round) of \(settings.rounds), \(workload.rawValue)")
                 for connections in settings.connectionCounts {
                     measure(workload, .closed, connections, round)
+                }
+                if Workload.pipelined.contains(workload) {
+                    measure(workload, .pipelined, settings.mostConnections, round)
                 }
                 measureEmbedded(workload, round)
             }

@@ -4,12 +4,17 @@ import Workloads
 enum Mode: String, Codable {
     /// Each connection sends its next request when it has its answer.
     case closed
+    /// Each connection sends its next sixteen requests at once when it has all its answers.
+    case pipelined
     /// Requests are sent on time, at half of the peer's own throughput in the closed loop.
     case half
     /// Calls in this process, one after the other.
     case inProcess
     /// Q8's writers; its readers are `closed`.
     case moving
+
+    /// The requests that a connection sends at once.
+    var depth: Int { self == .pipelined ? 16 : 1 }
 }
 
 /// What was measured of one peer in one round.

@@ -31,8 +31,10 @@ struct DocumentTable: ~Copyable {
         var wasRead = false
     }
 
-    /// The overhead of a document: about two cells, and the overhead of malloc.
-    private static let overheadBytes = 80
+    /// The overhead of a document: about two cells, malloc's header and rounding, and the gaps that
+    /// documents of different lengths leave behind. A million documents of 160 bytes were measured to
+    /// take 108 bytes more each, documents of 235 bytes beside which others are evicted 118.
+    private static let overheadBytes = 112
 
     /// The number of cells of an empty table.
     static let fewestCells = 16

@@ -177,10 +177,13 @@ final class Generator: LoadConnection.Owner {
         return !free.isEmpty
     }
 
+    /// Pumps again at a time, or earlier.
     private func wake(at time: UInt64) {
-        guard wakeUp != time else { return }
+        if let wakeUp, wakeUp <= time { return }
         wakeUp = time
         loop.assumeIsolated().scheduleTask(deadline: .uptimeNanoseconds(time)) {
+            // Another may have been scheduled since, for an earlier time.
+            guard self.wakeUp == time else { return }
             self.wakeUp = nil
             self.pump()
         }
