@@ -113,7 +113,8 @@ struct Report {
 
     private var pipelined: String {
         var table = Table([
-            "\(settings.mostConnections) connections", "", "queries/s", "p50", "p99", "CPU", "spread", "own",
+            "\(settings.mostConnections) connections", "", "queries/s", "p50", "p99", "CPU",
+            "spread", "own",
             "× CPU", "× rate",
         ])
         for workload in main.workloads {
@@ -137,7 +138,8 @@ struct Report {
             }
         }
         guard !table.isEmpty else { return "" }
-        return "### Pipelined\n\nEach connection sends \(Mode.pipelined.depth) requests at once and the next when "
+        return
+            "### Pipelined\n\nEach connection sends \(Mode.pipelined.depth) requests at once and the next when "
             + "it has all answers; latencies are those of the last answer.\n\n" + table.text
     }
 
