@@ -16,7 +16,9 @@ struct GeoClauseParser {
         "a \"geodistance\" does with \"putDistanceInto\", "
         + "a \"geocorridor\" with \"putAlongInto\" too"
 
-    private var names: Set<String> = []
+    /// The names of the distances so far: the first is apart, because most queries have no other.
+    private var firstName: String?
+    private var otherNames: Set<String> = []
     /// The centres that follow an object; nil if there must be none.
     private(set) var centers: [MovingCenter]?
     /// The spatial clauses so far.
@@ -57,11 +59,22 @@ struct GeoClauseParser {
     ) throws(ServiceFailure) -> ReportedDistance? {
         guard let name = try members.optionalString(member) else { return nil }
         try QueryParser.checkResultName(name, at: member.description)
-        guard names.insert(name).inserted else {
+        guard take(name) else {
             throw members.failure(
                 member, "\(quoted(name)) is the name of another distance already")
         }
         return ReportedDistance(name, of: field, by: measure)
+    }
+
+    /// Notes a name.
+    ///
+    /// - Returns: whether it is new.
+    private mutating func take(_ name: String) -> Bool {
+        guard let firstName else {
+            firstName = name
+            return true
+        }
+        return name != firstName && otherNames.insert(name).inserted
     }
 
     private static func point(

@@ -62,6 +62,8 @@ final class LoopScheduler {
     private var users: [ObjectIdentifier: any ScheduledConnection] = [:]
     private var turns: Deque<Turn> = []
     private var unsent: [any ScheduledConnection] = []
+    /// Those whose output is being flushed. The two arrays take turns, and keep their memory.
+    private var sending: [any ScheduledConnection] = []
     private var unsentSince: Int64 = 0
     private var isSending = false
     private var isServingTurns = false
@@ -147,9 +149,9 @@ final class LoopScheduler {
     private func sendAll() {
         // A connection whose channel takes more output continues at once, and calls `send` again.
         isSending = true
-        let users = unsent
-        unsent.removeAll()
-        for user in users { user.sendOutput() }
+        swap(&unsent, &sending)
+        for user in sending { user.sendOutput() }
+        sending.removeAll(keepingCapacity: true)
         isSending = false
     }
 

@@ -2,33 +2,26 @@ import Columns
 import Objects
 import SpatialIndex
 
-/// The fields of a bucket that a query names, by their indexes and columns: each index is looked up
-/// once.
+/// The fields of a bucket that a query names, by their indexes and columns.
 struct QueriedFields: Sendable {
     let bucket: BucketView
     /// The field paths for which a column would have helped.
     private(set) var missing: Set<FieldPath> = []
-    /// The first indexes that were asked for; most queries ask for one.
-    private var indexes: [(field: FieldPath, index: PointIndex)] = []
-
-    private static let few = 8
+    /// The first index that was looked up; most queries ask for no other.
+    private var first: (field: FieldPath, index: PointIndex)?
 
     init(of bucket: BucketView) { self.bucket = bucket }
 
     /// The index of the points at a field; nil if no object has any.
     func index(_ field: FieldPath) -> PointIndex? {
-        for position in indexes.indices where indexes[position].field == field {
-            return indexes[position].index
-        }
+        if let first, first.field == field { return first.index }
         return bucket.state.fields[field]
     }
 
-    /// The same, which is then known.
+    /// The same, and known from then on if it is the first.
     mutating func lookUp(_ field: FieldPath) -> PointIndex? {
         guard let index = index(field) else { return nil }
-        if indexes.count < Self.few, !indexes.contains(where: { $0.field == field }) {
-            indexes.append((field, index))
-        }
+        if first == nil { first = (field, index) }
         return index
     }
 
