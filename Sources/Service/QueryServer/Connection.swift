@@ -14,7 +14,7 @@ import Objects
 /// when there is room for them. While a write is in progress they wait for its answer, though not for
 /// long.
 ///
-/// It works in turns: after a quarter of a millisecond it yields to other connections.
+/// It works in turns: after half a millisecond it yields to other connections.
 ///
 /// - Note: Events and actions of a request that its event loop answers allocate nothing.
 struct Connection {
