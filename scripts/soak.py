@@ -127,7 +127,9 @@ def soak(port, fleet, minutes):
     start, memory, costs, requests = time.monotonic(), [], [], 0
     stats, requests_before = reader.call([("server.stats", {})])[0], 0
     while time.monotonic() - start < minutes * 60:
-        writer.call([fleet.write() for _ in range(200)])
+        # Small groups, for many transactions.
+        for _ in range(10):
+            writer.call([fleet.write() for _ in range(20)])
         reader.call([fleet.read() for _ in range(100)])
         requests += 300
         share = (time.monotonic() - start) / (minutes * 60)
@@ -147,8 +149,8 @@ def soak(port, fleet, minutes):
     middle, end = max(memory[:half]), max(memory[-3:])
     if end > middle * 1.15:
         sys.exit(f"soak: memory grew from {middle >> 20} to {end >> 20} MiB in the second half")
-    if min(costs[-3:]) > 1.5 * max(costs[:half]):
-        sys.exit(f"soak: a request took {max(costs[:half]):.0f} us of processor time in the first half at most, and "
+    if min(costs[-3:]) > 2 * min(costs[:half]):
+        sys.exit(f"soak: a request took {min(costs[:half]):.0f} us of processor time in the first half at least, and "
                  f"{min(costs[-3:]):.0f} at the end")
     print(f"{requests} requests, two in three writes, and {watcher.events} events in {minutes:g} minutes; "
           f"{middle >> 20} MiB resident in the first half at most, {end >> 20} MiB at the end; "
