@@ -1,8 +1,8 @@
 """Clients of a cluster that remember what they asked and what was answered."""
-import collections, json, random, sys, threading, time
+import collections, json, sys, threading, time
 
 from linearizability import Operation
-from wire import Refused, Unanswered
+from wire import Refused, SteppingClient, Unanswered
 
 REGISTERS, RECORDS = "registers", "records"
 # No answer takes longer: failoverMilliseconds is 10,000, and a machine may be busy.
@@ -47,34 +47,18 @@ class History:
                     file.write(json.dumps({"object": name, **operation._asdict()}) + "\n")
 
 
-class Client(threading.Thread):
+class Client(SteppingClient):
     """Asks and waits, on a node that it changes now and then, and whenever it gets no answer."""
 
     def __init__(self, number, cluster, seed):
-        super().__init__(daemon=True)
-        self.number, self.cluster, self.history = number, cluster, cluster.history
-        self.random, self.serial, self.connection, self.node = random.Random(f"{seed}/{number}"), 0, None, None
-        self.versions = {}
-
-    def run(self):
-        while not self.cluster.is_over:
-            try:
-                self.step()
-            except Exception as error:
-                self.cluster.violations.add(f"client {self.number}: {type(error).__name__}: {error}")
-                self.leave()
-            time.sleep(self.random.uniform(0, 0.04))
-
-    def leave(self):
-        if self.connection:
-            self.connection.close()
-        self.connection = None
+        super().__init__(number, cluster, seed, pause=0.04)
+        self.history, self.versions = cluster.history, {}
 
     def call(self, method, params):
         """One attempt, on some node."""
         if self.connection is None or self.random.random() < 0.02:
             self.leave()
-            self.node = self.random.choice(self.cluster.nodes)
+            self.node = self.random.choice(self.world.nodes)
             self.connection = self.node.connect()
         begin = time.monotonic()
         try:
@@ -87,16 +71,16 @@ class Client(threading.Thread):
             took = time.monotonic() - begin
             self.history.took(took, f"{method} on node {self.node.number} at {time.strftime('%H:%M:%S')}")
             if took > ANSWER_SECONDS:
-                self.cluster.violations.add(f"{method} on node {self.node.number} took {took:.1f} s")
+                self.world.violations.add(f"{method} on node {self.node.number} took {took:.1f} s")
 
     def insist(self, method, params):
         """The answer of a write, asked for again and again under the same key."""
-        params = {**params, "requestKey": f"{self.cluster.seed}-{self.number}-{self.serial}"}
+        params = {**params, "requestKey": f"{self.world.seed}-{self.number}-{self.serial}"}
         while True:
             try:
                 return self.call(method, params)
             except Unanswered:
-                if self.cluster.is_over:
+                if self.world.is_over:
                     raise
                 time.sleep(0.05)
 
@@ -115,7 +99,7 @@ class Client(threading.Thread):
     # Registers: single objects, whose whole histories are checked.
 
     def use_register(self, kind):
-        name = self.random.choice(self.cluster.names)
+        name = self.random.choice(self.world.names)
         place = {"bucket": REGISTERS, "id": name}
         value, condition, keyed = f"{self.number}-{self.serial}", None, self.random.random() < 0.3
         if kind < 0.5:
@@ -182,5 +166,5 @@ class Counter(Client):
             return time.sleep(0.05)
         self.history.reads += 1
         if not least <= count <= self.history.begun:
-            self.cluster.violations.add(f"node {self.node.number} counted {count} records: at least {least} were "
+            self.world.violations.add(f"node {self.node.number} counted {count} records: at least {least} were "
                                         f"answered, at most {self.history.begun} begun")

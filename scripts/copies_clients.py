@@ -1,33 +1,17 @@
 """The clients of scripts/copies.py: each alone writes its objects, so it knows every answer about them."""
-import json, random, threading, time
+import json, time
 
-from wire import UNKNOWN, Connection, Refused, Unanswered
+from wire import UNKNOWN, Connection, Refused, SteppingClient, Unanswered
 
 ANSWER_SECONDS, RECOVERY_SECONDS = 30, 90
 
 
-class Client(threading.Thread):
+class Client(SteppingClient):
     """Writes objects of its own, and compares every answer about them with what it has written."""
 
     def __init__(self, number, world):
-        super().__init__(daemon=True)
-        self.number, self.world, self.random = number, world, random.Random(f"{world.seed}/{number}")
-        self.objects, self.serial, self.connection, self.node = {}, 0, None, None
-        self.answers, self.waits, self.slowest = 0, 0, 0.0
-
-    def run(self):
-        while not self.world.is_over:
-            try:
-                self.step()
-            except Exception as error:
-                self.world.violations.add(f"client {self.number}: {type(error).__name__}: {error}")
-                self.leave()
-            time.sleep(self.random.uniform(0, 0.02))
-
-    def leave(self):
-        if self.connection:
-            self.connection.close()
-        self.connection = None
+        super().__init__(number, world, world.seed, pause=0.02)
+        self.objects, self.answers, self.waits, self.slowest = {}, 0, 0, 0.0
 
     def insist(self, method, params):
         """The answer, from whichever node gives it. Writes have a key, so they may be repeated."""

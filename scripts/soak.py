@@ -36,7 +36,7 @@ class Watcher(threading.Thread):
 
     def __init__(self, port, clauses):
         super().__init__(daemon=True)
-        self.connection, self.events = socket.create_connection(("127.0.0.1", port)), 0
+        self.connection, self.events, self.fault = socket.create_connection(("127.0.0.1", port)), 0, None
         starts = [{"jsonrpc": "2.0", "id": n, "method": "watch.start",
                    "params": {"bucket": "fleet", "bucketQuery": {"clause": clause}, "fields": []}}
                   for n, clause in enumerate(clauses)]
@@ -45,8 +45,8 @@ class Watcher(threading.Thread):
     def run(self):
         for line in self.connection.makefile("rb", 1 << 20):
             message = json.loads(line)
-            if message.get("error") or message.get("method") == "watch.end":
-                sys.exit(f"soak: a watch has ended: {message}")
+            if "error" in message or message.get("method") == "watch.end":
+                self.fault = message
             self.events += len(message.get("params", {}).get("events", []))
 
 
@@ -125,7 +125,7 @@ def soak(port, fleet, minutes):
     watcher = Watcher(port, [fleet.circle(10_000) for _ in range(100)])
     watcher.start()
     start, memory, costs, requests = time.monotonic(), [], [], 0
-    stats, requests_before = reader.call([("server.stats", {})])[0], 0
+    stats, counted = reader.call([("server.stats", {})])[0], 0
     while time.monotonic() - start < minutes * 60:
         # Small groups, for many transactions.
         for _ in range(10):
@@ -136,15 +136,21 @@ def soak(port, fleet, minutes):
         if share * 20 >= len(memory) + 1:
             before, stats = stats, reader.call([("server.stats", {})])[0]
             memory.append(stats["memory"]["residentBytes"])
-            costs.append((stats["cpuSeconds"] - before["cpuSeconds"]) / (requests - requests_before) * 1e6)
-            requests_before = requests
+            costs.append((stats["cpuSeconds"] - before["cpuSeconds"]) / (requests - counted) * 1e6)
+            counted = requests
             print(f"{share:4.0%}  {requests} requests, two in three writes, {costs[-1]:.0f} us of processor time each, "
                   f"{watcher.events} events, {memory[-1] >> 20} MiB resident, {stats['objects']} objects", file=sys.stderr)
     expected = len(fleet.alive)
     if stats["objects"] not in range(expected - 400, expected + 400):
         sys.exit(f"soak: {stats['objects']} objects, {expected} expected")
-    if not watcher.is_alive() or watcher.events == 0:
-        sys.exit("soak: the watches are told nothing")
+    if watcher.fault or watcher.events == 0:
+        sys.exit(f"soak: the watches were told {watcher.fault or 'nothing'}")
+    print(f"{requests} requests, two in three writes, and {watcher.events} events in {minutes:g} minutes; "
+          + judged(memory, costs))
+
+
+def judged(memory, costs):
+    """What the memory and the processor time of requests came to; they must not have grown."""
     half = len(memory) // 2
     middle, end = max(memory[:half]), max(memory[-3:])
     if end > middle * 1.15:
@@ -152,9 +158,8 @@ def soak(port, fleet, minutes):
     if min(costs[-3:]) > 2 * min(costs[:half]):
         sys.exit(f"soak: a request took {min(costs[:half]):.0f} us of processor time in the first half at least, and "
                  f"{min(costs[-3:]):.0f} at the end")
-    print(f"{requests} requests, two in three writes, and {watcher.events} events in {minutes:g} minutes; "
-          f"{middle >> 20} MiB resident in the first half at most, {end >> 20} MiB at the end; "
-          f"{statistics.median(costs):.0f} us of processor time a request")
+    return (f"{middle >> 20} MiB resident in the first half at most, {end >> 20} MiB at the end; "
+            f"{statistics.median(costs):.0f} us of processor time a request")
 
 
 if __name__ == "__main__":

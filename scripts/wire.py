@@ -1,5 +1,5 @@
 """A connection to a service, for scripts that have to know whether a request was done."""
-import json, socket
+import json, random, socket, threading, time
 
 # Errors that leave open whether a write was done.
 UNKNOWN = {"TEMPORARY_UNAVAILABLE_ERROR"}
@@ -45,3 +45,29 @@ class Connection:
     def close(self):
         self.lines.close()
         self.socket.close()
+
+
+class SteppingClient(threading.Thread):
+    """Takes steps until the world is over, on one connection at a time. A step that fails violates what is promised.
+
+    - pause: the longest time in seconds between two steps
+    """
+
+    def __init__(self, number, world, seed, pause):
+        super().__init__(daemon=True)
+        self.number, self.world, self.pause = number, world, pause
+        self.random, self.serial, self.connection, self.node = random.Random(f"{seed}/{number}"), 0, None, None
+
+    def run(self):
+        while not self.world.is_over:
+            try:
+                self.step()
+            except Exception as error:
+                self.world.violations.add(f"client {self.number}: {type(error).__name__}: {error}")
+                self.leave()
+            time.sleep(self.random.uniform(0, self.pause))
+
+    def leave(self):
+        if self.connection:
+            self.connection.close()
+        self.connection = None

@@ -114,8 +114,7 @@ struct Report {
     private var pipelined: String {
         var table = Table([
             "\(settings.mostConnections) connections", "", "queries/s", "p50", "p99", "CPU",
-            "spread", "own",
-            "× CPU", "× rate",
+            "spread", "own", "× CPU", "× rate",
         ])
         for workload in main.workloads {
             func kind(_ peer: String) -> Sample.Case {
