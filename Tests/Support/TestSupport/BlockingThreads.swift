@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 
 /// Runs `body` on threads that it may block: Swift's own are few, and what it waits for may need them.
 public func onBlockingThreads<Value: Sendable>(
@@ -7,11 +7,11 @@ public func onBlockingThreads<Value: Sendable>(
     try await withTaskExecutorPreference(BlockingThreads(), operation: body)
 }
 
+/// A thread for each job. Dispatch's concurrent queues share their few threads with the tasks of the
+/// whole process, among them those of the servers that a blocked thread may wait for.
 private final class BlockingThreads: TaskExecutor {
-    private let queue = DispatchQueue(label: "geobucket.test.blocking", attributes: .concurrent)
-
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        Thread.detachNewThread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

@@ -28,18 +28,29 @@ public struct HTTPAnswer: Sendable {
         if !headers.contains(where: { $0.hasPrefix("Host:") }) { lines.append("Host: localhost") }
         if let body { lines.append("Content-Length: \(body.utf8.count)") }
         let request = lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")
-        _ = Array(request.utf8).withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        let sent = Array(request.utf8).withUnsafeBytes {
+            write(descriptor, $0.baseAddress, $0.count)
+        }
+        guard sent == request.utf8.count else { throw Failure("sent \(sent) bytes of the request") }
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
+        let start = ContinuousClock.now
         while true {
             let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw Failure("no end of the answer: \(String(cString: strerror(errno)))")
+            }
             guard count > 0 else { break }
             answer += buffer[..<count]
         }
         let text = String(decoding: answer, as: UTF8.self)
         guard let end = text.firstRange(of: "\r\n\r\n"),
             let status = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
-        else { throw Failure("no HTTP: \(text.prefix(80))") }
+        else {
+            let time = ContinuousClock.now - start
+            throw Failure("no HTTP after \(time): \(text.prefix(80))")
+        }
         self.status = status
         let head = String(text[..<end.lowerBound])
         self.head = keepsCase ? head : head.lowercased()
