@@ -303,9 +303,6 @@ let package = Package(
             dependencies: [
                 "HTTPGateway", "Objects", "Operations", "Runtime", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
             name: "VectorTilesTests",

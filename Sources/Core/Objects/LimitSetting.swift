@@ -125,7 +125,7 @@ public struct LimitSetting: Sendable {
             "milliseconds for the head of such a connection's first request", isPublished: false),
         LimitSetting(
             "httpIdleMilliseconds", \.httpIdleMilliseconds, 1...86_400_000,
-            "milliseconds until its next request, and until a part of an answer has been read",
+            "milliseconds until its next request, and until an answer has been read",
             isPublished: false),
         LimitSetting(
             "webConnections", \.webConnections, 1...100_000,

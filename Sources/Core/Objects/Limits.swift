@@ -82,8 +82,8 @@ public struct Limits: Sendable, Equatable {
     public var httpConnections = 256
     /// Milliseconds from the beginning of such a connection to the end of its first request's head.
     public var httpRequestMilliseconds = 10_000
-    /// Milliseconds that the client of such a connection may take for any other step: until its next
-    /// request, or until it has read a part of an answer.
+    /// Milliseconds that such a connection may take for any other step: until its next request, or
+    /// until it has read an answer.
     public var httpIdleMilliseconds = 60_000
     /// Concurrent connections of the web port; above it an idle one is closed for a new one.
     public var webConnections = 1_000

@@ -74,8 +74,6 @@ private final class PersistenceHandler: ChannelDuplexHandler {
     private let connections: HTTPConnections
     /// Requests without a complete answer.
     private var requests: CircularBuffer<HTTPRequestHead> = []
-    /// How many of them have come whole.
-    private var wholeRequests = 0
     /// Whether the latest request is the last one.
     private var hasLast = false
     private var isDropping = false
@@ -87,18 +85,13 @@ private final class PersistenceHandler: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head):
+        if case .head(let head) = unwrapInboundIn(data) {
             // Ignore everything after the last request.
             isDropping = hasLast
             guard !hasLast else { return }
             hasLast = !head.isKeepAlive
             requests.append(head)
             connections.noteRequest(context.channel)
-        case .end where !isDropping:
-            wholeRequests += 1
-            if requests.count == 1 { connections.noteWork(context.channel) }
-        case .body, .end: break
         }
         if !isDropping { context.fireChannelRead(data) }
     }
@@ -116,7 +109,6 @@ private final class PersistenceHandler: ChannelDuplexHandler {
                 head.headers.replaceOrAdd(
                     name: "Connection", value: goesOn ? "keep-alive" : "close")
             }
-            connections.noteProgress(context.channel)
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body:
             let sent = promise ?? context.eventLoop.makePromise()
@@ -127,7 +119,6 @@ private final class PersistenceHandler: ChannelDuplexHandler {
             context.write(data, promise: sent)
         case .end:
             let goesOn = requests.popFirst()?.isKeepAlive ?? false
-            wholeRequests = max(wholeRequests - 1, 0)
             let sent = promise ?? context.eventLoop.makePromise()
             sent.futureResult.assumeIsolated().whenComplete { [self] _ in
                 end(goesOn: goesOn, context)
@@ -161,7 +152,6 @@ private final class PersistenceHandler: ChannelDuplexHandler {
     private func end(goesOn: Bool, _ context: ChannelHandlerContext) {
         connections.noteAnswer(
             context.channel, isLast: requests.isEmpty || !goesOn, goesOn: goesOn)
-        if goesOn, wholeRequests > 0 { connections.noteWork(context.channel) }
         if !goesOn { context.close(mode: .output, promise: nil) }
     }
 

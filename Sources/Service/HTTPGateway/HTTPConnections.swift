@@ -7,8 +7,7 @@ package struct HTTPConnectionLimits: Sendable {
     package var connections: Int
     /// Milliseconds from the beginning of a connection to the end of its first request's head.
     package var requestMilliseconds: Int
-    /// Milliseconds of any other step of the client's: until the next request, until the rest of one
-    /// has come, or until a part of an answer is read.
+    /// Milliseconds of any other step: until the next request, or until a part of an answer is read.
     package var idleMilliseconds: Int
     /// Whether a connection that is being answered gives way to a new one if none waits.
     package var interruptsAnswers = true
@@ -87,9 +86,6 @@ final class HTTPConnections {
         change(channel, limits.idleMilliseconds) { $0.isAnswered = true }
     }
 
-    /// Ends the timeout: what is missing now is an answer, for which the client is not to blame.
-    func noteWork(_ channel: any Channel) { change(channel, nil) { _ in } }
-
     /// Restarts the timeout after an answer.
     ///
     /// - Parameters:
@@ -100,7 +96,7 @@ final class HTTPConnections {
         change(channel, milliseconds) { $0.isAnswered = !isLast }
     }
 
-    /// Restarts the timeout when an answer begins, and when a part of it has been sent.
+    /// Restarts the timeout when a part of an answer has been sent.
     func noteProgress(_ channel: any Channel) { change(channel, limits.idleMilliseconds) { _ in } }
 
     /// Sets the last timeout when the service stops; nothing restarts it.
@@ -109,12 +105,12 @@ final class HTTPConnections {
     }
 
     private func change(
-        _ channel: any Channel, _ milliseconds: Int?, _ body: (inout Entry) -> Void
+        _ channel: any Channel, _ milliseconds: Int, _ body: (inout Entry) -> Void
     ) {
         let key = ObjectIdentifier(channel)
         guard var entry = entries[key], !entry.isStopping else { return }
         entry.since = .now()
-        entry.end = milliseconds.map { entry.since + .milliseconds(Int64($0)) } ?? .distantFuture
+        entry.end = entry.since + .milliseconds(Int64(milliseconds))
         body(&entry)
         entries[key] = entry
     }

