@@ -37,7 +37,6 @@ public struct HTTPAnswer: Sendable {
         let start = ContinuousClock.now
         while true {
             let count = read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
                 throw Failure("no end of the answer: \(String(cString: strerror(errno)))")
             }
@@ -47,10 +46,7 @@ public struct HTTPAnswer: Sendable {
         let text = String(decoding: answer, as: UTF8.self)
         guard let end = text.firstRange(of: "\r\n\r\n"),
             let status = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
-        else {
-            let time = ContinuousClock.now - start
-            throw Failure("no HTTP after \(time): \(text.prefix(80))")
-        }
+        else { throw Failure("no HTTP after \(ContinuousClock.now - start): \(text.prefix(80))") }
         self.status = status
         let head = String(text[..<end.lowerBound])
         self.head = keepsCase ? head : head.lowercased()
