@@ -23,6 +23,11 @@ void gb_name_thread(const char *name);
 // sync_file_range(2): writes a part of a file to the disk and waits for it; 0, or -1 and errno.
 int gb_write_back(int file, long offset, long count);
 
+// statx(2): the device and the inode number of a file, by its path or, if that is empty, of the open
+// file `directory`; 0, or -1 and errno. It asks for nothing else: Linux (6.13 on) gives a file whose
+// times have been asked for a new time at the next write, and each sync has to write that time too.
+int gb_identify(int directory, const char *path, uint64_t *device, uint64_t *number);
+
 // Tells the processor that the memory at an address will be read soon; any address may be given.
 static inline void gb_prefetch(const void *address) { __builtin_prefetch(address); }
 
