@@ -77,8 +77,9 @@ enum Palette {
     }
 
     private static let colors = [
-        "geobucket": "#0072b2", "engine": "#56b4e9", "redis": "#d55e00", "redis-made": "#e69f00",
-        "postgis": "#009e73", "postgis-made": "#7fcfb5", "sqlite": "#cc79a7", "echo": "#999999",
+        "geobucket": "#0072b2", "before": "#99c7e0", "engine": "#56b4e9", "redis": "#d55e00",
+        "redis-made": "#e69f00", "postgis": "#009e73", "postgis-made": "#7fcfb5",
+        "sqlite": "#cc79a7", "echo": "#999999",
         "index": "#444444",
     ]
 }

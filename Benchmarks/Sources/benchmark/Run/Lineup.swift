@@ -24,6 +24,9 @@ final class Lineup {
         }
         geobucket = try GeoBucketServer(workspace, flags: flags)
         var servers: [any Server] = [geobucket]
+        if let before = settings.before, only == nil {
+            servers.append(try GeoBucketServer(workspace, earlier: before, flags: flags))
+        }
         if wants("redis") { servers.append(try RedisServer(workspace)) }
         if wants("postgis") {
             servers.append(try PostgresServer(workspace, withMade: withMade))

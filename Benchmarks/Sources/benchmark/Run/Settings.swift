@@ -36,6 +36,11 @@ struct Settings: ParsableArguments {
     @Option(help: "The program to measure.")
     var geobucket: String
 
+    @Option(
+        help:
+            "An earlier build of the program, measured in the same rounds as the peer \"before\".")
+    var before: String?
+
     @Option(help: "Folder with real cities and postcodes; without it they are left out.")
     var data: String?
 

@@ -4,9 +4,12 @@ import Workloads
 
 /// GeoBucket's queries: JSON-RPC 2.0 lines.
 struct GeoBucketPeer: Peer {
-    let name = "geobucket"
-    let title = "GeoBucket"
     let server: any Server
+
+    var name: String { server.name }
+    var title: String {
+        name == GeoBucketServer.benchmarked ? "GeoBucket" : "GeoBucket, an earlier build"
+    }
 
     func request(_ query: WorkloadQuery, for workload: Workload) -> [UInt8]? {
         Self.line(

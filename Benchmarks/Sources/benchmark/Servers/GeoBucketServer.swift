@@ -3,9 +3,9 @@ import JSONText
 import SyntheticData
 import Workloads
 
-/// The benchmarked program itself, on a store of its own.
+/// The benchmarked program itself or an earlier build of it, on a store of its own.
 final class GeoBucketServer: Server {
-    let name = "geobucket"
+    let name: String
     let framing = Framing.line
     let version: String
     let port: Int
@@ -16,11 +16,14 @@ final class GeoBucketServer: Server {
     private let flags: [String]
 
     static let bucket = "places"
+    static let benchmarked = "geobucket"
 
-    init(_ workspace: Workspace, flags: [String] = []) throws {
-        folder = try workspace.newFolder("geobucket")
+    /// - Parameter earlier: the path of an earlier build; nil: the benchmarked program.
+    init(_ workspace: Workspace, earlier: String? = nil, flags: [String] = []) throws {
+        name = earlier == nil ? Self.benchmarked : "before"
+        folder = try workspace.newFolder(name)
         storePath = folder + "/store.sqlite"
-        program = workspace.geobucket
+        program = earlier ?? workspace.geobucket
         self.flags = flags
         port = try freePort()
         version =
