@@ -118,8 +118,10 @@ import Testing
                         try await Task.sleep(for: .milliseconds(20))
                     }
                 }
+                let fault = "it is no regular file"
+                let seen = process.standardError.ranges(of: fault).count
                 try Self.putPipe(path)
-                try await Task.sleep(for: .milliseconds(300))
+                try await process.waitForError(fault, times: seen + 1)
                 process.signal(SIGTERM)
                 #expect(await process.end(within: .seconds(30)) == 0)
             }

@@ -47,9 +47,12 @@ final class ChildProcess: Sendable {
     var standardOutput: String { Self.text(output) }
     var standardError: String { Self.text(errors) }
 
-    /// Waits until standard error has a text; the suite's time limit ends a wait in vain.
-    func waitForError(_ text: String) async throws {
-        while !standardError.contains(text) { try await Task.sleep(for: .milliseconds(5)) }
+    /// Waits until standard error has a text so many times; the suite's time limit ends a wait in
+    /// vain.
+    func waitForError(_ text: String, times: Int = 1) async throws {
+        while standardError.ranges(of: text).count < times {
+            try await Task.sleep(for: .milliseconds(5))
+        }
     }
 
     /// Sends a signal, unless the process has been seen to end.

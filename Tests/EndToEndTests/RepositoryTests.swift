@@ -131,13 +131,17 @@ import Testing
         }
         for path in sources {
             let lines = try Self.text(path).split(separator: "\n", omittingEmptySubsequences: false)
-            for (index, line) in lines.enumerated() where Self.isPublicDeclaration(line) {
+            let members = Self.publicMembers(lines)
+            for (index, line) in lines.enumerated()
+            where Self.isPublicDeclaration(line) || members.contains(index) {
                 count += 1
                 let isDocumented = Self.isDocumented(lines[..<index])
                 #expect(isDocumented, "\(path):\(index + 1): \(line)")
             }
         }
         #expect(count > 1_000)
+        #expect(Self.publicMembers(["public enum A {", "    case b", "    var c: A", "}"]) == [1])
+        #expect(Self.publicMembers(["public protocol A {", "    var b: A { get }", "}"]) == [1])
     }
 
     /// Each access to a closure that is the value of a generic type wraps it once more, because
@@ -176,6 +180,25 @@ import Testing
             | init \( (?: from \s | (?: string|integer|float|boolean|array|dictionary ) Literal )
             /#
         return line.prefixMatch(of: declaration) != nil && line.firstMatch(of: witness) == nil
+    }
+
+    /// The lines with a case of a public enumeration or a requirement of a public protocol, which
+    /// are public without the word. They are one level deeper than the type; what continues them is
+    /// deeper still. A comment above several cases on one line is the comment of them all.
+    private static func publicMembers(_ lines: [Substring]) -> Set<Int> {
+        let type = /(\s*)(?:@\w+ )*public (?:indirect )?(enum|protocol) .*[^}]/
+        var members: Set<Int> = []
+        for (index, line) in lines.enumerated() where line.contains("public ") {
+            guard let (_, indentation, kind) = line.wholeMatch(of: type)?.output else { continue }
+            let body = lines[(index + 1)...].prefix { !$0.hasPrefix("\(indentation)}") }
+            let level = "\(indentation)    "
+            let member = kind == "enum" ? /(?:indirect )?case\b/ : /[a-z@]/
+            for position in body.indices where body[position].hasPrefix(level) {
+                let isMember = body[position].dropFirst(level.count).prefixMatch(of: member) != nil
+                if isMember { members.insert(position) }
+            }
+        }
+        return members
     }
 
     /// Whether the lines above a declaration end in a documentation comment, attributes aside.

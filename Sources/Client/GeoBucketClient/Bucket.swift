@@ -8,9 +8,13 @@ import Wire
 public struct Bucket: Sendable {
     /// Whose buckets: the application's own, or those of one user, group or thing.
     public enum Scope: Sendable, Hashable {
+        /// Buckets with no prefix, open to everyone who may use the service.
         case application
+        /// By the principal, who alone has access besides administrators.
         case user(String)
+        /// By the group's name; its members have access, and administrators.
         case group(String)
+        /// By the thing's id, such as a device's; as open as the application's own.
         case thing(String)
 
         /// `users/alice`; nil for the application's own.

@@ -48,6 +48,7 @@ public struct Property<Root> {
 ///     try shop.configureValues(with: JSONValue(parsing: #"{"open":true,"tax":7}"#))
 ///     try shop.jsonValue.text                      // {"name":"","open":true}
 public protocol KeyValueCoded {
+    /// The properties that documents have, in the order in which they are written.
     static var properties: [Property<Self>] { get }
 }
 

@@ -178,5 +178,10 @@ extension UnwrappedRing {
 
 /// How much of something lies inside.
 public enum Overlap: Sendable {
-    case none, part, whole
+    /// No point is inside.
+    case none
+    /// Some points may be inside and others not.
+    case part
+    /// Every point is inside.
+    case whole
 }

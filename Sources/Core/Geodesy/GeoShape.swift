@@ -8,13 +8,18 @@
 ///
 /// - Note: docs/architecture.md says what a new kind needs.
 public enum GeoShape: Sendable, Hashable {
+    /// A rectangle in degrees, which may cross the antimeridian.
     case box(GeoBox)
+    /// One or more polygons, which may have holes.
     case polygon(GeoPolygon)
+    /// What lies within a radius in metres; an infinite radius is everywhere.
     case circle(GeoCircle)
+    /// What lies within a width in metres to either side of a line.
     case corridor(GeoCorridor)
 
     /// The kinds, by their names in plans.
     public enum Kind: String, Sendable, CaseIterable {
+        /// One for each case of the shape.
         case box, polygon, circle, corridor
     }
 
@@ -63,6 +68,37 @@ public enum GeoShape: Sendable, Hashable {
         switch self {
         case .circle(let circle): measure == circle.distance ? circle.radiusMeters : nil
         case .box, .polygon, .corridor: nil
+        }
+    }
+}
+
+/// Shapes with a radius around a centre, which watches move and resize.
+extension GeoShape {
+    /// The radius; nil if the shape has none.
+    public var radiusMeters: Double? {
+        switch self {
+        case .circle(let circle): circle.radiusMeters
+        case .box, .polygon, .corridor: nil
+        }
+    }
+
+    /// The measure of the radius; nil if the shape has none.
+    public var radiusMeasure: GeoMeasure? {
+        switch self {
+        case .circle(let circle): circle.distance
+        case .box, .polygon, .corridor: nil
+        }
+    }
+
+    /// The shape with another radius, another centre or both; a shape without a radius as it is.
+    public func with(radiusMeters: Double? = nil, center: Coordinate? = nil) -> GeoShape {
+        switch self {
+        case .circle(let circle):
+            .circle(
+                GeoCircle(
+                    center ?? circle.center, radiusMeters: radiusMeters ?? circle.radiusMeters,
+                    model: circle.model))
+        case .box, .polygon, .corridor: self
         }
     }
 }

@@ -5,6 +5,7 @@
 ///
 /// Comparison is exact across the three cases: no integer is converted to binary64 first.
 public enum JSONNumber: Sendable, Comparable, Hashable {
+    /// A literal without fraction or exponent that fits 64 signed bits.
     case integer(Int64)
     /// Only for values above `Int64.max`.
     case unsigned(UInt64)

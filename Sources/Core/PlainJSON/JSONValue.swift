@@ -3,12 +3,17 @@
 ///     let answer = try JSONValue(parsing: line)
 ///     answer["result"]?["count"]?.int        // 12
 public indirect enum JSONValue: Sendable, Equatable {
+    /// The literal `null`: a value, unlike a member that is missing.
     case null
+    /// The literal `true` or `false`.
     case bool(Bool)
+    /// A number whose digits all fit a `JSONNumber`.
     case number(JSONNumber)
     /// A number with more digits than a `JSONNumber` keeps.
     case digits(JSONDigits)
+    /// Text with its escapes resolved.
     case string(String)
+    /// Elements in the order of the text.
     case array([JSONValue])
     /// Members in the order of the text.
     case object([Member])

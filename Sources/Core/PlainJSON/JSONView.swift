@@ -2,6 +2,7 @@ import CJSONNodes
 
 /// The kind of a JSON value.
 public enum JSONKind: Sendable, Equatable {
+    /// The types of values in RFC 8259.
     case null, bool, number, string, array, object
     /// A number whose nearest binary64 is infinite, such as `1e400`.
     case huge

@@ -8,19 +8,27 @@ import Objects
 /// Logic is three-valued: a leaf on a field that is missing, null, or of a type the leaf cannot
 /// compare is unknown. An object is selected when its clause is true.
 public indirect enum Clause: Sendable, Hashable {
+    /// True of every object.
     case all
+    /// Equal by value: `1` and `1.0` are the same number.
     case eq(FieldPath, Literal)
+    /// A number or a string within limits.
     case range(FieldPath, LiteralRange)
     /// The prefix as UTF-8.
     case prefix(FieldPath, [UInt8])
+    /// Equal to at least one of the values.
     case isIn(FieldPath, [Literal])
     /// Nil: present, whatever its type.
     case hasField(FieldPath, FieldType?)
+    /// At least one GeoPoint of the field lies in the shape.
     case geo(GeoClause)
     /// A string with that string in it, or an array with an equal element.
     case contains(FieldPath, Literal)
+    /// The least truth among the clauses; true if there are none.
     case and([Clause])
+    /// The greatest truth among the clauses; false if there are none.
     case or([Clause])
+    /// The opposite; unknown stays unknown.
     case not(Clause)
 
     /// Every distance that clauses of the tree report, in the order of the document.
@@ -80,14 +88,20 @@ public enum LiteralRange: Sendable, Hashable {
 
 /// `hasField`: the field types that can be tested for.
 public enum FieldType: String, Sendable, Hashable, CaseIterable {
+    /// Text, the empty string included.
     case string = "STRING"
     /// A number with no fractional part, `1.0` included.
     case integer = "INTEGER"
     /// A number with a fractional part.
     case decimal = "DECIMAL"
+    /// `true` or `false`.
     case boolean = "BOOLEAN"
+    /// An object whose `_type` is `point`.
     case geoPoint = "GEOPOINT"
+    /// Any array, one of GeoPoints too.
     case array = "ARRAY"
+    /// An object that is no GeoPoint.
     case object = "OBJECT"
+    /// A null that is stored; a field that is missing has no type.
     case null = "NULL"
 }

@@ -33,13 +33,7 @@ extension Clause {
     /// - Parameter positions: the new centres, by the place of their clauses among the spatial
     ///   clauses of the tree.
     public func movingCenters(to positions: [Int: Coordinate]) -> Clause {
-        mapShapes { ordinal, shape in
-            guard let position = positions[ordinal], case .circle(let circle) = shape else {
-                return shape
-            }
-            return .circle(
-                GeoCircle(position, radiusMeters: circle.radiusMeters, model: circle.model))
-        }
+        mapShapes { ordinal, shape in shape.with(center: positions[ordinal]) }
     }
 
     /// The same clause with other shapes. A distance that a clause reports is measured from its new
@@ -74,11 +68,10 @@ extension Clause {
 
 extension GeoClause {
     fileprivate func replacing(_ shape: GeoShape) -> GeoClause {
-        guard case .circle(let circle) = shape else {
-            return GeoClause(field, shape, reports: reports)
-        }
-        return GeoClause(
+        GeoClause(
             field, shape,
-            reports: reports.map { ReportedDistance($0.name, of: $0.field, by: circle.distance) })
+            reports: shape.radiusMeasure.map { measure in
+                reports.map { ReportedDistance($0.name, of: $0.field, by: measure) }
+            } ?? reports)
     }
 }

@@ -4,6 +4,7 @@ import Objects
 public struct OrderKey: Sendable, Hashable {
     /// What an order compares.
     public enum Source: Sendable, Hashable {
+        /// The value at a path; values of different types are ordered by type.
         case field(FieldPath)
         /// `_calculated.<name>`: the distance that a clause puts under this name.
         case distance(name: String)

@@ -4,7 +4,9 @@ import Objects
 
 /// A value as a sort key encodes it.
 public enum SortValue: Sendable, Equatable {
+    /// A null that is stored: before every other value.
     case null
+    /// False comes before true.
     case bool(Bool)
     /// As returned by `JSONNumber.floored`.
     case number(floor: Double, rest: UInt16)

@@ -1,8 +1,10 @@
 /// Kleene's three truth values, as in SQL.
 public enum Truth: Int8, Sendable, Comparable {
+    /// False: the least of the three.
     case no = 0
     /// Of a field that is missing, null, or of a type that a leaf cannot compare.
     case unknown = 1
+    /// True: the greatest, and the only one that selects an object.
     case yes = 2
 
     /// The truth of what is known: `yes` or `no`.

@@ -2,7 +2,9 @@ import Geodesy
 
 /// Where the object of a slot is: nowhere, at one point or at several.
 public enum SlotPosition: Sendable, Hashable {
+    /// The object has no point, or the slot has no object.
     case nowhere
+    /// The only point, with the numbers that were given.
     case one(Coordinate)
     /// At least two points, no two of which have identical numbers.
     case several([Coordinate])

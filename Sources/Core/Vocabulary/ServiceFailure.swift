@@ -6,11 +6,15 @@
 public struct ServiceFailure: Error, Sendable, Equatable {
     /// Why a request is refused, by the names of the protocol's error codes.
     public enum Reason: String, Sendable, CaseIterable {
+        /// A value is missing, of the wrong type, out of range or over a limit.
         case invalidInputData = "INVALID_INPUT_DATA"
         /// The query is well formed, but asks for what the service does not do.
         case queryNotSupported = "QUERY_NOT_SUPPORTED"
+        /// The name or its scope is malformed or reserved.
         case invalidBucket = "INVALID_BUCKET"
+        /// The id has a wrong length or a character that ids may not have.
         case invalidObjectID = "INVALID_OBJECT_ID"
+        /// The minified document has more bytes than the service allows.
         case objectTooLarge = "OBJECT_TOO_LARGE"
         /// The service requires a login, and there was none.
         case unauthorized = "UNAUTHORIZED"
@@ -18,7 +22,9 @@ public struct ServiceFailure: Error, Sendable, Equatable {
         case wrongToken = "WRONG_TOKEN"
         /// The login does not permit it, or does not reach the bucket.
         case notAllowed = "OPERATION_NOT_ALLOWED"
+        /// The bucket has no object of this id, or the object has expired.
         case objectNotFound = "OBJECT_NOT_FOUND"
+        /// A bucket that does not exist was to be deleted; reads find it empty.
         case bucketNotFound = "BUCKET_NOT_FOUND"
         /// The object has another version than the one that the write is for.
         case versionIsStale = "OBJECT_VERSION_IS_STALE"

@@ -4,11 +4,62 @@ import PlainJSON
 ///
 /// Only the service knows what a method needs, takes and does: that is its `Method`, in Operations.
 public enum MethodName: Int, Sendable, CaseIterable {
-    case info, ping, statistics, route, login
-    case listBuckets, count, query, explain, clusters, fields, export, deleteBucket, deleteWhere
-    case create, put, patch, get, delete, putMany
-    case startWatch, moveWatch, syncWatch, stopWatch
-    case check, backup
+    /// The version, store and limits of the service; needs no login.
+    case info
+    /// Whether the service answers; needs no login.
+    case ping
+    /// Counts, sizes and times of the service as a whole.
+    case statistics
+    /// The nodes of a cluster that are to hold a bucket.
+    case route
+    /// Exchanges a token for the rights of the later requests of the connection.
+    case login
+
+    /// The buckets of one scope, by name.
+    case listBuckets
+    /// The number of objects that match a query.
+    case count
+    /// A page of the objects that match, or figures of all of them.
+    case query
+    /// How a query would run, and on request how it did.
+    case explain
+    /// The objects that match, counted by the cells of a map.
+    case clusters
+    /// The field paths of a bucket, with the types of their values.
+    case fields
+    /// All objects of a bucket at one state, piece by piece.
+    case export
+    /// Deletes a bucket with all its objects.
+    case deleteBucket
+    /// Deletes the objects that match a query.
+    case deleteWhere
+
+    /// Stores an object under a new id, which the service makes.
+    case create
+    /// Creates or replaces the object of an id.
+    case put
+    /// Merges a JSON Merge Patch (RFC 7396) into an object.
+    case patch
+    /// The object of an id.
+    case get
+    /// Deletes the object of an id.
+    case delete
+    /// Creates or replaces many objects, all or none.
+    case putMany
+
+    /// Begins a live query, whose notifications follow.
+    case startWatch
+    /// Gives a watch another query; the difference comes as events.
+    case moveWatch
+    /// Is answered when the watch has been told of all earlier writes.
+    case syncWatch
+    /// Ends a watch; none of its notifications follow.
+    case stopWatch
+
+    /// Compares everything that is derived with what is stored.
+    case check
+    /// A copy of the store's file at one state, piece by piece.
+    case backup
 
     /// The name on the wire.
     public var text: StaticString { wire.text }

@@ -74,6 +74,7 @@ public protocol Backend: Sendable {
     /// published.
     func endObservation()
 
+    /// Counts and sizes of the present state; cheap enough to ask for often.
     func statistics() -> BackendStatistics
 
     /// Compares the stored data with everything that is derived from it, at one state, while writes

@@ -12,8 +12,11 @@ public enum Write: Sendable {
     case patch(
         bucket: BucketName, id: ObjectID, patch: [UInt8], ifVersion: Int64?, ifNewer: FieldPath?,
         expiry: Expiry, options: PatchOptions = [])
+    /// Deletes one object. With `ifVersion` it does so only if that is its version.
     case delete(bucket: BucketName, id: ObjectID, ifVersion: Int64?)
+    /// Deletes a bucket with all its objects.
     case deleteBucket(BucketName)
+    /// Deletes the objects that satisfy a clause. The bucket stays, even if empty.
     case deleteWhere(bucket: BucketName, clause: Clause)
 
     /// The bucket that the write changes. A write changes no other.

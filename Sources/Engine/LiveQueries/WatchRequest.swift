@@ -139,11 +139,10 @@ extension MemberReader {
 }
 
 extension Clause {
-    /// The radii of the tree's circles; infinity where there is none.
+    /// The radii of the tree's circles; infinity for a circle without a radius.
     var radii: [Double] {
         switch self {
-        case .geo(let clause):
-            if case .circle(let circle) = clause.shape { [circle.radiusMeters] } else { [] }
+        case .geo(let clause): clause.shape.radiusMeters.map { [$0] } ?? []
         case .and(let clauses), .or(let clauses): clauses.flatMap(\.radii)
         case .not(let clause): clause.radii
         default: []
@@ -162,9 +161,6 @@ extension Clause {
 
     /// The clause with another radius for all its circles.
     func withRadius(_ meters: Double) -> Clause {
-        mapShapes { _, shape in
-            guard case .circle(let circle) = shape else { return shape }
-            return .circle(GeoCircle(circle.center, radiusMeters: meters, model: circle.model))
-        }
+        mapShapes { _, shape in shape.with(radiusMeters: meters) }
     }
 }

@@ -38,7 +38,7 @@ final class Follower: @unchecked Sendable {
     /// The time between two looks at the server's clock.
     private static let clockInterval = Duration.seconds(10)
     /// How long the follower waits for the node's own writer to reach an announced change.
-    private static let patience = DispatchTimeInterval.milliseconds(5)
+    private static let longestWait = DispatchTimeInterval.milliseconds(5)
     /// A node whose clock is off by more than this says so in the log; milliseconds.
     private static let noticedSkew: Int64 = 5_000
 
@@ -114,7 +114,7 @@ final class Follower: @unchecked Sendable {
         let reached = DispatchSemaphore(value: 0)
         let deadline = ContinuousClock.now + .milliseconds(limits.failoverMilliseconds)
         applied.wait([.init(change: change, deadline: deadline) { _ in reached.signal() }])
-        return reached.wait(timeout: .now() + Self.patience) == .success
+        return reached.wait(timeout: .now() + Self.longestWait) == .success
     }
 
     /// Takes over what is new.

@@ -120,7 +120,7 @@ public struct Migration: Sendable {
             "bucket \(bucket?.text ?? "") differs in the copy, which was therefore not kept")
     }
 
-    private static let patience = Duration.seconds(10)
+    private static let connectTime = Duration.seconds(10)
     /// A comparison reads everything before the server answers.
     private static let answerTime = Duration.seconds(3_600)
 
@@ -128,7 +128,7 @@ public struct Migration: Sendable {
     private static func connect(
         _ address: PostgresAddress
     ) throws(PostgresFailure) -> ClusterTables {
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + connectTime
         while true {
             do throws(PostgresFailure) {
                 return try ClusterTables(address, answerTime: answerTime)

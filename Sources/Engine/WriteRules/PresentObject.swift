@@ -37,6 +37,7 @@ public struct PresentObject {
 
 /// The object that a store holds under an id.
 public enum FoundObject {
+    /// An undamaged object, which may have expired.
     case whole(PresentObject)
     /// A damaged object. It can be deleted; any other operation on it fails.
     case damaged(creation: ChangeNumber, failure: any Error)

@@ -21,6 +21,7 @@ public struct RememberedRequest: Sendable, Equatable {
 /// The part of a store that keeps the writes done under a key, in the order in which they were
 /// done.
 public protocol RequestLedger: AnyObject {
+    /// The write done under a key, perhaps more than 24 hours ago; nil if none is remembered.
     func request(key: String) throws -> RememberedRequest?
 
     /// Remembers a request and forgets an older one with the same key.

@@ -19,6 +19,7 @@ public protocol TransactionState: AnyObject {
     /// Whether an object has an id, even if the object has expired. The object is not read.
     func hasObject(_ id: ObjectID, in bucket: BucketName) -> Bool
 
+    /// Whether a bucket exists, with or without objects.
     func hasBucket(_ bucket: BucketName) throws -> Bool
 
     /// The changes that created the objects of a bucket, expired ones included, in ascending order.
@@ -36,6 +37,8 @@ public protocol TransactionState: AnyObject {
     /// The number of objects of a bucket that have expired at a time and have not been removed.
     func expiredCount(in bucket: BucketName, at now: Int64) throws -> Int
 
+    /// Whether any object of a bucket has a GeoPoint at a field path. False if the bucket does not
+    /// exist.
     func hasGeoPoints(at field: FieldPath, in bucket: BucketName) -> Bool
 
     /// The number of field paths of a bucket that hold GeoPoints.
@@ -47,6 +50,8 @@ public protocol TransactionState: AnyObject {
     func insert(
         _ metadata: ObjectMetadata, _ document: WrittenDocument, in bucket: BucketName) throws
 
+    /// Replaces the metadata and the document of a present object. The change that created it stays
+    /// the same.
     func replace(
         _ present: PresentObject, with metadata: ObjectMetadata, _ document: WrittenDocument,
         in bucket: BucketName) throws

@@ -14,7 +14,7 @@ struct FeatureExchange: Sendable {
     let route: Route
     /// What stands in the path's places: `collectionId`, `featureId`.
     let arguments: [String: String]
-    private let patience = Patience()
+    private let retries = RetryBudget()
 
     init(
         site: FeaturesSite, request: WebRequest, caller: Caller, route: Route,
@@ -72,8 +72,8 @@ struct FeatureExchange: Sendable {
         var writer = JSONWriter()
         params(&writer)
         let text = writer.bytes
-        let mayWait = patience.begins()
-        for _ in 0..<Patience.attempts {
+        let mayWait = retries.begins()
+        for _ in 0..<RetryBudget.attempts {
             do throws(RPCFailure) {
                 return try await site.operations.call(method, text, from: caller)
             } catch {
@@ -108,7 +108,7 @@ struct FeatureExchange: Sendable {
 }
 
 /// Whether the calls of a request may wait for their turn.
-private final class Patience: Sendable {
+private final class RetryBudget: Sendable {
     /// So often a call is tried.
     static let attempts = 20
     private let hasBegun = Atomic(false)

@@ -28,7 +28,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     /// The way of the request that is passed on.
     private var errand: Errand?
     /// What serves the connection instead, because it is one of another node.
-    private var successor: NodeServerHandler?
+    private var nodeHandler: NodeServerHandler?
     private var isWatchingExport = false
     var isUnsent = false
 
@@ -114,12 +114,12 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
 
     /// Stops reading, answers the requests read so far, and closes.
     func drain() {
-        if let successor { successor.drain() } else { handle(.drained) }
+        if let nodeHandler { nodeHandler.drain() } else { handle(.drained) }
     }
 
     /// Leaves the connection, on which nothing has been read yet, to another handler.
-    func yield(to successor: NodeServerHandler) {
-        self.successor = successor
+    func yield(to nodeHandler: NodeServerHandler) {
+        self.nodeHandler = nodeHandler
         connection.receive(.ended)
     }
 

@@ -73,21 +73,22 @@ extension Dispatcher {
         guard let placement = service.placement, case .success(let name) = unread.method,
             Method[name].needsBucket, let bucket = unread.bucket
         else { return nil }
+        let isExport = Method[name].continues
         // An export goes on where it has begun, whoever holds the bucket by now.
-        if name == .export, unread.continues {
+        if isExport, unread.continues {
             guard let node = caller.exportNode else { return nil }
             let passage = Passage(
                 bucket: bucket, text: Array(text), mayBeRepeated: false, node: node)
             return Request(passing: unread, on: passage)
         }
-        if name == .export { caller.exportNode = nil }
+        if isExport { caller.exportNode = nil }
         guard !placement.isHeld(bucket) else { return nil }
-        let mayBeRepeated = name.mayBeRepeated || name == .export || unread.hasRequestKey
+        let mayBeRepeated = name.mayBeRepeated || isExport || unread.hasRequestKey
         return Request(
             passing: unread,
             on: Passage(
                 bucket: bucket, text: Array(text), mayBeRepeated: mayBeRepeated,
-                beginsExport: name == .export))
+                beginsExport: isExport))
     }
 
     /// Splits a batch into its requests, which share one copy of the line.

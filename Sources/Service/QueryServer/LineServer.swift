@@ -195,12 +195,12 @@ public struct LineServer: ServiceLifecycle.Service {
         if let nodes {
             try pipeline.addHandler(
                 NodeGreeting(nodes) { input in
-                    let successor = NodeServerHandler(
+                    let nodeHandler = NodeServerHandler(
                         dispatcher: dispatcher, workers: workers, scheduler: scheduler,
                         input: input)
-                    handler.yield(to: successor)
+                    handler.yield(to: nodeHandler)
                     let pipeline = channel.pipeline.syncOperations
-                    try? pipeline.addHandler(successor)
+                    try? pipeline.addHandler(nodeHandler)
                     pipeline.removeHandler(handler, promise: nil)
                 })
         }

@@ -167,7 +167,7 @@ package struct MessageRunner: Sendable {
     /// The answer to a request; nil to a notification.
     private func run(_ request: Request, _ caller: Caller) async -> [UInt8]? {
         var request = request
-        if let method = request.method, method.needsConnection {
+        if let method = request.method, Method[method].concernsConnection {
             request = request.refused(
                 .invalidRequest("\(method.text) belongs to a connection of the line protocol"))
         }
@@ -374,16 +374,6 @@ private struct BatchAnswers {
         writes.removeAll()
         guard joined.count <= maximumBytes else {
             throw RPCFailure(answersTooLong: maximumBytes, begun: begun)
-        }
-    }
-}
-
-extension MethodName {
-    /// Whether the method is about the connection that its request comes on.
-    fileprivate var needsConnection: Bool {
-        switch self {
-        case .login, .startWatch, .moveWatch, .syncWatch, .stopWatch: true
-        default: false
         }
     }
 }

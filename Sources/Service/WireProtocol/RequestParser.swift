@@ -3,6 +3,7 @@ import Objects
 
 /// The content of a line.
 public enum Message {
+    /// A request outside a batch, or what is wrong with the line.
     case single(UnreadRequest)
     /// A batch of at least one request: the range of each in the line.
     case batch([Range<Int>])

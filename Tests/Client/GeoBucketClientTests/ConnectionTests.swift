@@ -332,6 +332,7 @@ import Testing
     @Test func `A call is tried again for a time that begins with its loss`() async throws {
         try await FakeService({ connection, _ in
             guard connection == 0 else { return .result("\"pong\"") }
+            // The call has to take longer than the retry time, by the system's clock.
             usleep(400_000)
             return .hangUp
         }).serve { service, port in

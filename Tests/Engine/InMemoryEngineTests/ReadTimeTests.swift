@@ -11,7 +11,7 @@ import Testing
 /// Reads end when their time is over, however long one step of them takes: here the arcs of a line
 /// cross each other everywhere, so each of them may be the nearest to a place.
 @Suite(.timeLimit(.minutes(5))) struct ReadTimeTests {
-    private static let limit = Duration.milliseconds(50)
+    private static let limit = Duration.milliseconds(5)
     private static let sameplace = BucketName(trusted: "sameplace")
 
     private static func corridor(widthMeters: Double) throws -> GeoCorridor {

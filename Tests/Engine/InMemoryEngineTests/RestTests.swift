@@ -1,6 +1,5 @@
 import Backend
 import Dispatch
-import Foundation
 import TestSupport
 import Testing
 
@@ -20,6 +19,8 @@ import Testing
         let engine = makeEngine { ready.signal() }
         var random = SplitMix64(seed: 1)
         func tiers() -> Int { engine.snapshot.bucket(shops)!.fields[location]!.tiers.count }
+        let rest = InMemoryEngine.Tuning().rest
+        let begun = ContinuousClock.now
         let objects: ChangeNumber = 2_600
         for change in 1...objects {
             engine.apply(
@@ -29,19 +30,20 @@ import Testing
                         at: position(&random))
                 ], upTo: change)
         }
+        let written = ContinuousClock.now
         let before = tiers()
         #expect(before > 1)
 
-        engine.mergeAtRest()
+        // Too early, however fast or slow the writes were.
+        engine.mergeAtRest(begun + rest - .milliseconds(1))
         let isEarly = ready.wait(timeout: .now() + 0.2) == .success
         #expect(!isEarly && tiers() == before)
 
-        // A write or two is no unrest.
-        Thread.sleep(forTimeInterval: 1)
+        // A write or two is no unrest, which would have the rest begin later than `written`.
         let last = objects + 1
         engine.apply(
             [upsert(shops, uuid(1), creation: 1, change: last, at: position(&random))], upTo: last)
-        engine.mergeAtRest(.now + .milliseconds(100))
+        engine.mergeAtRest(written + rest)
         let isInstalled = install(engine, ready)
         #expect(isInstalled && tiers() == 1)
         #expect(engine.snapshot.bucket(shops)!.fields[location]!.violations() == [])

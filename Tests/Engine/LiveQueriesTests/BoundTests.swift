@@ -31,6 +31,38 @@ import Testing
         #"{"n":\#(number),"text":"\#(String(repeating: "x", count: bytes))"}"#
     }
 
+    /// Returns when what a thread does waits for another thread.
+    ///
+    /// - Parameters:
+    ///   - run: runs a job on the thread, and behind it what the thread is to do.
+    ///   - body: gives the thread, which is busy meanwhile, more to do.
+    private static func untilItWaits(
+        _ run: (@escaping @Sendable () -> Void) -> Void, _ body: () throws -> Void = {}
+    ) throws {
+        let begun = DispatchSemaphore(value: 0)
+        let isGiven = Atomic(false)
+        let link = Mutex<String?>(nil)
+        run {
+            let own = try? FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/thread-self")
+            link.withLock { $0 = own }
+            begun.signal()
+            while !isGiven.load(ordering: .acquiring) { sched_yield() }
+        }
+        begun.wait()
+        do {
+            defer { isGiven.store(true, ordering: .releasing) }
+            try body()
+        }
+        let path = "/proc/\(try #require(link.withLock { $0 }))/stat"
+        // The state stands behind the name, which is in parentheses.
+        while let text = try? String(contentsOfFile: path, encoding: .utf8),
+            text.split(separator: ")").last?.hasPrefix(" S") == false
+        {
+            sched_yield()
+        }
+    }
+
     // MARK: Notifications
 
     @Test func `events that are longer than replyBytes are told as a snapshot in parts`()
@@ -71,18 +103,20 @@ import Testing
                 world.name,
                 #"{"bucketQuery":{"clause":{"type":"eq","field":"n","value":1}}}"#, Limits()
             ).query
-            // The move waits for the matcher before the watch does that begins again. The pauses
-            // only make that probable: the outcome does not depend on them.
+            // The move waits for the matcher before the watch does that begins again.
             let (gate, moved) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             world.hub.matcher.thread.async { gate.wait() }
-            Thread.detachNewThread {
-                _ = try? session.move(watch, to: one, until: nil)
-                moved.signal()
+            try Self.untilItWaits { job in
+                Thread.detachNewThread {
+                    job()
+                    _ = try? session.move(watch, to: one, until: nil)
+                    moved.signal()
+                }
             }
-            Thread.sleep(forTimeInterval: 0.05)
-            session.resync(number, .slow)
-            try client.drain()
-            Thread.sleep(forTimeInterval: 0.05)
+            try Self.untilItWaits({ world.hub.lists.async($0) }) {
+                session.resync(number, .slow)
+                try client.drain()
+            }
             gate.signal()
             moved.wait()
             session.open(watch)

@@ -4,6 +4,7 @@ import Testing
 
 /// Costly reads, more than there are threads for.
 @Suite(.timeLimit(.minutes(20))) struct OverloadTests {
+    private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"server.ping"}"# + "\n"
     private static let count =
         #"{"jsonrpc":"2.0","id":2,"method":"bucket.count","params":{"bucket":"shops"}}"# + "\n"
 
@@ -19,7 +20,10 @@ import Testing
                         try first.send(Self.count)
                         try second.send(Self.count)
                         try await wait { backend.running.load(ordering: .relaxed) == 2 }
-                        try third.send(Self.count)
+                        // In one segment, so the answer to the first shows that both were read.
+                        try third.send(Self.ping + Self.count)
+                        #expect(try third.line()?.contains("pong") == true)
+                        // How long it waits is told by the system's clock.
                         try await Task.sleep(for: waiting)
                         try first.resetOnClose()
                         first.close()

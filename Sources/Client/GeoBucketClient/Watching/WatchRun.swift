@@ -128,7 +128,7 @@ final class WatchRun<Object: Sendable>: WatchLink.Owner {
 
     private func run() async {
         let configuration = client.configuration
-        let patience = NIODeadline.now() + TimeAmount(configuration.retryTime)
+        let deadline = NIODeadline.now() + TimeAmount(configuration.retryTime)
         var random = SystemRandomNumberGenerator()
         var retries = 0
         while true {
@@ -144,7 +144,7 @@ final class WatchRun<Object: Sendable>: WatchLink.Owner {
                     configuration.pause(beforeRetry: retries, using: &random),
                     failure.suggestedPause)
                 // Somebody whose watch has never begun wants to know why.
-                let isLate = NIODeadline.now() + TimeAmount(pause) > patience
+                let isLate = NIODeadline.now() + TimeAmount(pause) > deadline
                 if isLate, !state.withLock({ $0.hasBegun }) { return finish(.failure(failure)) }
                 try? await Task.sleep(for: pause)
                 if Task.isCancelled { return }

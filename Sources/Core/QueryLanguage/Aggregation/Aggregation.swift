@@ -15,9 +15,13 @@ public struct Aggregation: Sendable, Hashable {
 
     /// What is made of numbers, under its name in the query document.
     public enum Reduction: String, Sendable, Hashable, CaseIterable {
+        /// The least number, exactly.
         case minimum = "MIN"
+        /// The greatest number, exactly.
         case maximum = "MAX"
+        /// Exact if all numbers are whole, otherwise rounded once to binary64.
         case sum = "SUM"
+        /// The sum divided by the number of numbers, rounded once to binary64.
         case average = "AVG"
     }
 

@@ -9,6 +9,7 @@ public struct Grant: Sendable, Equatable {
     /// What a login permits on the buckets within reach: `read` reads them, `write` also changes
     /// them. `admin` reaches all scopes and may use methods that concern all buckets together.
     public enum Role: String, Sendable, CaseIterable {
+        /// Each permits what the one before it permits.
         case read, write, admin
     }
 
@@ -72,8 +73,11 @@ public struct Grant: Sendable, Equatable {
 public enum Operation: Sendable, Equatable {
     /// Reveals nothing about stored data and requires no login.
     case open
+    /// Changes nothing in the bucket; any role permits it.
     case read(BucketName)
+    /// Changes or deletes the bucket or its objects; not for the role `read`.
     case write(BucketName)
+    /// Names the buckets of the scope that are within reach.
     case list(BucketScope)
     /// Concerns all buckets together.
     case administer

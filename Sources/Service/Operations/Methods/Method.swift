@@ -20,32 +20,40 @@ public struct Method: Sendable {
         case write(WriteParser)
     }
 
+    /// What sets the requests of some methods apart.
+    struct Traits: OptionSet {
+        let rawValue: UInt8
+
+        /// The params contain a clause, which may be costly to plan.
+        static let asksByClause = Traits(rawValue: 1)
+        /// They have to be answered, each in a line of its own.
+        static let standsAlone = Traits(rawValue: 2)
+        /// They are about the connection that they come on.
+        static let concernsConnection = Traits(rawValue: 4)
+        /// One may continue what another of its connection has begun.
+        static let continues = Traits(rawValue: 8)
+        /// Any node answers them, whether or not it holds the bucket.
+        static let isForAnyNode = Traits(rawValue: 16)
+    }
+
     /// Its name in the protocol.
     public let name: MethodName
     private let permission: Permission
-    private let asksByClause: Bool
-    /// Whether its requests have to be answered, each in a line of its own.
-    public let standsAlone: Bool
+    private let traits: Traits
     private let parser: Parser
 
     /// A method that changes nothing.
-    ///
-    /// - Parameters:
-    ///   - asksByClause: whether its params contain a clause, which may be costly to plan.
-    ///   - standsAlone: whether its requests have to be answered, each in a line of its own.
     init(
-        _ name: MethodName, needs permission: Permission, asksByClause: Bool = false,
-        standsAlone: Bool = false, read: @escaping ReadParser
+        _ name: MethodName, needs permission: Permission, _ traits: Traits = [],
+        read: @escaping ReadParser
     ) {
-        (self.name, self.permission, self.asksByClause) = (name, permission, asksByClause)
-        self.standsAlone = standsAlone
+        (self.name, self.permission, self.traits) = (name, permission, traits)
         parser = .read(read)
     }
 
     /// A method that changes objects of the bucket that its params name.
-    init(_ name: MethodName, asksByClause: Bool = false, write: @escaping WriteParser) {
-        (self.name, permission, self.asksByClause) = (name, .toWrite, asksByClause)
-        standsAlone = false
+    init(_ name: MethodName, _ traits: Traits = [], write: @escaping WriteParser) {
+        (self.name, permission, self.traits) = (name, .toWrite, traits)
         parser = .write(write)
     }
 
@@ -62,10 +70,19 @@ public struct Method: Sendable {
     /// Whether a request is passed on to a node that holds the bucket which the params name.
     public var needsBucket: Bool {
         switch permission {
-        case .toRead, .toWrite: name != .route && name != .startWatch
+        case .toRead, .toWrite: !traits.contains(.isForAnyNode)
         default: false
         }
     }
+
+    /// Whether its requests have to be answered, each in a line of its own.
+    public var standsAlone: Bool { traits.contains(.standsAlone) }
+
+    /// Whether its requests are about the connection that they come on.
+    public var concernsConnection: Bool { traits.contains(.concernsConnection) }
+
+    /// Whether a request may continue what another of its connection has begun.
+    public var continues: Bool { traits.contains(.continues) }
 
     /// The operation of a request, as far as its method and bucket tell.
     public func operation(of request: UnreadRequest) -> Operation {
@@ -76,7 +93,9 @@ public struct Method: Sendable {
     /// event loop for too long.
     ///
     /// Writes that name objects by id are not planned, so only their bytes count.
-    public func isLarge(_ request: UnreadRequest) -> Bool { asksByClause && request.hasManyValues }
+    public func isLarge(_ request: UnreadRequest) -> Bool {
+        traits.contains(.asksByClause) && request.hasManyValues
+    }
 
     /// Reads the params.
     ///

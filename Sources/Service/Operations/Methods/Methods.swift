@@ -9,18 +9,18 @@ extension Method {
         case .info: self.init(name, needs: .nothingWithoutParams) { _ in ServerInfo() }
         case .ping: self.init(name, needs: .nothingWithoutParams) { _ in Ping() }
         case .statistics: self.init(name, needs: .toAdminister, read: Statistics.init)
-        case .route: self.init(name, needs: .toRead, read: RouteBucket.init)
-        case .login: self.init(name, needs: .nothing, read: LogIn.init)
+        case .route: self.init(name, needs: .toRead, .isForAnyNode, read: RouteBucket.init)
+        case .login: self.init(name, needs: .nothing, .concernsConnection, read: LogIn.init)
         case .listBuckets: self.init(name, needs: .toList, read: ListBuckets.init)
-        case .count: self.init(name, needs: .toRead, asksByClause: true, read: CountObjects.init)
-        case .query: self.init(name, needs: .toRead, asksByClause: true, read: QueryObjects.init)
-        case .explain: self.init(name, needs: .toRead, asksByClause: true, read: ExplainQuery.init)
+        case .count: self.init(name, needs: .toRead, .asksByClause, read: CountObjects.init)
+        case .query: self.init(name, needs: .toRead, .asksByClause, read: QueryObjects.init)
+        case .explain: self.init(name, needs: .toRead, .asksByClause, read: ExplainQuery.init)
         case .clusters:
-            self.init(name, needs: .toRead, asksByClause: true, read: ClusterObjects.init)
+            self.init(name, needs: .toRead, .asksByClause, read: ClusterObjects.init)
         case .fields: self.init(name, needs: .toRead, read: ListFields.init)
-        case .export: self.init(name, needs: .toRead, read: ExportBucket.init)
+        case .export: self.init(name, needs: .toRead, .continues, read: ExportBucket.init)
         case .deleteBucket: self.init(name, write: Write.deleteBucket)
-        case .deleteWhere: self.init(name, asksByClause: true, write: Write.deleteWhere)
+        case .deleteWhere: self.init(name, .asksByClause, write: Write.deleteWhere)
         case .create: self.init(name, write: Write.create)
         case .put: self.init(name, write: Write.put)
         case .patch: self.init(name, write: Write.patch)
@@ -29,11 +29,16 @@ extension Method {
         case .putMany: self.init(name, write: Write.putMany)
         case .startWatch:
             self.init(
-                name, needs: .toRead, asksByClause: true, standsAlone: true, read: StartWatch.init)
+                name, needs: .toRead,
+                [.asksByClause, .standsAlone, .concernsConnection, .isForAnyNode],
+                read: StartWatch.init)
         case .moveWatch:
-            self.init(name, needs: .ownWatch, asksByClause: true, read: MoveWatch.init)
-        case .syncWatch: self.init(name, needs: .ownWatch, read: SyncWatch.init)
-        case .stopWatch: self.init(name, needs: .ownWatch, read: StopWatch.init)
+            self.init(
+                name, needs: .ownWatch, [.asksByClause, .concernsConnection], read: MoveWatch.init)
+        case .syncWatch:
+            self.init(name, needs: .ownWatch, .concernsConnection, read: SyncWatch.init)
+        case .stopWatch:
+            self.init(name, needs: .ownWatch, .concernsConnection, read: StopWatch.init)
         case .check: self.init(name, needs: .toAdminister, read: CheckStore.init)
         case .backup: self.init(name, needs: .toAdminister, read: BackUpStore.init)
         }

@@ -39,6 +39,7 @@ public enum Preparation: Sendable {
     case cheap
     /// Needs no plan, but takes long.
     case costly
+    /// Has a plan, which tells its cost and is what runs.
     case planned(any PreparedRead)
     /// Needs no thread until something has come, which the wait's argument is called with.
     case waiting(Wait)

@@ -1,25 +1,23 @@
-import Geodesy
 import Glibc
 
 /// Boxes that together hold a shape.
 extension GeoShape {
     /// At most some dozen boxes; nil if the shape is everywhere.
     ///
-    /// Inequality: a place that lies in the shape lies in one of them.
-    var bounds: [GeoBox]? {
+    /// Inequality: a position that lies in the shape lies in one of them.
+    public var bounds: [GeoBox]? {
         switch self {
         case .box(let box): [box]
         case .polygon(let polygon): polygon.boxes
-        case .circle(let circle):
-            circle.isEverywhere
-                ? nil
-                : [
-                    GeoBox(
-                        around: circle.center,
-                        meters: circle.model.sphereRadius(containing: circle.radiusMeters))
-                ]
+        case .circle(let circle): circle.isEverywhere ? nil : [circle.bounds]
         case .corridor(let corridor): corridor.bounds
         }
+    }
+}
+
+extension GeoCircle {
+    fileprivate var bounds: GeoBox {
+        GeoBox(around: center, meters: model.sphereRadius(containing: radiusMeters))
     }
 }
 
@@ -27,8 +25,8 @@ extension GeoCorridor {
     /// Consecutive edges of the line that share a box.
     private static let boxCount = 32
 
-    /// Every place within the width of an edge lies within half the edge's length and the width of
-    /// the edge's middle.
+    /// Every position within the width of an edge lies within half the edge's length and the width
+    /// of the edge's middle.
     fileprivate var bounds: [GeoBox] {
         let positions = line.positions
         guard positions.count > 1 else {
@@ -41,7 +39,7 @@ extension GeoCorridor {
             let center = positions[(first + last) / 2]
             var reach = 0.0
             for edge in first..<last {
-                // Either end of the edge is at most the edge's length from any place of it.
+                // Either end of the edge is at most the edge's length from any point of it.
                 let length = Sphere.meters(positions[edge], positions[edge + 1])
                 reach = max(reach, Sphere.meters(center, positions[edge]) + length)
             }
@@ -51,7 +49,7 @@ extension GeoCorridor {
 }
 
 extension GeoBox {
-    /// A box that holds every place within a distance on the sphere.
+    /// A box that holds every position within a distance on the sphere.
     init(around center: Coordinate, meters: Double) {
         // Distances are rounded to the micrometre, and sines are not exact.
         let angle = (meters + 0.001) / Sphere.radiusMeters
@@ -63,7 +61,7 @@ extension GeoBox {
             self.init(south: max(south, -90), west: -180, north: min(north, 90), east: 180)
             return
         }
-        // The circle's easternmost place is where a meridian touches it.
+        // The circle's easternmost point is where a meridian touches it.
         let sine = sin(angle) / sin((90 - abs(center.latitude)) * .pi / 180)
         let width = sine < 1 ? asin(sine) * 180 / .pi + 1e-7 : 180
         guard width < 180 else {
