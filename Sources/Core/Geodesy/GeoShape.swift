@@ -54,51 +54,37 @@ public enum GeoShape: Sendable, Hashable {
     }
 
     /// Whether every place lies in the shape, since nothing bounds it.
-    public var isEverywhere: Bool {
-        switch self {
-        case .circle(let circle): circle.isEverywhere
-        case .box, .polygon, .corridor: false
-        }
-    }
+    public var isEverywhere: Bool { circle?.isEverywhere ?? false }
 
     /// The radius if the shape is all that lies within one by the measure; infinity is everywhere.
     ///
     /// Only such a shape can be walked in the order of the measure.
     public func radiusMeters(by measure: GeoMeasure) -> Double? {
-        switch self {
-        case .circle(let circle): measure == circle.distance ? circle.radiusMeters : nil
-        case .box, .polygon, .corridor: nil
-        }
+        measure == radiusMeasure ? radiusMeters : nil
     }
 }
 
 /// Shapes with a radius around a centre, which watches move and resize.
 extension GeoShape {
     /// The radius; nil if the shape has none.
-    public var radiusMeters: Double? {
-        switch self {
-        case .circle(let circle): circle.radiusMeters
-        case .box, .polygon, .corridor: nil
-        }
-    }
+    public var radiusMeters: Double? { circle?.radiusMeters }
 
     /// The measure of the radius; nil if the shape has none.
-    public var radiusMeasure: GeoMeasure? {
-        switch self {
-        case .circle(let circle): circle.distance
-        case .box, .polygon, .corridor: nil
-        }
-    }
+    public var radiusMeasure: GeoMeasure? { circle?.distance }
 
     /// The shape with another radius, another centre or both; a shape without a radius as it is.
     public func with(radiusMeters: Double? = nil, center: Coordinate? = nil) -> GeoShape {
+        guard let circle else { return self }
+        return .circle(
+            GeoCircle(
+                center ?? circle.center, radiusMeters: radiusMeters ?? circle.radiusMeters,
+                model: circle.model))
+    }
+
+    private var circle: GeoCircle? {
         switch self {
-        case .circle(let circle):
-            .circle(
-                GeoCircle(
-                    center ?? circle.center, radiusMeters: radiusMeters ?? circle.radiusMeters,
-                    model: circle.model))
-        case .box, .polygon, .corridor: self
+        case .circle(let circle): circle
+        case .box, .polygon, .corridor: nil
         }
     }
 }
