@@ -151,7 +151,9 @@ final class Campaign {
     private func measure(
         _ workload: Workload, _ mode: Mode, _ connections: Int, _ round: Int
     ) {
-        for (peer, server, requests) in asked[workload] ?? [] {
+        // Who comes first gains or loses a few per cent, so the order turns with each round.
+        let all = asked[workload] ?? []
+        for (peer, server, requests) in round.isMultiple(of: 2) ? all.reversed() : all {
             let kind = Sample.Case(
                 workload: workload, peer: peer, mode: mode, connections: connections)
             var rate: Double?
