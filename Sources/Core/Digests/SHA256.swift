@@ -7,22 +7,12 @@ public enum SHA256 {
     /// How many bytes a digest has.
     public static let digestBytes = 32
 
-    /// Looked up once, as that costs as much as a short digest. It is never changed and never freed.
-    nonisolated(unsafe) private static let algorithm: OpaquePointer = {
-        gb_keep_libcrypto()
-        guard let algorithm = EVP_MD_fetch(nil, "SHA256", nil) else {
-            preconditionFailure("libcrypto is configured without SHA-256")
-        }
-        return algorithm
-    }()
-
     /// The digest of all the bytes: `digestBytes` of them.
     ///
     /// - Complexity: O(number of bytes).
     public static func digest(of bytes: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: digestBytes) { digest, count in
-            guard EVP_Digest(bytes, bytes.count, digest.baseAddress, nil, algorithm, nil) == 1
-            else { preconditionFailure("libcrypto made no digest of \(bytes.count) bytes") }
+            gb_sha256(bytes, bytes.count, digest.baseAddress)
             count = digestBytes
         }
     }

@@ -20,7 +20,7 @@ import Testing
         #expect(Self.hexadecimal(SHA256.digest(of: Array(text.utf8))) == digest)
     }
 
-    /// RFC 4231, cases 1, 2 and 6: a key of 20 bytes, a short one, one longer than a block.
+    /// RFC 4231, cases 1, 2 and 6: a key of 20 bytes, a short one, one longer than a block; an empty one.
     @Test(arguments: [
         (
             [UInt8](repeating: 0x0b, count: 20), "Hi There",
@@ -35,6 +35,8 @@ import Testing
             "Test Using Larger Than Block-Size Key - Hash Key First",
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         ),
+        // Nothing by nothing, as Python's hmac has it.
+        ([], "", "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"),
     ])
     func `A code is HMAC with SHA-256, however often the key is used`(
         _ secret: [UInt8], _ message: String, _ code: String
