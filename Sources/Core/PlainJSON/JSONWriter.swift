@@ -192,8 +192,18 @@ public struct JSONWriter: ~Copyable, @unchecked Sendable {
     /// A finite binary64 in the shortest spelling that reads back as the same value.
     public mutating func double(_ value: Double) {
         precondition(value.isFinite, "\(value) has no JSON spelling")
+        if let millionths = Self.millionths(of: value) { return self.millionths(millionths) }
         var text = value.description
         text.withUTF8 { raw($0) }
+    }
+
+    /// A number that is the nearest to some number of millionths, as coordinates and radii mostly are;
+    /// nil for others. Of at most fifteen digits no others read back as the same value, so those of
+    /// the millionths are the shortest.
+    private static func millionths(of value: Double) -> Int64? {
+        guard (0.001..<1e9).contains(abs(value)) else { return nil }
+        let millionths = (value * 1e6).rounded()
+        return millionths / 1e6 == value ? Int64(millionths) : nil
     }
 
     /// A number in the spelling that reads back as the same value; a decimal has to be finite.

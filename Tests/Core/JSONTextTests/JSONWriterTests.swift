@@ -62,6 +62,25 @@ import Testing
         }
     }
 
+    @Test(arguments: 1...3 as ClosedRange<UInt64>)
+    func `A decimal is written in the shortest spelling that reads back`(_ seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var values = [
+            0.0, -0.0, 0.001, 0.0009999999, 1e9, 999_999_999.999999, 0.1 + 0.2, 1e-5, 5e15,
+        ]
+        for _ in 0..<20_000 {
+            // Up to fifteen digits, eight of them behind the point at most.
+            let digits = Double(Int64(random.next() % 1_000_000_000_000_000))
+            let scale = [1, 10, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8][Int(random.next() % 9)]
+            values += [digits / scale, -digits / scale, (digits / scale).nextUp]
+            values.append(Double(Int64(random.next() % 360_000_000)) / 1e6 - 180)
+            values.append(Double(bitPattern: random.next()))
+        }
+        for value in values where value.isFinite {
+            #expect(text { $0.double(value) } == value.description, "seed \(seed)")
+        }
+    }
+
     @Test func `Texts of every length are copied whole`() {
         let letters = (0..<100).map { UInt8(ascii: "0") + UInt8($0 % 75) }
         for length in 0...letters.count {
