@@ -62,7 +62,7 @@ final class DocumentCache: @unchecked Sendable {
             for record in records { table(record.creation).pointee.prefetch(record.creation) }
             var missing = 0
             for record in records
-            where table(record.creation).pointee.find(record.creation, record.change) == nil {
+            where !table(record.creation).pointee.has(record.creation, record.change) {
                 missing += 1
                 if missing > few { return true }
             }

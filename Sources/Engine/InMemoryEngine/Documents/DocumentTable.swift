@@ -76,6 +76,11 @@ struct DocumentTable: ~Copyable {
         return DocumentCache.Document(start: cells[cell].text, count: Int(cells[cell].length))
     }
 
+    /// Whether a document is in the table. That it was asked for does not keep it there.
+    func has(_ creation: ChangeNumber, _ change: ChangeNumber) -> Bool {
+        cell(of: creation).map { cells[$0].change == change } ?? false
+    }
+
     private func home(_ creation: ChangeNumber) -> Int {
         Int(truncatingIfNeeded: (creation &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask
     }

@@ -18,7 +18,7 @@ final class FoundMatches: FoundObjects, @unchecked Sendable {
         self.planned = planned
         execution = planned.execution(within: bounds)
         (matches, hasMore) = try execution.page(after: nil, objects: count)
-        planned.engine.planCounters.count(planned.plan)
+        planned.engine.planCounters.count(planned.plan.path.kind)
     }
 
     var objects: [(creation: ChangeNumber, change: ChangeNumber)] {

@@ -3,23 +3,39 @@ import Geodesy
 
 /// Counts the queries and counts that used each access path.
 struct PlanCounters: Sendable {
-    private let counters = Dictionary(
-        uniqueKeysWithValues: AccessPath.Kind.allCases.map {
-            ($0, Counter(label: "geobucket_plans_total", dimensions: [("path", $0.name)]))
-        })
+    /// In the order of the kinds' numbers.
+    private let counters = AccessPath.Kind.allCases.map {
+        Counter(label: "geobucket_plans_total", dimensions: [("path", $0.name)])
+    }
 
-    func count(_ plan: Plan) { counters[plan.path.kind]!.increment() }
+    func count(_ kind: AccessPath.Kind) { counters[kind.number].increment() }
 }
 
 extension AccessPath {
     /// The kind of a path, without its arguments.
-    enum Kind: Hashable, Sendable {
+    enum Kind: Sendable {
         case nothing, ids, nearest, lookup, ordered, union, scan
         case geo(GeoShape.Kind)
 
-        static let allCases: [Kind] =
-            [.nothing, .ids, .nearest, .lookup, .ordered, .union, .scan]
-            + GeoShape.Kind.allCases.map { .geo($0) }
+        private static let others: [Kind] = [
+            .nothing, .ids, .nearest, .lookup, .ordered, .union, .scan,
+        ]
+        private static let shapes = GeoShape.Kind.allCases
+        static let allCases = others + shapes.map { .geo($0) }
+
+        /// The position in `allCases`.
+        var number: Int {
+            switch self {
+            case .nothing: 0
+            case .ids: 1
+            case .nearest: 2
+            case .lookup: 3
+            case .ordered: 4
+            case .union: 5
+            case .scan: 6
+            case .geo(let kind): Self.others.count + Self.shapes.firstIndex(of: kind)!
+            }
+        }
 
         /// The name in plans and metrics.
         var name: String {

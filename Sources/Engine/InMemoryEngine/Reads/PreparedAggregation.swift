@@ -60,7 +60,7 @@ extension PlannedQuery {
     ) throws(ServiceFailure) -> Totals {
         var totals = Totals(of: query, on: state, limits: engine.limits)
         try execution(within: bounds).add(to: &totals)
-        engine.planCounters.count(plan)
+        engine.planCounters.count(plan.path.kind)
         return totals
     }
 

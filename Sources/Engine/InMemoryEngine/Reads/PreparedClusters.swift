@@ -68,7 +68,7 @@ final class PreparedClusters: PreparedClusterRead {
         let index = field.flatMap { planned.state.fields[$0] }
         var matches = Matches.all
         if let index { matches = try execution.count(planned, of: index, into: &tally) }
-        planned.engine.planCounters.count(planned.plan)
+        planned.engine.planCounters.count(planned.plan.path.kind)
         guard !tally.isOverfull else {
             throw ServiceFailure(
                 .invalidInputData,

@@ -62,7 +62,7 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
     ) throws(ServiceFailure) -> ReadEnd {
         let end = try page.write(
             of: planned.query, in: planned.bucket, maximumBytes: maximumBytes, into: &writer)
-        planned.engine.planCounters.count(page.execution.plan)
+        planned.engine.planCounters.count(page.execution.plan.path.kind)
         return end
     }
 }
