@@ -137,7 +137,11 @@ let package = Package(
                 .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["JWT"])),
             ]),
         .target(
-            name: "Listeners", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
+            name: "Listeners",
+            dependencies: [
+                "Runtime", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .target(
             name: "QueryServer",
             dependencies: [

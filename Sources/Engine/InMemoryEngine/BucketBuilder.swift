@@ -1,10 +1,9 @@
 import Backend
-import Dispatch
 import Geodesy
 import Objects
 import PersistentStructures
+import Runtime
 import SpatialIndex
-import Synchronization
 
 /// Builds a bucket in one pass, with packed indexes.
 struct BucketBuilder: Sendable {
@@ -58,21 +57,25 @@ struct BucketBuilder: Sendable {
         case index(FieldPath, PointIndex)
     }
 
+    /// An index of the points, or after these the table of ids.
+    private func part(_ number: Int, _ fields: [FieldPath]) -> Part {
+        if number < points.count {
+            let (field, list) = points[number]
+            return .index(fields[field], PointIndex(bulk: list, deltaCapacity: pointsPerTree))
+        }
+        var ids = ids
+        ids.indexAll()
+        return .ids(ids)
+    }
+
     /// - Parameters:
     ///   - fields: the field paths, indexed by field number.
     ///   - byThreads: whether other threads may help to build a large bucket.
     func build(fields: [FieldPath], byThreads: Bool = true) -> BucketState {
-        let parts = concurrentMap(points.count + 1, byThreads: byThreads && !isSmall) {
-            number -> Part in
-            if number < points.count {
-                let (field, list) = points[number]
-                return .index(
-                    fields[field], PointIndex(bulk: list, deltaCapacity: pointsPerTree))
-            }
-            var ids = ids
-            ids.indexAll()
-            return .ids(ids)
-        }
+        let count = points.count + 1
+        let parts =
+            byThreads && !isSmall
+            ? concurrentMap(count) { part($0, fields) } : (0..<count).map { part($0, fields) }
         var (found, indexes) = (SlotIDs(), [FieldPath: PointIndex]())
         for part in parts {
             switch part {
@@ -84,17 +87,4 @@ struct BucketBuilder: Sendable {
             records: records, ids: found, fields: indexes, expiries: expiries,
             pointsPerTree: pointsPerTree)
     }
-}
-
-/// The results of `make` for 0 to `count` - 1, computed by as many threads as there are cores.
-func concurrentMap<Result: Sendable>(
-    _ count: Int, byThreads: Bool = true, _ make: @Sendable (Int) -> Result
-) -> [Result] {
-    guard byThreads, count > 1 else { return (0..<count).map(make) }
-    let results = Mutex([Result?](repeating: nil, count: count))
-    DispatchQueue.concurrentPerform(iterations: count) { number in
-        let result = make(number)
-        results.withLock { $0[number] = result }
-    }
-    return results.withLock { $0.map { $0! } }
 }

@@ -23,9 +23,11 @@ extension InMemoryEngine {
         // Returns the temporary memory of the build to the system.
         defer { gb_malloc_trim() }
         let builders = distributor.finish()
-        let states = concurrentMap((builders.count + 255) / 256) { piece in
+        let pieces = (builders.count + 255) / 256
+        let states = concurrentMap(pieces) { piece in
             builders[piece * 256..<min((piece + 1) * 256, builders.count)].map {
-                $0.build(fields: fields)
+                // Several pieces keep the processors busy without more threads.
+                $0.build(fields: fields, byThreads: pieces == 1)
             }
         }.joined()
         var table = TreeDictionary<BucketName, BucketView>()

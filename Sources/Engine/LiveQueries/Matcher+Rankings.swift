@@ -11,7 +11,7 @@ extension Matcher {
         guard !group.ranking.isScheduled else { return }
         group.ranking.isScheduled = true
         let interval = Int64(group.topic.interval) * 1_000_000
-        let wait = group.ranking.made + interval - monotonicNanoseconds()
+        let wait = group.ranking.made + interval - clock.nanoseconds()
         guard !atOnce, wait > 0 else { return make(group) }
         thread.async(after: .nanoseconds(wait)) { [weak self] in self?.make(group) }
     }
@@ -29,7 +29,7 @@ extension Matcher {
         }
         group.ranking.isBeingMade = true
         group.ranking.isStale = false
-        group.ranking.made = monotonicNanoseconds()
+        group.ranking.made = clock.nanoseconds()
         let (query, former) = (group.isVoid ? nil : group.query, group.ranking.list)
         lists.async { [weak self] in
             let made = RankedList.making(query, of: group.topic, at: moment, after: former)

@@ -13,6 +13,7 @@ final class Matcher: @unchecked Sendable {
     let thread = WorkThread("watches")
     let backend: any Backend
     let limits: Limits
+    let clock: ServiceClock
     let logger: Logger
     let queue: StateQueue
     /// Makes the lists of rankings.
@@ -65,13 +66,17 @@ final class Matcher: @unchecked Sendable {
         var isEmpty: Bool { index.count == 0 && pairs.isEmpty && followers.isEmpty }
     }
 
-    init(backend: any Backend, limits: Limits, logger: Logger, lists: WorkThread) {
+    init(
+        backend: any Backend, limits: Limits, clock: ServiceClock, logger: Logger,
+        lists: WorkThread
+    ) {
         self.backend = backend
         self.limits = limits
+        self.clock = clock
         self.logger = logger
         self.lists = lists
         let wakeup = Wakeup()
-        queue = StateQueue(mostTouched: limits.watchBacklog) { wakeup.fire() }
+        queue = StateQueue(mostTouched: limits.watchBacklog, clock: clock) { wakeup.fire() }
         wakeup.connect(self)
     }
 

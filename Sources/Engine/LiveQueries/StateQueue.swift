@@ -33,6 +33,7 @@ final class StateQueue: StateObserver {
     private let news = Mutex(News())
     private let wake: @Sendable () -> Void
     private let mostTouched: Int
+    private let clock: ServiceClock
 
     /// The steps that are kept as they are.
     private static let mostSteps = 16
@@ -40,8 +41,12 @@ final class StateQueue: StateObserver {
     /// - Parameters:
     ///   - mostTouched: the most objects that are remembered besides these steps.
     ///   - wake: called when there is something, once until it is taken.
-    init(mostTouched: Int, wake: @escaping @Sendable () -> Void) {
+    init(
+        mostTouched: Int, clock: ServiceClock = ServiceClock(),
+        wake: @escaping @Sendable () -> Void
+    ) {
         self.mostTouched = mostTouched
+        self.clock = clock
         self.wake = wake
     }
 
@@ -74,7 +79,7 @@ final class StateQueue: StateObserver {
     private func add(_ body: (inout News) -> Void) {
         let isFirst = news.withLock { news in
             let isFirst = news.beginning == nil && news.last == nil
-            if isFirst { news.since = monotonicNanoseconds() }
+            if isFirst { news.since = clock.nanoseconds() }
             body(&news)
             return isFirst
         }
@@ -94,7 +99,7 @@ final class StateQueue: StateObserver {
     var waiting: (change: ChangeNumber, milliseconds: Int64)? {
         news.withLock { news in
             guard let last = news.last else { return nil }
-            return (last.change, (monotonicNanoseconds() - news.since) / 1_000_000)
+            return (last.change, (clock.nanoseconds() - news.since) / 1_000_000)
         }
     }
 }

@@ -18,6 +18,7 @@ import Synchronization
 /// Another thread makes snapshots and lists. Writers wait for neither.
 public final class WatchHub: Sendable {
     let limits: Limits
+    let clock: ServiceClock
     let logger: Logger
     let matcher: Matcher
     /// Makes what may take long: snapshots and the lists of rankings.
@@ -31,11 +32,15 @@ public final class WatchHub: Sendable {
     let resyncs = Atomic(0)
 
     /// A hub without watches. It observes the back end while there is a watch.
-    public init(backend: any Backend, limits: Limits, logger: Logger) {
+    public init(
+        backend: any Backend, limits: Limits, clock: ServiceClock = ServiceClock(), logger: Logger
+    ) {
         self.backend = backend
         self.limits = limits
+        self.clock = clock
         self.logger = logger
-        matcher = Matcher(backend: backend, limits: limits, logger: logger, lists: lists)
+        matcher = Matcher(
+            backend: backend, limits: limits, clock: clock, logger: logger, lists: lists)
         beat()
     }
 
@@ -156,7 +161,7 @@ public final class WatchHub: Sendable {
     private func beat() {
         matcher.thread.async(after: beatInterval) { [weak self] in
             guard let self, !isStopped.load(ordering: .relaxed) else { return }
-            let now = monotonicNanoseconds()
+            let now = clock.nanoseconds()
             for session in sessions.withLock({ Array($0.values) }) { session.beat(now) }
             beat()
         }

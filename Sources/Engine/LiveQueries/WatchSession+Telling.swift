@@ -11,7 +11,7 @@ extension WatchSession {
     public func next(into writer: inout JSONWriter) -> Bool {
         // What has been delivered may go beyond this, never the other way round.
         let matched = hub.matcher.matched.load(ordering: .acquiring)
-        let now = monotonicNanoseconds()
+        let now = hub.clock.nanoseconds()
         while true {
             var follow: (@Sendable () -> Void)?
             var consequences = Consequences()

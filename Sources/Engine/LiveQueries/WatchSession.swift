@@ -229,7 +229,7 @@ public final class WatchSession: Sendable {
     /// The answer to `start` or `move` of this watch is in the output: notifications may follow.
     public func open(_ name: String) {
         guard let number = state.withLock({ $0.names[name] }) else { return }
-        let now = monotonicNanoseconds()
+        let now = hub.clock.nanoseconds()
         change(number) { watch in
             watch.isOpen = true
             watch.told = now

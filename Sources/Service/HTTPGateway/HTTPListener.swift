@@ -3,9 +3,7 @@ import HummingbirdCore
 import Listeners
 import Logging
 import NIOCore
-import NIOPosix
 import Objects
-import Runtime
 import ServiceLifecycle
 
 /// Listens for HTTP connections on an event loop of its own, and has their requests answered.
@@ -34,8 +32,7 @@ package struct HTTPListener: Sendable {
     ) {
         (self.host, self.port, self.limits, self.tls) = (host, port, limits, tls)
         self.listening = listening
-        loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
-        loop.execute { Niceness.eventLoop.take() }
+        loop = eventLoops(1).next()
     }
 
     /// Serves until a graceful stop is requested. Cancellation causes a graceful stop too: when the

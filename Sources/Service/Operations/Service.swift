@@ -25,7 +25,9 @@ public final class Service: Sendable {
     public let placement: (any BucketPlacement)?
     let admission: AdmissionControl
     private let isChecking = Atomic(false)
-    private let started = ContinuousClock.now
+    /// The time of connections, watches, rates and logins.
+    public let clock: ServiceClock
+    private let started: Int64
     private let gauges = ServiceGauges()
     /// The state for health checks.
     public let health: Health
@@ -39,9 +41,11 @@ public final class Service: Sendable {
     ) {
         self.health = health
         self.backend = backend
+        self.clock = clock
+        started = clock.nanoseconds()
         placement = backend.placement
         self.limits = limits
-        watches = WatchHub(backend: backend, limits: limits, logger: logger)
+        watches = WatchHub(backend: backend, limits: limits, clock: clock, logger: logger)
         admission = AdmissionControl(access: access, limits: limits, clock: clock)
         health.watch { backend.isReady }
     }
@@ -72,7 +76,9 @@ public final class Service: Sendable {
     /// Decides on admission; call it once for each request, in order.
     ///
     /// - Throws: `TOO_MANY_REQUESTS`, `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.
-    public func admit(_ operation: Operation, from caller: Caller) throws(ServiceFailure) {
+    public func admit(
+        _ operation: @autoclosure () -> Operation, from caller: Caller
+    ) throws(ServiceFailure) {
         try admission.admit(operation, from: caller)
     }
 
@@ -121,7 +127,7 @@ public final class Service: Sendable {
 
     // MARK: Statistics
 
-    var uptimeSeconds: Int64 { (ContinuousClock.now - started).components.seconds }
+    var uptimeSeconds: Int64 { (clock.nanoseconds() - started) / 1_000_000_000 }
 
     /// Sets the gauges to the present values.
     public func setGauges() {

@@ -54,10 +54,8 @@ extension Connection {
         case look
         /// Parse a text on a worker thread.
         indirect case examine(LongText)
-        /// Run a read, here or on a worker thread, or report that the request has failed; then
-        /// `answer`.
+        /// Carry out a request, or report that it has failed; then `answer`.
         case run(Request)
-        case submit(Request)
         /// Append an answer to the output.
         case answer(FinishedAnswer)
         /// Append the next notification to the output; if there was one, `notified` follows.
@@ -77,6 +75,14 @@ extension Connection {
         /// Close the sending side.
         case endOutput
         case close
+
+        /// Whether so much time may pass that the clock has to be read again before `next`.
+        var takesTime: Bool {
+            switch self {
+            case .run, .answer, .notify, .flush: true
+            default: false
+            }
+        }
 
         /// Whether the action only parses, which precedes the work itself.
         var isLook: Bool { if case .look = self { true } else { false } }

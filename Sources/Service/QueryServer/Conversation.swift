@@ -6,7 +6,7 @@ import WireProtocol
 /// The requests of one connection in order, and the lines of their answers; pure.
 ///
 ///     conversation.append(bytes)
-///     switch conversation.next(takesWrites: true) { case .read(let request): … }
+///     switch conversation.next(takesWrites: true) { case .run(let request): … }
 ///     conversation.answer(request.id, into: &output) { writer in … }
 ///
 /// A read runs after every earlier request. Writes are submitted without waiting for each other, so
@@ -24,10 +24,8 @@ struct Conversation {
         case look
         /// Parse a text on a worker thread, and `take` the result.
         indirect case examine(LongText)
-        /// Run a read, or report that the request has failed, and `answer`.
-        case read(Request)
-        /// Submit a write, and `answer` when it is done.
-        case write(Request)
+        /// Carry out a request, or report that it has failed, and `answer`.
+        case run(Request)
     }
 
     /// A text that is parsed on the event loop.
@@ -234,12 +232,12 @@ struct Conversation {
             } else {
                 underWay = .writes(1)
             }
-            return .write(request)
+            return .run(request)
         }
         guard underWay == .nothing else { return nil }
         head = .none
         underWay = .read
-        return .read(request)
+        return .run(request)
     }
 
     // MARK: Answers

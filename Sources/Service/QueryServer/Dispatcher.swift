@@ -191,7 +191,7 @@ struct Dispatcher: Sendable {
         _ request: Request, _ failure: RPCFailure? = nil, since begin: Int64,
         outline: @autoclosure () -> (bucket: BucketName, plan: String)? = nil
     ) {
-        let nanoseconds = monotonicNanoseconds() - begin
+        let nanoseconds = service.clock.nanoseconds() - begin
         service.counters.count(
             method: request.method, errorCode: failure?.errorCode,
             nanoseconds: nanoseconds)

@@ -55,9 +55,7 @@ public struct LineServer: ServiceLifecycle.Service {
     ///
     /// - Throws: when the server cannot listen on the address.
     public func run() async throws {
-        let group = MultiThreadedEventLoopGroup(
-            numberOfThreads: service.limits.connectionThreads)
-        for loop in group.makeIterator() { loop.execute { Niceness.eventLoop.take() } }
+        let group = eventLoops(service.limits.connectionThreads)
         do {
             try await serve(group)
         } catch {
@@ -83,25 +81,14 @@ public struct LineServer: ServiceLifecycle.Service {
         try? await listener.close()
         logger.info("stopping", metadata: ["connections": "\(connections.count)"])
         // Connections tell the end of their watches while they drain.
-        await endWatches()
+        await blocking("watches' end") { [watches = service.watches] in watches.stop() }
         try await connections.drain(for: drainTime, room, timedBy: group.next()).get()
-    }
-
-    /// Ends all watches, on a thread that may wait; also when this task has been cancelled.
-    private func endWatches() async {
-        let watches = service.watches
-        await withCheckedContinuation { continuation in
-            NIOThreadPool.singleton.submit { _ in
-                watches.stop()
-                continuation.resume()
-            }
-        }
     }
 
     /// Lets other nodes pass requests on to others, before this one stops.
     private func withdraw() async {
         guard nodes != nil, let placement = service.placement else { return }
-        await Task.detached { placement.withdraw() }.value
+        await blocking("withdrawal") { placement.withdraw() }
         try? await Task.sleep(for: Self.withdrawal)
     }
 
@@ -167,7 +154,7 @@ public struct LineServer: ServiceLifecycle.Service {
     /// The connections of an event loop to other nodes.
     private func links(on loop: any EventLoop) -> NodeLinks? {
         guard let placement = service.placement, let nodes else { return nil }
-        return NodeLinks(placement, nodes, tls, service.limits, on: loop)
+        return NodeLinks(placement, nodes, tls, service.limits, service.clock, on: loop)
     }
 
     /// Adds the handlers of a new connection, on its event loop.

@@ -56,6 +56,7 @@ final class LoopScheduler {
     private var paused: [any ScheduledConnection] = []
 
     private let limits: Limits
+    private let clock: ServiceClock
     private let connectionMemory: ConnectionMemory
     private let eventLoop: any EventLoop
     let executor: LoopExecutor
@@ -75,6 +76,7 @@ final class LoopScheduler {
         connectionMemory: ConnectionMemory, links: NodeLinks? = nil
     ) {
         limits = service.limits
+        clock = service.clock
         self.links = links
         self.executor = executor
         self.room = room
@@ -137,7 +139,7 @@ final class LoopScheduler {
         user.isUnsent = true
         if inTurn { return queue(.send(user)) }
         unsent.append(user)
-        let now = monotonicNanoseconds()
+        let now = clock.nanoseconds()
         if unsent.count == 1 {
             unsentSince = now
             eventLoop.assumeIsolated().execute { [self] in sendAll() }
@@ -167,9 +169,9 @@ final class LoopScheduler {
     }
 
     private func releaseHeld(at time: Int64) {
-        let wait = TimeAmount.nanoseconds(max(time - monotonicNanoseconds(), 0))
+        let wait = TimeAmount.nanoseconds(max(time - clock.nanoseconds(), 0))
         eventLoop.assumeIsolated().scheduleTask(in: wait) { [self] in
-            let end = monotonicNanoseconds() - Self.holding
+            let end = clock.nanoseconds() - Self.holding
             while let (user, since) = held.first, since <= end || user.heldSince != since {
                 if user.heldSince == since { user.takeNotifications() }
                 held.removeFirst()
@@ -196,7 +198,7 @@ final class LoopScheduler {
     }
 
     private func checkConnections() {
-        let now = monotonicNanoseconds()
+        let now = clock.nanoseconds()
         for user in users.values { user.look(now: now) }
         links?.look(now: now)
         while true {

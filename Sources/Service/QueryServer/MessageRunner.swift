@@ -55,8 +55,9 @@ package struct MessageRunner: Sendable {
             for element in elements {
                 guard case .request(let request) = await parse(element, isElement: true, caller)
                 else { preconditionFailure("a batch holds no batch") }
-                if let write = submit(request, caller, monotonicNanoseconds()) {
-                    answers.add(write, of: request)
+                if let (write, key) = request.write {
+                    let begin = service.clock.nanoseconds()
+                    answers.add(submit(request, write, key, caller, begin), of: request)
                 } else {
                     try await answers.collect()
                     answers.add(await run(request, caller))
@@ -95,7 +96,7 @@ package struct MessageRunner: Sendable {
         let form = AnswerForm<Result<ClusterAnswer, RPCFailure>>(
             make: { dispatcher.clusters($0, from: caller, until: $1) },
             read: { text in Result { () throws(RPCFailure) in try Self.clusters(in: text) } })
-        return try await carryOut(request, caller, monotonicNanoseconds(), as: form).get()
+        return try await carryOut(request, caller, service.clock.nanoseconds(), as: form).get()
     }
 
     /// Begins a watch of the caller's; `Caller.watches` tells what it has to say.
@@ -106,7 +107,7 @@ package struct MessageRunner: Sendable {
             case .request(let request) = await parse(
                 message(.startWatch, params), isElement: false, caller)
         else { preconditionFailure("a request is no batch") }
-        _ = try Self.result(in: await carryOut(request, caller, monotonicNanoseconds()))
+        _ = try Self.result(in: await carryOut(request, caller, service.clock.nanoseconds()))
         _ = caller.watches.open()
     }
 
@@ -171,7 +172,7 @@ package struct MessageRunner: Sendable {
             request = request.refused(
                 .invalidRequest("\(method.text) belongs to a connection of the line protocol"))
         }
-        let answer = await carryOut(request, caller, monotonicNanoseconds())
+        let answer = await carryOut(request, caller, service.clock.nanoseconds())
         return request.id == nil ? nil : answer
     }
 
@@ -189,29 +190,28 @@ package struct MessageRunner: Sendable {
     private func carryOut<Answer>(
         _ request: Request, _ caller: Caller, _ begin: Int64, as form: AnswerForm<Answer>
     ) async -> Answer {
-        if let write = submit(request, caller, begin) { return form.read(await write.answer()) }
-        if let elsewhere {
-            if let passage = request.passage {
-                return await passOn(request, passage, over: elsewhere, caller, begin, as: form)
+        let course = request.course(
+            hasNodes: elsewhere != nil, mayReadAtOnce: service.mayReadAtOnce)
+        switch course {
+        case .write(let write, let key):
+            return form.read(await submit(request, write, key, caller, begin).answer())
+        case .passOn(let passage):
+            return await passOn(request, passage, over: elsewhere!, caller, begin, as: form)
+        case .gather(let gathering):
+            return form.read(await gather(request, gathering, over: elsewhere!, caller, begin))
+        case .await(let change):
+            if let failure = await failureToRead(atLeast: change) {
+                let refused = request.refused(RPCFailure(failure))
+                return form.make(ReadyRead(request: refused, begin: begin), nil)
             }
-            if let gathering = request.gathering {
-                return form.read(await gather(request, gathering, over: elsewhere, caller, begin))
-            }
-        }
-        if let (read, atLeast) = request.read, !service.mayReadAtOnce(read, atLeast: atLeast),
-            let failure = await failureToRead(atLeast: atLeast)
-        {
-            return form.make(
-                ReadyRead(request: request.refused(RPCFailure(failure)), begin: begin), nil)
+        case .run: break
         }
         return await answer(read: request, caller, begin, as: form)
     }
 
-    /// Submits a write, at once; nil for other requests.
     private func submit(
-        _ request: Request, _ caller: Caller, _ begin: Int64
-    ) -> WriteUnderWay? {
-        guard let (write, key) = request.write else { return nil }
+        _ request: Request, _ write: Write, _ key: RequestKey?, _ caller: Caller, _ begin: Int64
+    ) -> WriteUnderWay {
         let (results, report) = AsyncStream<Result<WriteAnswer, ServiceFailure>>.makeStream()
         service.submit(write, key: key, by: caller) {
             report.yield($0)
@@ -236,12 +236,11 @@ package struct MessageRunner: Sendable {
     private func answer<Answer>(
         read request: Request, _ caller: Caller, _ begin: Int64, as form: AnswerForm<Answer>
     ) async -> Answer {
-        guard !request.isLarge else { return await offload(request, nil, caller, begin, as: form) }
-        let ready = dispatcher.prepare(request, from: caller, since: begin)
-        guard !ready.preparation.isCostly else {
-            return await offload(request, ready, caller, begin, as: form)
+        switch dispatcher.start(request, from: caller, since: begin) {
+        case .here(let read): return form.make(read, nil)
+        case .onWorker(let read): return await offload(request, read, caller, begin, as: form)
+        case .after: preconditionFailure("only a connection's own methods wait, and are refused")
         }
-        return form.make(ready, nil)
     }
 
     /// Runs a read on a worker thread.
@@ -256,9 +255,7 @@ package struct MessageRunner: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 workers.reads.submit(for: caller.share) {
-                    let read =
-                        dispatcher.refused(request, waiting) ?? waiting.take()
-                        ?? dispatcher.prepare(request, from: caller, since: begin)
+                    let read = dispatcher.take(request, waiting, from: caller)
                     continuation.resume(returning: form.make(read, waiting.stop))
                 }
             }
@@ -291,30 +288,22 @@ package struct MessageRunner: Sendable {
         }
     }
 
-    private static let gatheringPause = Duration.milliseconds(100)
-
     private func gather(
         _ request: Request, _ gathering: Gathering, over nodes: OtherNodes, _ caller: Caller,
         _ begin: Int64
     ) async -> [UInt8] {
-        let end = begin + Int64(service.limits.queryMilliseconds) * 1_000_000
         while true {
             let answers = await nodes.ask(gathering.request, by: caller)
             let answer = await withCheckedContinuation { continuation in
                 workers.reads.submit(for: caller.share) {
-                    let isWhole = gathering.isWhole(answers, for: caller, nodes.placement)
-                    guard isWhole || monotonicNanoseconds() > end else {
-                        return continuation.resume(returning: [UInt8]?.none)
-                    }
-                    var writer = JSONWriter()
-                    dispatcher.answer(
-                        request, gathering, of: answers, isWhole: isWhole, since: begin,
-                        into: &writer)
-                    continuation.resume(returning: writer.bytes)
+                    continuation.resume(
+                        returning: dispatcher.gathered(
+                            answers, gathering, of: request, from: caller, nodes.placement,
+                            since: begin))
                 }
             }
             if let answer { return answer }
-            try? await Task.sleep(for: Self.gatheringPause)
+            try? await Task.sleep(for: Dispatcher.gatheringPause)
         }
     }
 }

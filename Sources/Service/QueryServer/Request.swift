@@ -19,19 +19,10 @@ final class Request: Sendable {
 
     var isWrite: Bool { if case .success(.write) = call { true } else { false } }
 
-    /// The read, and the change that it has to see if it names one.
-    var read: (read: any Read, atLeast: UInt64?)? {
-        guard case .success(.read(let read, let atLeast)) = call else { return nil }
-        return (read, atLeast)
-    }
-
     var write: (write: Write, key: RequestKey?)? {
         guard case .success(.write(let write, let key)) = call else { return nil }
         return (write, key)
     }
-
-    /// How the answers of all nodes make the answer; nil if this node's own is the answer.
-    var gathering: Gathering? { read?.read.gathering }
 
     /// Reads the params of an admitted request.
     init(reading unread: UnreadRequest, _ limits: Limits) {

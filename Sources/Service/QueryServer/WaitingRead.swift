@@ -39,7 +39,7 @@ final class WaitingRead: Sendable {
 extension Dispatcher {
     /// A read that has waited for a thread for too long, or whose client is gone; nil for others.
     func refused(_ request: Request, _ waiting: WaitingRead) -> ReadyRead? {
-        let waited = (monotonicNanoseconds() - waiting.begin) / 1_000_000
+        let waited = (service.clock.nanoseconds() - waiting.begin) / 1_000_000
         guard waited > service.limits.queueMilliseconds || waiting.stop.isStopped else {
             return nil
         }

@@ -1,4 +1,5 @@
 import Objects
+import Runtime
 
 /// Worker threads for tasks that would block an event loop, of all servers.
 public struct Workers: Sendable {
@@ -8,8 +9,9 @@ public struct Workers: Sendable {
     let parsing: FairWorkers
 
     private init(limits: Limits) {
-        reads = FairWorkers(threads: limits.readThreads)
-        parsing = FairWorkers(threads: max(2, limits.connectionThreads))
+        reads = FairWorkers("read", .costlyReads, threads: limits.readThreads)
+        parsing = FairWorkers(
+            "parse", .costlyReads, threads: max(2, limits.connectionThreads))
     }
 
     /// Runs `body` with threads that end after it.
@@ -17,19 +19,10 @@ public struct Workers: Sendable {
         _ limits: Limits, _ body: (Workers) async throws -> Result
     ) async throws -> Result {
         let workers = Workers(limits: limits)
-        do {
-            let result = try await body(workers)
-            try await workers.shutdownGracefully()
-            return result
-        } catch {
-            try await workers.shutdownGracefully()
-            throw error
-        }
-    }
-
-    /// Ends all threads after their present jobs.
-    private func shutdownGracefully() async throws {
-        try await parsing.shutdownGracefully()
-        try await reads.shutdownGracefully()
+        let result: Swift.Result<Result, any Error>
+        do { result = .success(try await body(workers)) } catch { result = .failure(error) }
+        await workers.parsing.shutdownGracefully()
+        await workers.reads.shutdownGracefully()
+        return try result.get()
     }
 }

@@ -105,17 +105,17 @@ struct EventStream: Sendable {
             [wake] _ in wake.yield()
         }
         defer { ticks.cancel() }
-        var told = monotonicNanoseconds()
+        var told = service.clock.nanoseconds()
         for await _ in wakes {
             service.reviewWatches(of: caller)
             while let event = next() {
                 try await output.write(event.text)
                 if event.isLast { return }
-                told = monotonicNanoseconds()
+                told = service.clock.nanoseconds()
             }
-            if monotonicNanoseconds() - told >= Self.quiet {
+            if service.clock.nanoseconds() - told >= Self.quiet {
                 try await output.write(Array(": the watch goes on\n\n".utf8))
-                told = monotonicNanoseconds()
+                told = service.clock.nanoseconds()
             }
         }
     }

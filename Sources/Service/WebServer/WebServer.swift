@@ -108,6 +108,6 @@ public struct WebServer: ServiceLifecycle.Service {
     private func otherNodes() async throws -> OtherNodes? {
         guard let placement = service.placement, let nodes else { return nil }
         return try await OtherNodes.reached(
-            over: listener.loop, as: nodes, tls, placement, service.limits)
+            over: listener.loop, as: nodes, tls, placement, service.limits, service.clock)
     }
 }

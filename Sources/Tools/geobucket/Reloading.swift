@@ -1,6 +1,6 @@
-import Dispatch
 import Logging
 import QueryServer
+import Runtime
 import ServiceLifecycle
 import UnixSignals
 
@@ -12,8 +12,8 @@ struct Reloading: ServiceLifecycle.Service {
     let logger: Logger
 
     private static let interval = Duration.milliseconds(200)
-    /// The queue on which certificates are read one at a time; a stop does not wait for it.
-    private static let queue = DispatchQueue(label: "geobucket.certificates")
+    /// Reads certificates, one at a time; a stop does not wait for it.
+    private static let thread = WorkThread("certificates")
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
@@ -33,7 +33,7 @@ struct Reloading: ServiceLifecycle.Service {
     private func reloadAtHangup() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) {
             guard let tls else { continue }
-            Self.queue.async { reload(tls) }
+            Self.thread.async { reload(tls) }
         }
     }
 

@@ -108,17 +108,17 @@ struct Serve: AsyncParsableCommand {
         let store = try store(settings)
         let gateway = try httpAddress(settings).map { ($0, Gateway()) }
         func run() async throws {
-            let backend = try await blocking {
+            let backend = try await blocking("open") {
                 try store.open(limits, logger)
             }
             do {
                 try await serve(backend, in: frame, gateway?.1)
             } catch {
-                try? await blocking { try backend.close() }
+                try? await blocking("close") { try backend.close() }
                 throw error
             }
             do {
-                try await blocking { try backend.close() }
+                try await blocking("close") { try backend.close() }
             } catch {
                 throw CommandFailure("the store did not close: \(error)")
             }
@@ -259,7 +259,7 @@ struct Serve: AsyncParsableCommand {
         do {
             try await group.run()
         } catch {
-            try? await blocking { service.watches.stop() }
+            await blocking("watches' end") { service.watches.stop() }
             throw CommandFailure("cannot listen on \(frame.address): \(reason(of: error))")
         }
     }

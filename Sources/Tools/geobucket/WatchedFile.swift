@@ -1,6 +1,7 @@
 import Dispatch
 import Logging
 import Operations
+import Runtime
 import Synchronization
 
 /// A file that configures a running service and may change at any time.
@@ -28,7 +29,7 @@ final class WatchedFile: Sendable {
     private let name: String
     private let maximumBytes: Int
     private let logger: Logger
-    private let queue: DispatchQueue
+    private let thread: WorkThread
     private let state: Mutex<State>
 
     /// A check that takes longer is logged.
@@ -47,14 +48,14 @@ final class WatchedFile: Sendable {
         self.name = name
         self.maximumBytes = maximumBytes
         self.logger = logger
-        queue = DispatchQueue(label: "geobucket.\(name)")
+        thread = WorkThread(name)
         state = Mutex(State(seen: seen))
     }
 
     /// Schedules a check, unless one is in progress.
     func check(_ take: @escaping Take) {
         guard let begun = state.withLock({ $0.begun }) else {
-            return queue.async { self.takeUp(take) }
+            return thread.async { self.takeUp(take) }
         }
         if ContinuousClock.now - begun > Self.longCheck {
             complain("reading it takes longer than \(Self.longCheck)")
@@ -66,7 +67,7 @@ final class WatchedFile: Sendable {
         let begun = state.withLock { $0.begun } ?? .now
         guard ContinuousClock.now - begun < .milliseconds(Self.timeoutMilliseconds) else { return }
         let end = DispatchSemaphore(value: 0)
-        queue.async {
+        thread.async {
             self.takeUp(take)
             end.signal()
         }

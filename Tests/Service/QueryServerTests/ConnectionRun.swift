@@ -186,13 +186,13 @@ struct ConnectionRun {
             let found = connection.look(line: { Self.find($0) }, element: { Self.find($0) })
             connection.receive(.found(found))
         case .examine(let text): examining = text
-        case .run(let request): run(request, &output)
-        case .submit(let request):
+        case .run(let request) where request.isWrite:
             check(running == nil, "a write is begun beside a read")
             check(isWritable && hasRoom, "a write is begun without room")
             begun += 1
             now += stepTime
             submitted.append(request)
+        case .run(let request): run(request, &output)
         case .answer(.read(let id, let answer)):
             connection.answer(id, into: &output) { $0.raw(answer) }
         case .answer(.write(let finished)): answer(finished.request, &output)

@@ -31,7 +31,7 @@ public struct TestService: Sendable {
     ///   - access: who may log in; nil asks nobody.
     ///   - tls: the service's certificate, and how the connection checks it.
     ///   - web: the service is served over HTTP too, on a free port.
-    ///   - rateClock: by which rates are measured, in nanoseconds; nil is the system's.
+    ///   - clock: of rates, connections and watches, in nanoseconds; nil is the system's.
     ///   - tuning: of the engine and its writer.
     ///   - log: takes what is logged.
     ///   - now: the service's clock, milliseconds since 1970.
@@ -39,7 +39,7 @@ public struct TestService: Sendable {
         on kind: BackendKind = .usual, path: String? = nil, limits: Limits = Limits(),
         access: AccessControl? = nil,
         tls: (server: TLSIdentity, client: ClientTLS)? = nil,
-        web: WebServer.Settings? = nil, rateClock: TestClock? = nil,
+        web: WebServer.Settings? = nil, clock testClock: TestClock? = nil,
         tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), log: LogLines = LogLines(),
         now: @escaping @Sendable () -> Int64 = wallMilliseconds,
         _ body: @escaping @Sendable (TestService) async throws -> Result
@@ -52,7 +52,7 @@ public struct TestService: Sendable {
             let backend = try kind.open(opening)
             defer { try? backend.close() }
             var clock = ServiceClock()
-            if let rateClock { clock.nanoseconds = { rateClock.now } }
+            if let testClock { clock.nanoseconds = { testClock.now } }
             let service = Operations.Service(
                 backend: backend, limits: limits, access: access, clock: clock, logger: logger)
             let (ports, continuation) = AsyncStream<Int>.makeStream()

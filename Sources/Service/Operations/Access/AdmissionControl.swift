@@ -29,17 +29,21 @@ final class AdmissionControl: Sendable {
                 intervalNanoseconds: Int64(limits.failedLoginMilliseconds) * 1_000_000))
     }
 
-    func admit(_ operation: Operation, from caller: Caller) throws(ServiceFailure) {
+    /// - Parameter operation: it is asked for only if something may forbid it.
+    func admit(_ operation: () -> Operation, from caller: Caller) throws(ServiceFailure) {
         // The node that passes a request on has counted it, and has checked the login.
         let grant = caller.isPassedOn ? caller.grant : renewedGrant(of: caller)
         if !caller.isPassedOn { try checkRate(grant, caller) }
+        guard access != nil || caller.anonymous != nil || isQueueFull else { return }
+        let operation = operation()
         if operation == .open { return }
         if grant == nil, let anonymous = caller.anonymous {
             try anonymous.check(operation)
         } else if access != nil {
             try Self.present(grant).check(operation)
         }
-        if case .write = operation { try checkQueue() }
+        guard case .write = operation, isQueueFull else { return }
+        throw .tooMany("\(limits.queuedWrites) writes are waiting, as many as may", 100_000_000)
     }
 
     private static func present(_ grant: Grant?) throws(ServiceFailure) -> Grant {
@@ -110,9 +114,8 @@ final class AdmissionControl: Sendable {
 
     // MARK: Write queue
 
-    private func checkQueue() throws(ServiceFailure) {
-        guard queuedWrites.load(ordering: .relaxed) >= limits.queuedWrites else { return }
-        throw .tooMany("\(limits.queuedWrites) writes are waiting, as many as may", 100_000_000)
+    private var isQueueFull: Bool {
+        queuedWrites.load(ordering: .relaxed) >= limits.queuedWrites
     }
 
     func enqueue() { queuedWrites.add(1, ordering: .relaxed) }

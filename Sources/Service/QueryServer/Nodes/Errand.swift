@@ -95,7 +95,7 @@ final class Errand: @unchecked Sendable {
     /// load it.
     private func wait() {
         if passage.node != nil { return end(.failed(.exportEnded)) }
-        let now = monotonicNanoseconds()
+        let now = links.clock.nanoseconds()
         guard now + pause < deadline else { return end(.failed(.nobody(obstacle, passage.bucket))) }
         links.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(pause)) { [self] in start() }
         pause = min(pause * 2, Self.longestPause)

@@ -39,6 +39,7 @@ final class NodeLink: ChannelInboundHandler, @unchecked Sendable {
 
     private let eventLoop: any EventLoop
     private let secret: NodeSecret
+    private let clock: ServiceClock
     private let ended: (NodeLink) -> Void
     private var phase = Phase.connecting
     private var context: ChannelHandlerContext?
@@ -57,13 +58,14 @@ final class NodeLink: ChannelInboundHandler, @unchecked Sendable {
 
     /// - Parameter ended: called once, when the link is of no more use.
     init(
-        to node: ClusterNode, _ secret: NodeSecret, _ tls: TLSIdentity?,
+        to node: ClusterNode, _ secret: NodeSecret, _ tls: TLSIdentity?, _ clock: ServiceClock,
         on eventLoop: any EventLoop, ended: @escaping (NodeLink) -> Void
     ) {
         self.eventLoop = eventLoop
         self.secret = secret
+        self.clock = clock
         self.ended = ended
-        (heard, pinged) = (monotonicNanoseconds(), monotonicNanoseconds())
+        (heard, pinged) = (clock.nanoseconds(), clock.nanoseconds())
         connect(node, tls)
     }
 
@@ -112,7 +114,7 @@ final class NodeLink: ChannelInboundHandler, @unchecked Sendable {
     }
 
     private func send(_ call: Call) {
-        if calls.isEmpty { heard = monotonicNanoseconds() }
+        if calls.isEmpty { heard = clock.nanoseconds() }
         lastNumber += 1
         let key = ObjectIdentifier(call.caller)
         introduce(call.caller, key)
@@ -220,7 +222,7 @@ final class NodeLink: ChannelInboundHandler, @unchecked Sendable {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
-        heard = monotonicNanoseconds()
+        heard = clock.nanoseconds()
         if input.readableBytes == 0 { input = bytes } else { input.writeBuffer(&bytes) }
         do {
             try take(context)

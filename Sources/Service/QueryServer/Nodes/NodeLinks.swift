@@ -11,25 +11,27 @@ final class NodeLinks: @unchecked Sendable {
     let placement: any BucketPlacement
     let eventLoop: any EventLoop
     let limits: Limits
+    let clock: ServiceClock
     private let secret: NodeSecret
     private let tls: TLSIdentity?
     private var links: [String: NodeLink] = [:]
 
     init(
         _ placement: any BucketPlacement, _ secret: NodeSecret, _ tls: TLSIdentity?,
-        _ limits: Limits, on eventLoop: any EventLoop
+        _ limits: Limits, _ clock: ServiceClock, on eventLoop: any EventLoop
     ) {
         self.placement = placement
         self.secret = secret
         self.tls = tls
         self.limits = limits
+        self.clock = clock
         self.eventLoop = eventLoop
     }
 
     /// The connection to a node.
     func link(to node: ClusterNode) -> NodeLink {
         if let link = links[node.id] { return link }
-        let link = NodeLink(to: node, secret, tls, on: eventLoop) { [weak self] ended in
+        let link = NodeLink(to: node, secret, tls, clock, on: eventLoop) { [weak self] ended in
             if self?.links[node.id] === ended { self?.links[node.id] = nil }
         }
         links[node.id] = link

@@ -131,11 +131,11 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
     private static let turnTime = Connection.turnTime
 
     private func work() {
-        let end = monotonicNanoseconds() + Self.turnTime
+        let end = dispatcher.service.clock.nanoseconds() + Self.turnTime
         do {
             while context != nil, let frame = try NodeFrame.next(in: &input) {
                 try take(frame)
-                if monotonicNanoseconds() > end, input.readableBytes > 0 {
+                if dispatcher.service.clock.nanoseconds() > end, input.readableBytes > 0 {
                     isWaitingForTurn = true
                     scheduler.queue(self)
                     break
@@ -163,7 +163,7 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
             }
             let order = Order(
                 number: frame.number, callerNumber: number, caller: caller,
-                begin: monotonicNanoseconds())
+                begin: dispatcher.service.clock.nanoseconds())
             underWay += 1
             look(frame.rest, order)
         case .ping: NodeFrame.write(.pong, frame.number, to: &output)
@@ -215,16 +215,22 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
 
     private func begin(_ request: Request, _ order: Order) {
         if request.passage != nil { return sendBack(order, request) }
-        if request.isWrite {
+        // The node that gathers asks each for its own answer.
+        let course = request.course(
+            hasNodes: false, mayReadAtOnce: dispatcher.service.mayReadAtOnce)
+        switch course {
+        case .write:
             writes.append((order, request))
-            return submitWrites()
+            submitWrites()
+        case .await(let change): read(request, atLeast: change, order)
+        case .passOn, .gather, .run: run(request, order)
         }
-        guard let (read, atLeast) = request.read,
-            !dispatcher.service.mayReadAtOnce(read, atLeast: atLeast)
-        else { return run(request, order) }
+    }
+
+    private func read(_ request: Request, atLeast change: ChangeNumber?, _ order: Order) {
         guard let eventLoop = context?.eventLoop else { return }
         let executor = scheduler.executor
-        let mayRead = dispatcher.service.mayRead(1, atLeast: atLeast) { [self] failure in
+        let mayRead = dispatcher.service.mayRead(1, atLeast: change) { [self] failure in
             executor.execute(on: eventLoop) { [self] in
                 run(failure.map { request.refused(RPCFailure($0)) } ?? request, order)
                 write()
@@ -235,9 +241,16 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
 
     private func run(_ request: Request, _ order: Order) {
         guard context != nil else { return }
-        if request.isLarge { return offload(request, nil, order) }
-        let read = dispatcher.prepare(request, from: order.caller, since: order.begin)
-        if read.preparation.isCostly { return offload(request, read, order) }
+        switch dispatcher.start(request, from: order.caller, since: order.begin) {
+        case .here(let read): answer(read, order)
+        case .onWorker(let read): offload(request, read, order)
+        case .after:
+            let refused = request.refused(.invalidRequest("it belongs to a client's connection"))
+            answer(ReadyRead(request: refused, begin: order.begin), order)
+        }
+    }
+
+    private func answer(_ read: ReadyRead, _ order: Order) {
         dispatcher.answer(read, from: order.caller, into: &scheduler.output)
         sendOutput(as: order)
     }
@@ -246,9 +259,7 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
         let waiting = WaitingRead(prepared, since: order.begin)
         reads[order.number] = (order.callerNumber, waiting)
         perform(on: workers.reads, order) { [self] in
-            let read =
-                dispatcher.refused(request, waiting) ?? waiting.take()
-                ?? dispatcher.prepare(request, from: order.caller, since: order.begin)
+            let read = dispatcher.take(request, waiting, from: order.caller)
             var writer = JSONWriter()
             dispatcher.answer(read, from: order.caller, until: waiting.stop, into: &writer)
             let answer = writer.bytes

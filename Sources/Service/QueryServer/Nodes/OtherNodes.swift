@@ -15,10 +15,10 @@ package final class OtherNodes: Sendable {
     /// - Parameter tls: how this node presents itself; nil for connections without TLS.
     package static func reached(
         over eventLoop: any EventLoop, as secret: NodeSecret, _ tls: TLSIdentity?,
-        _ placement: any BucketPlacement, _ limits: Limits
+        _ placement: any BucketPlacement, _ limits: Limits, _ clock: ServiceClock
     ) async throws -> OtherNodes {
         try await eventLoop.submit {
-            OtherNodes(NodeLinks(placement, secret, tls, limits, on: eventLoop))
+            OtherNodes(NodeLinks(placement, secret, tls, limits, clock, on: eventLoop))
         }.get()
     }
 
@@ -28,7 +28,7 @@ package final class OtherNodes: Sendable {
         eventLoop.scheduleRepeatedTask(
             initialDelay: .seconds(1), delay: .seconds(1)
         ) { [weak links] task in
-            if let links { links.look(now: monotonicNanoseconds()) } else { task.cancel() }
+            if let links { links.look(now: links.clock.nanoseconds()) } else { task.cancel() }
         }
     }
 

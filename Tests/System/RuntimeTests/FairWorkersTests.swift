@@ -1,9 +1,8 @@
 import Dispatch
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import QueryServer
+@testable import Runtime
 
 /// Threads that several owners share.
 @Suite(.timeLimit(.minutes(5))) struct FairWorkersTests {
@@ -27,10 +26,10 @@ import Testing
     private static func with(
         threads: Int, _ body: (FairWorkers, Jobs) async throws -> Void
     ) async throws {
-        let (workers, jobs) = (FairWorkers(threads: threads), Jobs())
+        let (workers, jobs) = (FairWorkers("fair", .none, threads: threads), Jobs())
         try await body(workers, jobs)
         jobs.letGo(1_000)
-        try await workers.shutdownGracefully()
+        await workers.shutdownGracefully()
     }
 
     @Test(arguments: [2, 4])
@@ -59,11 +58,30 @@ import Testing
 
     @Test func `every job is done`() async throws {
         let done = Atomic(0)
-        let workers = FairWorkers(threads: 3)
+        let workers = FairWorkers("fair", .none, threads: 3)
         for number in 0..<3_000 {
             workers.submit(for: "\(number % 7)") { done.add(1, ordering: .relaxed) }
         }
         try await wait { done.load(ordering: .relaxed) == 3_000 }
-        try await workers.shutdownGracefully()
+        await workers.shutdownGracefully()
     }
+
+    @Test func `what has not begun is dropped at the end, what runs is waited for`() async throws {
+        let (workers, jobs) = (FairWorkers("fair", .none, threads: 1), Jobs())
+        workers.submit(for: "a", jobs.paused("first"))
+        workers.submit(for: "b", jobs.paused("second"))
+        try await wait { jobs.names == ["first"] }
+        async let end: Void = workers.shutdownGracefully()
+        // The end drops what waits before it waits for what runs.
+        try await wait { workers.waitingCount == 0 }
+        jobs.letGo(2)
+        await end
+        workers.submit(for: "a", jobs.paused("third"))
+        #expect(jobs.names == ["first"])
+    }
+}
+
+/// Returns when a condition holds; throws when the test has run out of time.
+private func wait(until condition: () -> Bool) async throws {
+    while !condition() { try await Task.sleep(for: .milliseconds(1)) }
 }

@@ -1,0 +1,95 @@
+import Synchronization
+
+/// Worker threads for tasks that would block others, shared fairly: owners with waiting jobs take
+/// turns, and no owner can occupy all threads.
+///
+///     workers.submit(for: owner) { … }
+///
+/// With more than one thread, the jobs of one owner never take the last free thread: another
+/// owner's job starts at once, however long the first owner's jobs run.
+public final class FairWorkers: Sendable {
+    private typealias Job = @Sendable () -> Void
+
+    private struct State {
+        var waiting = FairQueue<Job>()
+        var running: [String: Int] = [:]
+        var free: [WorkThread]
+        var isEnding = false
+
+        init(free: [WorkThread]) { self.free = free }
+
+        /// Starts every job for which there is a thread.
+        mutating func start(mostOfOne: Int, _ run: (@escaping Job, _ owner: String, WorkThread) -> Void) {
+            while !free.isEmpty {
+                // Skips few owners: each one skipped already has as many threads as one owner may
+                // have.
+                let running = running
+                guard
+                    let (owner, job) = waiting.popFirst(where: {
+                        running[$0, default: 0] < mostOfOne
+                    })
+                else { return }
+                self.running[owner, default: 0] += 1
+                // The one that is free the longest: the last may still release its job.
+                run(job, owner, free.removeFirst())
+            }
+        }
+
+        mutating func end(of owner: String, on thread: WorkThread) {
+            free.append(thread)
+            running[owner]! -= 1
+            if running[owner] == 0 { running[owner] = nil }
+        }
+    }
+
+    private let threads: [WorkThread]
+    private let mostOfOne: Int
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - name: the name of the threads; each has its number behind it.
+    ///   - count: the number of threads.
+    public init(_ name: String, _ niceness: Niceness, threads count: Int) {
+        threads = (0..<count).map { WorkThread("\(name) \($0)", niceness) }
+        mostOfOne = max(1, count - 1)
+        state = Mutex(State(free: threads))
+    }
+
+    /// Runs a job on some thread when its owner's turn comes. The job is dropped if the threads end
+    /// first.
+    public func submit(for owner: String, _ job: @escaping @Sendable () -> Void) {
+        change { state in
+            if !state.isEnding { state.waiting.append(job, of: owner) }
+        }
+    }
+
+    /// The number of jobs that wait for a thread.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Drops the jobs that wait, and returns after those that run.
+    public func shutdownGracefully() async {
+        let dropped = state.withLock { state in
+            defer { state.waiting = FairQueue() }
+            state.isEnding = true
+            return state.waiting
+        }
+        withExtendedLifetime(dropped) {}
+        for thread in threads {
+            await withCheckedContinuation { end in thread.async { end.resume() } }
+        }
+    }
+
+    /// Changes the state, and starts what may start then. Jobs go to their threads under the lock, so
+    /// that none comes after the end.
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { state in
+            body(&state)
+            state.start(mostOfOne: mostOfOne) { job, owner, thread in
+                thread.async { [self] in
+                    job()
+                    change { $0.end(of: owner, on: thread) }
+                }
+            }
+        }
+    }
+}
