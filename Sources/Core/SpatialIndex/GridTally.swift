@@ -117,19 +117,22 @@ public struct GridTally: ~Copyable {
         to cell: GridCell
     ) {
         guard let position = position(of: cell) else { return }
-        sums[position].count += count
-        sums[position].points += points
-        sums[position].x += x
-        sums[position].y += y
-        sums[position].slot = slot
-        sums[position].isEntry = isEntry
+        // Not in place: the compiler cannot do that with a buffer under the thread sanitizer.
+        var sum = sums[position]
+        sum.count += count
+        sum.points += points
+        sum.x += x
+        sum.y += y
+        (sum.slot, sum.isEntry) = (slot, isEntry)
+        sums[position] = sum
     }
 
     /// Replaces the numbers of entries by their slots.
     fileprivate func enterSlots(_ slot: (Int) -> Slot) {
         for position in sums.indices where sums[position].isEntry {
-            sums[position].slot = slot(Int(sums[position].slot))
-            sums[position].isEntry = false
+            var sum = sums[position]
+            (sum.slot, sum.isEntry) = (slot(Int(sum.slot)), false)
+            sums[position] = sum
         }
     }
 

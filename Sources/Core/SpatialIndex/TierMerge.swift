@@ -17,7 +17,10 @@ struct TierMerge: ~Copyable {
     private let records: [TierRecord]
     private let stamps: PersistentArray<UInt32>
     private let cells: CurveCells
-    private let runs: UnsafeMutableBufferPointer<Run>
+    // Changed in place by pointer: the compiler cannot change elements of buffers under the thread
+    // sanitizer.
+    private let runs: UnsafeMutablePointer<Run>
+    private let runCount: Int
     /// The place on the curve of each run's next entry; `ended` for a run without one.
     private let places: UnsafeMutableBufferPointer<UInt64>
 
@@ -29,16 +32,17 @@ struct TierMerge: ~Copyable {
         cells = CurveCells(bits: curveBits)
         (self.records, self.stamps) = (records, stamps)
         runs = .allocate(capacity: records.count)
+        runCount = records.count
         places = .allocate(capacity: records.count)
         for (number, record) in records.enumerated() {
-            runs.initializeElement(at: number, to: Run(record))
+            (runs + number).initialize(to: Run(record))
             places.initializeElement(at: number, to: Self.ended)
             enterLeaf(of: number)
         }
     }
 
     deinit {
-        runs.deinitialize()
+        runs.deinitialize(count: runCount)
         runs.deallocate()
         places.deallocate()
     }
@@ -46,11 +50,9 @@ struct TierMerge: ~Copyable {
     /// The next entry, of which there has to be one.
     mutating func next() -> Entry {
         var first = 0
-        for run in 1..<max(runs.count, 1) where places[run] < places[first] { first = run }
+        for run in 1..<max(runCount, 1) where places[run] < places[first] { first = run }
         precondition(places[first] != Self.ended, "a tier has fewer live entries than it counts")
-        let lane = runs[first].live.trailingZeroBitCount
-        runs[first].live &= runs[first].live - 1
-        let entry = runs[first].leaf.entry(lane)
+        let entry = (runs + first).pointee.next()
         if runs[first].live == 0 {
             enterLeaf(of: first)
         } else {
@@ -61,9 +63,9 @@ struct TierMerge: ~Copyable {
 
     /// Goes on to the next leaf that has a live entry.
     private func enterLeaf(of run: Int) {
-        while runs[run].enterLeaf(stamps) {
+        while (runs + run).pointee.enterLeaf(stamps) {
             guard runs[run].live != 0 else { continue }
-            runs[run].place(in: cells)
+            (runs + run).pointee.place(in: cells)
             places[run] = runs[run].places[runs[run].live.trailingZeroBitCount]
             return
         }
@@ -78,7 +80,7 @@ private struct Run {
     private var nextLeaf = 0
     private(set) var leaf: Leaf
     /// The lanes of the leaf whose entries are live and have not been taken.
-    var live: UInt16 = 0
+    private(set) var live: UInt16 = 0
     /// The places of the leaf's entries on the curve.
     private(set) var places = InlineArray<16, UInt64>(repeating: 0)
 
@@ -108,11 +110,18 @@ private struct Run {
         return true
     }
 
+    /// The leaf's next entry.
+    mutating func next() -> Entry {
+        let lane = live.trailingZeroBitCount
+        live &= live - 1
+        return leaf.entry(lane)
+    }
+
     /// Computes the places of the leaf's entries.
     mutating func place(in cells: CurveCells) {
-        for lane in 0..<TierLayout.fanout {
-            places[lane] = cells.position(
-                latitude: leaf.latitude(lane), longitude: leaf.longitude(lane))
+        let leaf = leaf
+        places = InlineArray { lane in
+            cells.position(latitude: leaf.latitude(lane), longitude: leaf.longitude(lane))
         }
     }
 }

@@ -99,6 +99,26 @@ extension Execution {
         ranking.parts.isEmpty && plan.candidates < 4 * limit
     }
 
+    /// The matches in the order of creation, of a query that reports no distance; nil unless almost
+    /// all matches are wanted.
+    func listed(
+        _ ranking: SlotRanking, from first: Int, atMost limit: Int
+    ) throws(ServiceFailure) -> [Match]? {
+        guard wantsAboutAll(ranking, limit), let (clause, index) = lonelyClause, distances.isEmpty
+        else { return nil }
+        var slots: [Slot] = []
+        slots.reserveCapacity(plan.candidates + plan.candidates / 4)
+        index.append(in: clause.shape, to: &slots) { bounds.areOver }
+        if first > 0 { slots.removeAll { $0 < first } }
+        noteMatches(slots.count)
+        try count(slots.count)
+        slots.withUnsafeMutableBufferPointer {
+            prefetch(UnsafeBufferPointer($0))
+            $0.radixSort(digitBits: 7) { UInt64($0) }
+        }
+        return slots.prefix(limit).map { Match(slot: $0) }
+    }
+
     /// The matches in the order of creation with the only distance that is reported; nil unless
     /// almost all matches are wanted.
     func measured(

@@ -168,9 +168,9 @@ final class Execution {
                 values: $0.values(of: order),
                 slot: state.firstSlot(createdAfter: $0.creation))
         }
-        if let measured = try measured(ranking, from: bound?.slot ?? 0, atMost: limit) {
-            return measured
-        }
+        let first = bound?.slot ?? 0
+        if let listed = try listed(ranking, from: first, atMost: limit) { return listed }
+        if let measured = try measured(ranking, from: first, atMost: limit) { return measured }
         var best = BestMatches(
             BoundedRanking(ranking: ranking, execution: self), limit: limit, behind: bound)
         if try insertMeasured(into: &best) { return try matches(best.finish(), ranking) }
