@@ -19,7 +19,9 @@ public final class FairWorkers: Sendable {
         init(free: [WorkThread]) { self.free = free }
 
         /// Starts every job for which there is a thread.
-        mutating func start(mostOfOne: Int, _ run: (@escaping Job, _ owner: String, WorkThread) -> Void) {
+        mutating func start(
+            mostOfOne: Int, _ run: (@escaping Job, _ owner: String, WorkThread) -> Void
+        ) {
             while !free.isEmpty {
                 // Skips few owners: each one skipped already has as many threads as one owner may
                 // have.
