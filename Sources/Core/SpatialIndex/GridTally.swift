@@ -117,7 +117,7 @@ public struct GridTally: ~Copyable {
         to cell: GridCell
     ) {
         guard let position = position(of: cell) else { return }
-        // Not in place: the compiler cannot do that with a buffer under the thread sanitizer.
+        // Not in place: Swift 6.3 cannot compile that for a buffer under the thread sanitizer.
         var sum = sums[position]
         sum.count += count
         sum.points += points

@@ -17,10 +17,7 @@ struct TierMerge: ~Copyable {
     private let records: [TierRecord]
     private let stamps: PersistentArray<UInt32>
     private let cells: CurveCells
-    // Changed in place by pointer: the compiler cannot change elements of buffers under the thread
-    // sanitizer.
-    private let runs: UnsafeMutablePointer<Run>
-    private let runCount: Int
+    private let runs: UnsafeMutableBufferPointer<Run>
     /// The place on the curve of each run's next entry; `ended` for a run without one.
     private let places: UnsafeMutableBufferPointer<UInt64>
 
@@ -32,17 +29,16 @@ struct TierMerge: ~Copyable {
         cells = CurveCells(bits: curveBits)
         (self.records, self.stamps) = (records, stamps)
         runs = .allocate(capacity: records.count)
-        runCount = records.count
         places = .allocate(capacity: records.count)
         for (number, record) in records.enumerated() {
-            (runs + number).initialize(to: Run(record))
+            runs.initializeElement(at: number, to: Run(record))
             places.initializeElement(at: number, to: Self.ended)
             enterLeaf(of: number)
         }
     }
 
     deinit {
-        runs.deinitialize(count: runCount)
+        runs.deinitialize()
         runs.deallocate()
         places.deallocate()
     }
@@ -50,9 +46,9 @@ struct TierMerge: ~Copyable {
     /// The next entry, of which there has to be one.
     mutating func next() -> Entry {
         var first = 0
-        for run in 1..<max(runCount, 1) where places[run] < places[first] { first = run }
+        for run in 1..<max(runs.count, 1) where places[run] < places[first] { first = run }
         precondition(places[first] != Self.ended, "a tier has fewer live entries than it counts")
-        let entry = (runs + first).pointee.next()
+        let entry = run(first).pointee.next()
         if runs[first].live == 0 {
             enterLeaf(of: first)
         } else {
@@ -61,11 +57,15 @@ struct TierMerge: ~Copyable {
         return entry
     }
 
+    /// A run to be changed. Swift 6.3 cannot compile a change of a buffer's element in place under the
+    /// thread sanitizer.
+    private func run(_ number: Int) -> UnsafeMutablePointer<Run> { runs.baseAddress! + number }
+
     /// Goes on to the next leaf that has a live entry.
     private func enterLeaf(of run: Int) {
-        while (runs + run).pointee.enterLeaf(stamps) {
+        while self.run(run).pointee.enterLeaf(stamps) {
             guard runs[run].live != 0 else { continue }
-            (runs + run).pointee.place(in: cells)
+            self.run(run).pointee.place(in: cells)
             places[run] = runs[run].places[runs[run].live.trailingZeroBitCount]
             return
         }
@@ -119,9 +119,9 @@ private struct Run {
 
     /// Computes the places of the leaf's entries.
     mutating func place(in cells: CurveCells) {
-        let leaf = leaf
-        places = InlineArray { lane in
-            cells.position(latitude: leaf.latitude(lane), longitude: leaf.longitude(lane))
+        for lane in 0..<TierLayout.fanout {
+            places[lane] = cells.position(
+                latitude: leaf.latitude(lane), longitude: leaf.longitude(lane))
         }
     }
 }

@@ -148,12 +148,19 @@ final class Campaign {
         asked[workload, default: []].append(("echo", echo, RequestSet(lines)))
     }
 
+    /// Who is asked in a round, and how. Who comes first gains or loses a few per cent, so the order
+    /// turns with each round.
+    private func asked(
+        _ workload: Workload, in round: Int
+    ) -> [(peer: String, server: any Server, requests: RequestSet)] {
+        let all = asked[workload] ?? []
+        return round.isMultiple(of: 2) ? all.reversed() : all
+    }
+
     private func measure(
         _ workload: Workload, _ mode: Mode, _ connections: Int, _ round: Int
     ) {
-        // Who comes first gains or loses a few per cent, so the order turns with each round.
-        let all = asked[workload] ?? []
-        for (peer, server, requests) in round.isMultiple(of: 2) ? all.reversed() : all {
+        for (peer, server, requests) in asked(workload, in: round) {
             let kind = Sample.Case(
                 workload: workload, peer: peer, mode: mode, connections: connections)
             var rate: Double?
@@ -212,7 +219,7 @@ final class Campaign {
         }
         for round in 1...settings.rounds {
             progress("\(dataset.name): round \(round) of \(settings.rounds), Q8")
-            for (name, server, reads) in asked[.q8] ?? [] {
+            for (name, server, reads) in asked(.q8, in: round) {
                 guard let peer = lineup.peers.first(where: { $0.name == name }) else { continue }
                 let writes = RequestSet(moves.compactMap { peer.move($0, to: $1) })
                 let reading = Sample.Case(
