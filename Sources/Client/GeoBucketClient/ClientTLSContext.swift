@@ -69,18 +69,20 @@ enum TLSProblem {
         }
     }
 #else
-    /// There is none in a build without the trait.
-    enum ClientTLSContext: Sendable {
+    /// Refuses, in a build without the trait.
+    struct ClientTLSContext: Sendable {
         static let isAvailable = false
 
-        init(_ tls: ClientTLS) throws {
-            throw ClientFailure.invalid(
+        private static var refusal: ClientFailure {
+            .invalid(
                 "TLS is not in this build: the package geobucket was built without its trait TLS, "
                     + "which is on by default",
                 path: nil)
         }
 
-        func handler(_ name: String?) throws -> any ChannelHandler { switch self {} }
+        init(_ tls: ClientTLS) throws { throw Self.refusal }
+
+        func handler(_ name: String?) throws -> any ChannelHandler { throw Self.refusal }
 
         static func problem(_ error: any Error) -> TLSProblem? { nil }
     }

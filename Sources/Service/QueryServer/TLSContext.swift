@@ -66,16 +66,16 @@ import NIOCore
     }
 #else
     /// A build without the trait has no TLS.
-    enum TLSContext: Sendable {
+    struct TLSContext: Sendable {
         static let isAvailable = false
+        private static let fault = TLSIdentity.Fault(
+            description: "the server was built without TLS")
 
-        init(_ files: TLSIdentity.Files) throws {
-            throw TLSIdentity.Fault(description: "the server was built without TLS")
-        }
+        init(_ files: TLSIdentity.Files) throws { throw Self.fault }
 
-        func handler() -> any ChannelHandler { switch self {} }
+        func handler() -> any ChannelHandler { preconditionFailure("\(Self.fault)") }
 
-        func nodeHandler(_ name: String?) throws -> any ChannelHandler { switch self {} }
+        func nodeHandler(_ name: String?) throws -> any ChannelHandler { throw Self.fault }
 
         static func isUncleanEnd(_ error: any Error) -> Bool { false }
     }
