@@ -37,6 +37,9 @@ public protocol Backend: Sendable {
         _ ready: @escaping @Sendable (ServiceFailure?) -> Void
     ) -> Bool
 
+    /// Which state reads see, if they have to ask `mayRead`; nil if they may begin at once.
+    var readStates: ReadStates? { get }
+
     /// Checks and plans a read.
     ///
     /// A page may find its matches here if that is cheap, so that it knows which of its documents

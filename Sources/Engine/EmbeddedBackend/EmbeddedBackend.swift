@@ -104,6 +104,9 @@ public final class EmbeddedBackend: Backend {
     /// True.
     public let isReady = true
 
+    /// Nil: every read sees the latest.
+    public var readStates: ReadStates? { nil }
+
     /// True, unless the reads have to see a change that has not happened.
     public func mayRead(
         _ count: Int, atLeast change: ChangeNumber?,

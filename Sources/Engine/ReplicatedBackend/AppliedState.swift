@@ -16,6 +16,10 @@ final class AppliedState: Sendable {
 
     fileprivate struct State {
         var reached: SharedState
+        /// The number of the reached state, see `ReadStates`.
+        var number = AppliedState.nextNumber()
+        /// The number of the state that was the head when last asked; nil if none of this node's was.
+        var latest: UInt64?
         var waiters: [Waiter] = []
         /// The head when it was last seen.
         var seen: ChangeNumber
@@ -34,6 +38,22 @@ final class AppliedState: Sendable {
     /// The state that readers see.
     var reached: SharedState { state.withLock { $0.reached } }
 
+    /// What reads see.
+    var readStates: ReadStates {
+        state.withLock { ReadStates(present: $0.number, latest: $0.latest) }
+    }
+
+    /// The state that readers see, and its number.
+    var numbered: (state: SharedState, number: UInt64) {
+        state.withLock { ($0.reached, $0.number) }
+    }
+
+    private static let lastNumber = Atomic<UInt64>(0)
+
+    private static func nextNumber() -> UInt64 {
+        lastNumber.add(1, ordering: .relaxed).newValue
+    }
+
     /// The number of the last change that PostgreSQL was seen to have.
     var seen: ChangeNumber { state.withLock { $0.seen } }
 
@@ -46,7 +66,7 @@ final class AppliedState: Sendable {
     func reach(_ reached: SharedState) {
         let ready = state.withLock { state in
             guard reached.change >= state.reached.change else { return [Waiter]() }
-            state.reached = reached
+            (state.reached, state.number) = (reached, Self.nextNumber())
             return state.take { $0.change <= reached.change }
         }
         for waiter in ready { waiter.ready(nil) }
@@ -59,6 +79,11 @@ final class AppliedState: Sendable {
             if state.reached.change >= head { state.current = max(state.current, time) }
         }
     }
+
+    /// Notes whether a state was the head when PostgreSQL was asked.
+    ///
+    /// - Parameter number: the number of the state; nil if the head was later.
+    func confirm(_ number: UInt64?) { state.withLock { $0.latest = number } }
 
     /// Lets reads go on as soon as the node has reached a change, or refuses them at their deadlines.
     func wait(_ waiters: [Waiter]) {

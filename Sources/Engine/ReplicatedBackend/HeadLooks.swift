@@ -1,5 +1,6 @@
 import Backend
 import Dispatch
+import EmbeddedBackend
 import Objects
 import PostgresStore
 import Runtime
@@ -11,7 +12,7 @@ import Synchronization
 /// A question costs some 0.1 ms of processor time here and there, as much as several reads. So when
 /// one has served several reads, the next waits until as many have arrived, for a short time.
 ///
-/// `@unchecked Sendable`: only the thread accesses `tables` and `outage`.
+/// `@unchecked Sendable`: only the thread accesses `tables`, `known` and `outage`.
 final class HeadLooks: @unchecked Sendable {
     private struct State {
         var arrived: [AppliedState.Ready] = []
@@ -32,6 +33,8 @@ final class HeadLooks: @unchecked Sendable {
     private let isStopped = Atomic(false)
     private let lastRoundTrip = Atomic<Int64>(0)
     private var tables: ClusterTables?
+    /// The number of a state that the server of this connection knows.
+    private var known: UInt64?
     private var outage: Outage
 
     init(_ address: PostgresAddress, _ limits: Limits, _ applied: AppliedState) {
@@ -114,15 +117,16 @@ final class HeadLooks: @unchecked Sendable {
             do throws(PostgresFailure) {
                 let connected = try connected()
                 let asked = ContinuousClock.now
-                let state = applied.reached
-                let (head, past) = try connected.head(
-                    after: state.change, state.stateMark?.batch)
+                let (state, number) = applied.numbered
+                let (head, past) = try head(of: connected, after: state, number)
                 lastRoundTrip.store(Int64((.now - asked) / .microseconds(1)), ordering: .relaxed)
                 applied.see(head.change, at: start)
                 outage.ended()
                 // If PostgreSQL does not have this state, the follower finds out too; until then
                 // nothing is answered.
                 guard let divergence = Divergence(of: state, from: head, past) else {
+                    known = number
+                    applied.confirm(head.change == state.change ? number : nil)
                     return .success(head.change)
                 }
                 last = divergence.description
@@ -137,11 +141,20 @@ final class HeadLooks: @unchecked Sendable {
         return .failure(ServiceFailure(.temporarilyUnavailable, "no read can begin: \(last)"))
     }
 
+    /// The head, and what has become of the batch that led to a state. As long as a connection lasts,
+    /// its server forgets nothing, so it is not asked twice for the same batch.
+    private func head(
+        of tables: ClusterTables, after state: SharedState, _ number: UInt64
+    ) throws(PostgresFailure) -> (ClusterTables.Head, ClusterTables.Past) {
+        if number == known { return (try tables.head(), .known) }
+        return try tables.head(after: state.change, state.stateMark?.batch)
+    }
+
     private func connected() throws(PostgresFailure) -> ClusterTables {
         if let tables { return tables }
         let fresh = try ClusterTables(
             address, answerTime: .milliseconds(limits.failoverMilliseconds))
-        tables = fresh
+        (tables, known) = (fresh, nil)
         return fresh
     }
 }

@@ -248,6 +248,9 @@ public final class ReplicatedBackend: Backend {
         }
     }
 
+    /// What the node has, and what the last look at the head has found.
+    public var readStates: ReadStates? { node.withLock { $0 }?.applied.readStates }
+
     /// Checks and plans a read on the node's present state.
     public func prepare(_ request: consuming ReadRequest) throws(ServiceFailure) -> any PreparedRead
     {

@@ -68,6 +68,9 @@ public final class Service: Sendable {
         backend.mayRead(count, atLeast: change, ready)
     }
 
+    /// Which state reads see; nil if they see the latest.
+    public var readStates: ReadStates? { backend.readStates }
+
     // MARK: Admission
 
     /// Whether callers have to log in.

@@ -147,6 +147,12 @@ extension ConnectionHandler {
                 dispatcher.answer(finished, into: &writer)
             }
         case .mayRead(let request, let failure, let begin, _):
+            let early = early.take()
+            if failure == nil, let early, dispatcher.confirms(early) {
+                return connection.answer(request.id, into: &scheduler.output) {
+                    $0.raw(early.bytes)
+                }
+            }
             let admitted = failure.map { request.refused(RPCFailure($0)) } ?? request
             start(admitted, since: begin, eventLoop)
         case .arrived(let request, let begin): run(request, since: begin, eventLoop)

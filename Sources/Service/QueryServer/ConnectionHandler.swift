@@ -25,6 +25,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     private var isAtWork = false
     /// The read that waits for a worker thread or runs on one.
     var waiting: WaitingRead?
+    /// The answer to the read that waits in the gate, if there is one already.
+    var early: EarlyAnswer?
     /// The way of the request that is passed on.
     var errand: Errand?
     /// What serves the connection instead, because it is one of another node.
@@ -219,7 +221,14 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
 
 /// What the scheduler calls on a connection.
 extension ConnectionHandler: ScheduledConnection {
-    var bufferedBytes: Int { connection.bufferedBytes + caller.watches.waitingBytes }
+    var bufferedBytes: Int {
+        connection.bufferedBytes + caller.watches.waitingBytes + (early?.bytes.count ?? 0)
+    }
+
+    func readEarly(_ request: Request, since begin: Int64) {
+        guard context != nil else { return }
+        early = dispatcher.answerEarly(request, from: caller, since: begin)
+    }
 
     func takeTurn() { handle(.turn) }
 

@@ -80,6 +80,29 @@ struct Dispatcher: Sendable {
         }
     }
 
+    /// Answers a query or count that may not begin yet, in case what it sees turns out to be the
+    /// latest; nil if the read cannot be answered on an event loop, or fails.
+    func answerEarly(_ request: Request, from caller: Caller, since begin: Int64) -> EarlyAnswer? {
+        guard let state = service.readStates?.present,
+            case .here(let read) = start(request, from: caller, since: begin),
+            case .planned = read.preparation
+        else { return nil }
+        var writer = JSONWriter()
+        do throws(RPCFailure) {
+            try run(read, for: caller, until: nil, into: &writer)
+        } catch {
+            return nil
+        }
+        return EarlyAnswer(read: read, state: state, bytes: writer.bytes)
+    }
+
+    /// Whether an early answer is the one that the read would be given now.
+    func confirms(_ early: EarlyAnswer) -> Bool {
+        guard early.state == service.readStates?.latest else { return false }
+        count(early.read)
+        return true
+    }
+
     private func run(
         _ ready: ReadyRead, for caller: Caller, until stop: StopSignal?,
         into writer: inout JSONWriter

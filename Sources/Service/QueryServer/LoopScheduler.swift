@@ -23,6 +23,8 @@ protocol ScheduledConnection: AnyObject, Sendable {
     func takeNotifications()
     /// Flushes the output.
     func sendOutput()
+    /// Answers a read that waits in the gate, in case it may turn out to have seen the latest.
+    func readEarly(_ request: Request, since begin: Int64)
     /// Takes the answer to a write; `goOn` follows.
     func take(_ finished: FinishedAnswer)
     func goOn()
@@ -36,6 +38,8 @@ extension ScheduledConnection {
     var heldSince: Int64? { nil }
 
     func takeNotifications() {}
+
+    func readEarly(_ request: Request, since begin: Int64) {}
 }
 
 /// What the connections of one event loop share: the parser, the output buffer, the answers to

@@ -7,3 +7,12 @@ struct ReadyRead: Sendable {
     let begin: Int64
     var preparation = Preparation.cheap
 }
+
+/// The answer to a read that had not begun officially.
+struct EarlyAnswer: Sendable {
+    let read: ReadyRead
+    /// The number of the state that it saw, or of an earlier one.
+    let state: UInt64
+    /// Without the punctuation of its line.
+    let bytes: [UInt8]
+}

@@ -123,6 +123,8 @@ extension IdleBackend {
     var answeredChange: ChangeNumber? { nil }
     var isReady: Bool { true }
 
+    var readStates: ReadStates? { nil }
+
     func mayRead(
         _ count: Int, atLeast change: ChangeNumber?,
         _ ready: @escaping @Sendable (ServiceFailure?) -> Void
@@ -154,7 +156,7 @@ extension IdleBackend {
     func statistics() -> BackendStatistics { BackendStatistics() }
 }
 
-private final class NothingToRead: PreparedRead {
+final class NothingToRead: PreparedRead {
     let isCostly = false
 
     func run(

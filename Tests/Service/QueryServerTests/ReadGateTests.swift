@@ -68,6 +68,66 @@ import WireProtocol
         }
     }
 
+    // MARK: Early answers
+
+    private static let query =
+        #"{"jsonrpc":"2.0","id":1,"method":"bucket.query","params":{"bucket":"bb"}}"#
+        + "\n"
+
+    private static let answered = #"{"jsonrpc":"2.0","id":1,"result":"#
+
+    /// Asks a query of a node whose reads see state 1, and lets it begin.
+    ///
+    /// - Parameters:
+    ///   - before: the state that is the latest when the query arrives.
+    ///   - after: and when it may begin; nil: there is a later one.
+    /// - Returns: how often the query was prepared.
+    private static func preparations(latest before: UInt64?, then after: UInt64?) async throws
+        -> Int
+    {
+        let backend = GatedBackend()
+        backend.states.withLock { $0 = ReadStates(present: 1, latest: before) }
+        try await serve(backend) { raw in
+            try raw.send(query)
+            let question = backend.takeQuestion()
+            // The loop asks before it answers early.
+            if before == 1 { backend.awaitPreparation() }
+            backend.states.withLock { $0 = ReadStates(present: 1, latest: after) }
+            question.ready(nil)
+            #expect(try raw.line()?.hasPrefix(answered) == true)
+        }
+        return backend.preparationCount
+    }
+
+    @Test func `While the backend is asked, a query is answered that sees the latest`() async throws
+    {
+        #expect(try await Self.preparations(latest: 1, then: 1) == 1)
+    }
+
+    @Test func `An early answer that another write has overtaken is made again`() async throws {
+        #expect(try await Self.preparations(latest: 1, then: nil) == 2)
+        #expect(try await Self.preparations(latest: 1, then: 2) == 2)
+    }
+
+    @Test func `A node that is behind answers nothing early`() async throws {
+        #expect(try await Self.preparations(latest: nil, then: 1) == 1)
+        #expect(try await Self.preparations(latest: 2, then: 1) == 1)
+    }
+
+    @Test func `A refusal drops the early answer`() async throws {
+        let backend = GatedBackend()
+        backend.states.withLock { $0 = ReadStates(present: 1, latest: 1) }
+        try await Self.serve(backend) { raw in
+            try raw.send(Self.query)
+            backend.takeQuestion().ready(ServiceFailure(.temporarilyUnavailable, "away"))
+            #expect(try raw.line()?.contains("TEMPORARY_UNAVAILABLE_ERROR") == true)
+            try raw.send(Self.query)
+            backend.takeQuestion().ready(nil)
+            #expect(try raw.line()?.hasPrefix(Self.answered) == true)
+        }
+        #expect(backend.preparationCount == 2)
+    }
+
     @Test func `The reads of one turn of a loop are one question, those that name a change not`()
         throws
     {
@@ -108,7 +168,24 @@ private final class GatedBackend: IdleBackend {
     private let asked = Atomic(0)
     private let arrived = DispatchSemaphore(value: 0)
 
+    /// What reads see.
+    let states = Mutex<ReadStates?>(nil)
+    private let prepared = Atomic(0)
+    private let hasPrepared = DispatchSemaphore(value: 0)
+
     var questionCount: Int { asked.load(ordering: .relaxed) }
+    /// How many queries have been prepared.
+    var preparationCount: Int { prepared.load(ordering: .relaxed) }
+    var readStates: ReadStates? { states.withLock { $0 } }
+
+    func prepare(_ request: ReadRequest) -> any PreparedRead {
+        prepared.add(1, ordering: .relaxed)
+        hasPrepared.signal()
+        return NothingToRead()
+    }
+
+    /// Returns when a query more has been prepared.
+    func awaitPreparation() { hasPrepared.wait() }
 
     func mayRead(
         _ count: Int, atLeast change: ChangeNumber?,

@@ -72,6 +72,8 @@ public final class NodePair: TestedBackend {
     public var answeredChange: ChangeNumber? { writing.answeredChange }
     public var isReady: Bool { reading.isReady }
 
+    public var readStates: ReadStates? { reading.readStates }
+
     public func mayRead(
         _ count: Int, atLeast change: ChangeNumber?,
         _ ready: @escaping @Sendable (ServiceFailure?) -> Void
