@@ -102,8 +102,13 @@ class Client(SteppingClient):
         name = self.random.choice(self.world.names)
         place = {"bucket": REGISTERS, "id": name}
         value, condition, keyed = f"{self.number}-{self.serial}", None, self.random.random() < 0.3
-        if kind < 0.5:
+        if kind < 0.3:
             return self.perform(name, "get", "object.get", place, None, None, False)
+        if kind < 0.5:
+            # A node may answer a query before it is sure that it has the latest state.
+            clause = {"type": "eq", "field": "_id", "value": name}
+            query = {"bucket": REGISTERS, "bucketQuery": {"clause": clause}}
+            return self.perform(name, "get", "bucket.query", query, None, None, False)
         document = {**place, "object": {"value": value, "at": self.place()}}
         if kind < 0.67:
             return self.perform(name, "put", "object.put", document, None, value, keyed)
@@ -121,6 +126,10 @@ class Client(SteppingClient):
         result, called = None, time.monotonic()
         try:
             answer = (self.insist if keyed else self.call)(method, params)
+            if method == "bucket.query":
+                if not answer["results"]:
+                    raise Refused("OBJECT_NOT_FOUND")
+                answer = answer["results"][0]
             if kind == "get":
                 result = ("read", answer["_version"], answer["value"])
             else:
