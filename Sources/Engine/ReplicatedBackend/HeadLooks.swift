@@ -135,6 +135,7 @@ final class HeadLooks: @unchecked Sendable {
                 last = error.description
                 outage.failed(since: start)
             }
+            applied.confirm(nil)
             guard ContinuousClock.now < deadline else { break }
             pause(Outage.pause)
         }

@@ -73,6 +73,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
 
     func channelInactive(context: ChannelHandlerContext) {
         connection.receive(.ended)
+        early = nil
         waiting?.end()
         errand?.cancel()
         scheduler.links?.forget(caller)
@@ -187,6 +188,9 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         scheduler.send(self, inTurn: isLong)
     }
 
+    /// Nanoseconds after which an early answer is dropped whose look is not back.
+    private static let earlyLife: Int64 = 100_000_000
+
     /// Output of more bytes than this is sent in turns: the kernel copies a megabyte in half a
     /// millisecond.
     private static let longOutput = 128 * 1_024
@@ -264,10 +268,17 @@ extension ConnectionHandler: ScheduledConnection {
         if let waiting, (now - waiting.begin) / 1_000_000 > limits.queueMilliseconds {
             _ = waiting.take()
         }
+        // It keeps the state that it saw in memory.
+        if let early, now - early.read.begin > Self.earlyLife { self.early = nil }
         handle(.looked(look))
     }
 
     func evict() {
+        // An early answer can be made again.
+        guard early == nil else {
+            early = nil
+            return
+        }
         caller.watches.close()
         handle(.evict)
     }

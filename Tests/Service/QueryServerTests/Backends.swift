@@ -156,7 +156,7 @@ extension IdleBackend {
     func statistics() -> BackendStatistics { BackendStatistics() }
 }
 
-final class NothingToRead: PreparedRead {
+private final class NothingToRead: PreparedRead {
     let isCostly = false
 
     func run(

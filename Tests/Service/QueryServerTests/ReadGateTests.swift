@@ -128,6 +128,34 @@ import WireProtocol
         #expect(backend.preparationCount == 2)
     }
 
+    @Test func `Where memory is short, early answers are dropped and not their connections`()
+        async throws
+    {
+        let backend = GatedBackend(answerBytes: 8_000)
+        backend.states.withLock { $0 = ReadStates(present: 1, latest: 1) }
+        var limits = Limits()
+        limits.bufferedBytes = 10_000
+        limits.lineMilliseconds = 20  // so connections are checked every 5 ms
+        try await Servers.serve(backend, limits: limits) { port in
+            try await onBlockingThreads {
+                try RawConnection.with(port: port) { one in
+                    try RawConnection.with(port: port) { two in
+                        try one.send(Self.query)
+                        let first = backend.takeQuestion()
+                        try two.send(Self.query)
+                        let second = backend.takeQuestion()
+                        backend.awaitDrop()
+                        for question in [first, second] { question.ready(nil) }
+                        for raw in [one, two] {
+                            #expect(try raw.line()?.hasPrefix(Self.answered) == true)
+                        }
+                    }
+                }
+            }
+        }
+        #expect(backend.preparationCount > 2)
+    }
+
     @Test func `The reads of one turn of a loop are one question, those that name a change not`()
         throws
     {
@@ -178,11 +206,20 @@ private final class GatedBackend: IdleBackend {
     var preparationCount: Int { prepared.load(ordering: .relaxed) }
     var readStates: ReadStates? { states.withLock { $0 } }
 
+    /// Bytes of the answer to a query.
+    private let answerBytes: Int
+    private let hasDropped = DispatchSemaphore(value: 0)
+
+    init(answerBytes: Int = 0) { self.answerBytes = answerBytes }
+
     func prepare(_ request: ReadRequest) -> any PreparedRead {
         prepared.add(1, ordering: .relaxed)
         hasPrepared.signal()
-        return NothingToRead()
+        return GatedRead(bytes: answerBytes, dropped: hasDropped)
     }
+
+    /// Returns when a prepared query more is no longer in use.
+    func awaitDrop() { hasDropped.wait() }
 
     /// Returns when a query more has been prepared.
     func awaitPreparation() { hasPrepared.wait() }
@@ -201,6 +238,27 @@ private final class GatedBackend: IdleBackend {
     func takeQuestion() -> Question {
         arrived.wait()
         return questions.withLock { $0.removeFirst() }
+    }
+}
+
+/// A query whose answer is blank.
+private final class GatedRead: PreparedRead {
+    let isCostly = false
+    private let bytes: Int
+    private let dropped: DispatchSemaphore
+
+    init(bytes: Int, dropped: DispatchSemaphore) {
+        self.bytes = bytes
+        self.dropped = dropped
+    }
+
+    deinit { dropped.signal() }
+
+    func run(
+        maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+    ) -> ReadEnd {
+        writer.raw(String(repeating: " ", count: bytes))
+        return ReadEnd(count: 0)
     }
 }
 
