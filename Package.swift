@@ -15,7 +15,8 @@ let package = Package(
             name: "GeoBucketEngine",
             targets: [
                 "Geodesy", "PersistentStructures", "SpatialIndex", "JSONText", "Objects",
-                "QueryLanguage", "Backend", "EmbeddedBackend", "LiveQueries", "SyntheticData",
+                "QueryLanguage", "BackendContract", "EmbeddedBackend", "LiveQueries",
+                "SyntheticData",
             ]),
         // What the package in Fuzzing/ feeds.
         .library(name: "GeoBucketFuzzTargets", targets: ["FuzzTargets"]),
@@ -75,14 +76,16 @@ let package = Package(
         .target(
             name: "CQL2", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
         .target(
-            name: "Backend", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
+            name: "BackendContract",
+            dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
         .target(
             name: "WriteRules",
-            dependencies: ["Digests", "JSONText", "Objects", "QueryLanguage", "Backend"]),
+            dependencies: ["Digests", "JSONText", "Objects", "QueryLanguage", "BackendContract"]),
         .target(
             name: "ObjectStore",
             dependencies: [
-                "CGlibc", "CZlib", "Geodesy", "JSONText", "Objects", "Backend", "WriteRules",
+                "CGlibc", "CZlib", "Geodesy", "JSONText", "Objects", "BackendContract",
+                "WriteRules",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
@@ -95,24 +98,24 @@ let package = Package(
             name: "InMemoryEngine",
             dependencies: [
                 "CGlibc", "Digests", "Geodesy", "JSONText", "Objects", "PersistentStructures",
-                "QueryLanguage", "Runtime", "SpatialIndex", "Backend", "Columns",
+                "QueryLanguage", "Runtime", "SpatialIndex", "BackendContract", "Columns",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]),
         .target(
             name: "EmbeddedBackend",
             dependencies: [
-                "CGlibc", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "CGlibc", "JSONText", "Objects", "QueryLanguage", "BackendContract",
                 "Runtime", "WriteRules", "ObjectStore", "InMemoryEngine",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "PostgresStore",
-            dependencies: ["CLibpq", "Objects", "Backend", "WriteRules", "ObjectStore"]),
+            dependencies: ["CLibpq", "Objects", "BackendContract", "WriteRules", "ObjectStore"]),
         .target(
             name: "ReplicatedBackend",
             dependencies: [
-                "Runtime", "JSONText", "Objects", "Backend", "WriteRules", "ObjectStore",
+                "Runtime", "JSONText", "Objects", "BackendContract", "WriteRules", "ObjectStore",
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -121,7 +124,7 @@ let package = Package(
             name: "LiveQueries",
             dependencies: [
                 "Digests", "Geodesy", "JSONText", "PersistentStructures", "Objects",
-                "QueryLanguage", "Runtime", "Wire", "Backend",
+                "QueryLanguage", "Runtime", "Wire", "BackendContract",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -130,7 +133,7 @@ let package = Package(
         .target(
             name: "Operations",
             dependencies: [
-                "Digests", "Runtime", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "Digests", "Runtime", "JSONText", "Objects", "QueryLanguage", "BackendContract",
                 "LiveQueries", "WireProtocol",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -145,7 +148,7 @@ let package = Package(
         .target(
             name: "QueryServer",
             dependencies: [
-                "Digests", "JSONText", "Objects", "Backend", "LiveQueries", "WireProtocol",
+                "Digests", "JSONText", "Objects", "BackendContract", "LiveQueries", "WireProtocol",
                 "Operations", "Listeners", "Runtime",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -243,7 +246,7 @@ let package = Package(
         .executableTarget(
             name: "geobucket",
             dependencies: [
-                "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
                 "ObjectStore", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
                 "KiiREST", "LiveQueries", "Operations", "QueryServer", "HTTPGateway", "WebServer",
                 "GeoBucketClient", "Interchange", "Archives", "LoadTest", "SyntheticData",
@@ -263,7 +266,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
                 "Operations", "QueryServer", "WebExchange", "WebServer", "GeoBucketClient",
                 "SyntheticData", "Wire",
@@ -273,7 +276,7 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "Archives", "CQL2", "JSONText", "Objects", "QueryLanguage", "Backend",
+                "Archives", "CQL2", "JSONText", "Objects", "QueryLanguage", "BackendContract",
                 "FeaturesAPI", "InMemoryEngine", "LiveQueries", "Operations", "VectorTiles",
                 "WebExchange", "WireProtocol",
             ]),
@@ -338,7 +341,8 @@ let package = Package(
         .testTarget(
             name: "QueryServerTests",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "Backend", "Operations", "QueryServer",
+                "JSONText", "Objects", "QueryLanguage", "BackendContract", "Operations",
+                "QueryServer",
                 "KiiREST", "WireProtocol", "GeoBucketClient", "TestSupport", "WebServer",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -371,7 +375,7 @@ let package = Package(
             name: "InMemoryEngineTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "PersistentStructures", "QueryLanguage",
-                "SpatialIndex", "Backend", "InMemoryEngine", "TestSupport",
+                "SpatialIndex", "BackendContract", "InMemoryEngine", "TestSupport",
             ]),
         .testTarget(
             name: "LoadTestTests",
@@ -386,19 +390,22 @@ let package = Package(
         .testTarget(
             name: "WriteRulesTests",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "Backend", "WriteRules", "TestSupport",
+                "JSONText", "Objects", "QueryLanguage", "BackendContract", "WriteRules",
+                "TestSupport",
             ]),
         .testTarget(
             name: "LiveQueriesTests",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
+                "InMemoryEngine",
                 "LiveQueries", "SyntheticData", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "BackendContractTests",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "Backend", "InMemoryEngine",
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
+                "InMemoryEngine",
                 "ObjectStore", "PostgresStore", "QueryServer", "ReplicatedBackend",
                 "GeoBucketClient", "TestSupport",
             ]),
@@ -428,7 +435,7 @@ let layers = [
         "Vocabulary", "Wire",
     ],
     "Engine": [
-        "Backend", "BackendContractTests", "Columns", "ColumnsTests", "EmbeddedBackend",
+        "BackendContract", "BackendContractTests", "Columns", "ColumnsTests", "EmbeddedBackend",
         "InMemoryEngine", "InMemoryEngineTests", "LiveQueries", "LiveQueriesTests", "ObjectStore",
         "PostgresStore", "ReplicatedBackend", "WriteRules", "WriteRulesTests",
     ],

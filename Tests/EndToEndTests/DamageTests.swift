@@ -131,7 +131,7 @@ import Testing
     {
         var served: [String: String?] = [:]
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        guard let backend = try? EmbeddedBackend(path: store, limits: Limits(), logger: logger)
+        guard let backend = try? SQLiteBackend(path: store, limits: Limits(), logger: logger)
         else { return nil }
         defer { try? backend.close() }
         for (bucket, ids) in ids {

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Dispatch
 import EmbeddedBackend
 import Foundation
@@ -16,7 +16,7 @@ func measureEngine() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "geobucket-\(getpid())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let backend = try EmbeddedBackend(
+    let backend = try SQLiteBackend(
         path: folder.path + "/engine.sqlite", limits: Limits(),
         logger: Logger(label: "micro") { _ in SwiftLogNoOpLogHandler() })
     defer { try? backend.close() }
@@ -88,7 +88,7 @@ private func query(_ workloadQuery: WorkloadQuery, _ workload: Workload) throws 
     }
 }
 
-private func load(_ backend: EmbeddedBackend) throws {
+private func load(_ backend: SQLiteBackend) throws {
     let written = DispatchGroup()
     for first in stride(from: 0, to: dataset.count, by: 1_000) {
         let objects = try (first..<min(first + 1_000, dataset.count)).map { object in

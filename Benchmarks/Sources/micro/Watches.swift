@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import CMallocCounter
 import Dispatch
 import Foundation

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Logging
 import ObjectStore
 import Objects
@@ -16,7 +16,7 @@ final class ChangeHistory: StoreHistory {
         let first: ChangeNumber
     }
 
-    private let store: ObjectStore
+    private let store: SQLiteStore
     /// The oldest first.
     private let parts: [Part]
     private let clock: @Sendable () -> Int64
@@ -29,7 +29,7 @@ final class ChangeHistory: StoreHistory {
 
     /// - Parameter change: the last change of the store at this start.
     init(
-        of store: ObjectStore, from change: ChangeNumber, upstream: (any Upstream)?,
+        of store: SQLiteStore, from change: ChangeNumber, upstream: (any Upstream)?,
         logger: Logger, now: @escaping @Sendable () -> Int64
     ) {
         self.store = store

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import InMemoryEngine
 import JSONText
 import ObjectStore
@@ -6,7 +6,7 @@ import Objects
 import Runtime
 import Synchronization
 
-/// The exports in progress. Each reads a held state of the store, so data that is replaced
+/// The exports in progress. Each reads a pinned state of the store, so data that is replaced
 /// meanwhile stays on disk, in the write-ahead log, and not in memory. Two limits bound the cost:
 /// the number of exports, and the part of the log that one export may keep.
 final class Exports: Sendable {
@@ -129,9 +129,9 @@ final class OpenExport: BucketExport {
     }
 }
 
-extension EmbeddedBackend {
+extension SQLiteBackend {
     /// The documents that an export reads, at the state that the engine has now.
-    static func documents(of store: ObjectStore) throws(StoreFailure) -> any PresentDocuments {
+    static func documents(of store: SQLiteStore) throws(StoreFailure) -> any PresentDocuments {
         do {
             return FrozenDocuments(store: try store.freeze())
         } catch .displaced {

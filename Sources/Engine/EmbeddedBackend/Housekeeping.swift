@@ -10,8 +10,8 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: only the housekeeping thread accesses `ticks` and `isFailing`.
 final class Housekeeping: @unchecked Sendable {
-    private let store: ObjectStore
-    private let engine: InMemoryEngine
+    private let store: SQLiteStore
+    private let engine: Engine
     private let writer: Writer
     private let exports: Exports
     private let logger: Logger
@@ -28,7 +28,7 @@ final class Housekeeping: @unchecked Sendable {
     private static let (secondly, sweepEvery) = (5, 150)
 
     init(
-        store: ObjectStore, engine: InMemoryEngine, writer: Writer, exports: Exports,
+        store: SQLiteStore, engine: Engine, writer: Writer, exports: Exports,
         tick: Duration,
         logger: Logger, now: @escaping @Sendable () -> Int64
     ) {

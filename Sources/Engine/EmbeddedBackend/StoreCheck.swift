@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import InMemoryEngine
 import JSONText
 import ObjectStore
@@ -50,7 +50,7 @@ public enum StoreCheck {
     /// An engine as a start would build it. If none can be built, the reason is reported and the
     /// result is nil.
     private static func built(_ scan: StoreScan, _ report: inout CheckReport) -> EngineState? {
-        let engine = InMemoryEngine(
+        let engine = Engine(
             limits: Limits(), secret: [0], source: NoDocuments(), now: { .min })
         do {
             let lastChange = try scan.lastChange()

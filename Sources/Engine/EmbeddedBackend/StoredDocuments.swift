@@ -1,11 +1,11 @@
-import Backend
+import BackendContract
 import InMemoryEngine
 import ObjectStore
 import Objects
 
 /// The store as the engine's source of documents.
 struct StoredDocuments: DocumentSource {
-    let store: ObjectStore
+    let store: SQLiteStore
 
     func document(
         creation: ChangeNumber

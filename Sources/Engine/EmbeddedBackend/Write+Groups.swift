@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 
 extension Write {
     /// Whether the write has to see earlier writes through the engine.

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import InMemoryEngine
 import JSONText
 import ObjectStore
@@ -15,7 +15,7 @@ final class WriteSession: TransactionState {
     let requests: any RequestLedger
 
     private let transaction: StoreTransaction
-    private let engine: InMemoryEngine
+    private let engine: Engine
     /// Whether the engine already keeps all former documents, so that deleted documents need not be
     /// handed to it.
     private let isAllSuperseded: Bool
@@ -24,7 +24,7 @@ final class WriteSession: TransactionState {
     private let parser: JSONParser
 
     init(
-        transaction: StoreTransaction, engine: InMemoryEngine, parser: JSONParser,
+        transaction: StoreTransaction, engine: Engine, parser: JSONParser,
         isAllSuperseded: Bool, upstream: (any Upstream)? = nil,
         requests: (any RequestLedger)? = nil
     ) {

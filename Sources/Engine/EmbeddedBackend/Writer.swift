@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import InMemoryEngine
 import JSONText
 import Logging
@@ -37,11 +37,11 @@ final class Writer: Sendable {
         let second = JSONParser()
     }
 
-    let store: ObjectStore
-    let engine: InMemoryEngine
+    let store: SQLiteStore
+    let engine: Engine
     let upstream: (any Upstream)?
     private let limits: Limits
-    let tuning: InMemoryEngine.Tuning
+    let tuning: Engine.Tuning
     let logger: Logger
     let now: @Sendable () -> Int64
     let thread = WorkThread("writer", .writer)
@@ -54,8 +54,8 @@ final class Writer: Sendable {
     private let metrics = StoreMetrics()
 
     init(
-        store: ObjectStore, engine: InMemoryEngine, upstream: (any Upstream)?, limits: Limits,
-        tuning: InMemoryEngine.Tuning, logger: Logger, now: @escaping @Sendable () -> Int64
+        store: SQLiteStore, engine: Engine, upstream: (any Upstream)?, limits: Limits,
+        tuning: Engine.Tuning, logger: Logger, now: @escaping @Sendable () -> Int64
     ) {
         self.store = store
         self.engine = engine

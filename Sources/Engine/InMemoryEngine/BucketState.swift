@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import CGlibc
 import Columns
 import Geodesy
@@ -43,7 +43,7 @@ struct BucketState: Sendable {
     var slotCount: Int { records.count }
 
     /// Whether the share of holes is large enough to renumber the slots.
-    func isSparse(_ tuning: InMemoryEngine.Tuning) -> Bool {
+    func isSparse(_ tuning: Engine.Tuning) -> Bool {
         let holes = slotCount - count
         return holes >= tuning.holes && holes * tuning.slotsPerHole > slotCount
     }

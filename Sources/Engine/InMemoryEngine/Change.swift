@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 
 /// The effect of a durable write on one bucket. An engine derives its state from these changes.

@@ -1,11 +1,11 @@
-import Backend
+import BackendContract
 import Columns
 import HashTreeCollections
 import JSONText
 import Objects
 
 /// The next snapshot while one transaction, its only owner, changes it. Nobody else sees it before
-/// `InMemoryEngine.publish`. Dropping it discards the changes.
+/// `Engine.publish`. Dropping it discards the changes.
 public final class NextSnapshot {
     /// The changes applied so far, in order.
     private(set) var changes: [Change] = []
@@ -17,7 +17,7 @@ public final class NextSnapshot {
     /// place.
     private var openName: BucketName?
     private var open = BucketState()
-    /// See `InMemoryEngine.Tuning`.
+    /// See `Engine.Tuning`.
     private let pointsPerTree: Int
     /// The totals of the untouched buckets.
     private var totals: Snapshot.Totals

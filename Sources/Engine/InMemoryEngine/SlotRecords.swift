@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import PersistentStructures
 
 extension PersistentArray<BucketState.SlotRecord> {

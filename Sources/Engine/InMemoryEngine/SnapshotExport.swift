@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import JSONText
 import Objects
 import PersistentStructures
@@ -9,12 +9,12 @@ import Synchronization
 ///
 /// It holds no snapshot, because a snapshot would keep every document that is replaced meanwhile.
 final class SnapshotExport: BucketExport {
-    private let engine: InMemoryEngine
+    private let engine: Engine
     private let state: BucketState
     private let documents: any PresentDocuments
     private let nextSlot = Mutex(0)
 
-    init(engine: InMemoryEngine, state: BucketState, documents: any PresentDocuments) {
+    init(engine: Engine, state: BucketState, documents: any PresentDocuments) {
         self.engine = engine
         self.state = state
         self.documents = documents
@@ -58,7 +58,7 @@ final class SnapshotExport: BucketExport {
     }
 }
 
-extension InMemoryEngine {
+extension Engine {
     /// The present state of a bucket, for reading piece by piece.
     ///
     /// - Parameter documents: the present documents, which must not change.

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 
 /// One watch of a connection: what its client has, and what it has to be told.

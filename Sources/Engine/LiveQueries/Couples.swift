@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 
 /// Couples of objects within reach, found by either of them.
 struct Couples {

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 
 /// What expires is matched when its time has come.

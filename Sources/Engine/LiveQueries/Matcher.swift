@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import JSONText
 import Logging
 import Objects
@@ -168,7 +168,7 @@ final class Matcher: @unchecked Sendable {
     }
 
     /// The first state, or that of a store that has been restored.
-    private func begin(with state: any HeldState, of history: any StoreHistory) {
+    private func begin(with state: any PinnedState, of history: any StoreHistory) {
         let isRestored = moment != nil || !groups.isEmpty
         self.history = history
         tokens = ResumeTokenCodec(secret: history.secret)
@@ -255,8 +255,8 @@ final class Matcher: @unchecked Sendable {
 
     /// One step of one bucket.
     struct BucketStep {
-        let old: (any HeldBucket)?
-        let new: (any HeldBucket)?
+        let old: (any PinnedBucket)?
+        let new: (any PinnedBucket)?
         let next: Moment
     }
 

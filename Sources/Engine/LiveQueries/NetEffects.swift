@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 
 /// Events that wait for a client, at most one for each object: what lies between is merged.
 ///

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Geodesy
 import JSONText
 import Objects
@@ -9,13 +9,13 @@ import QueryLanguage
 ///
 /// A parser serves one object at a time: its next document ends what the former gave.
 final class ObjectFacts {
-    let object: HeldObject
+    let object: PinnedObject
     private let parser: JSONParser
     private var text: [UInt8]?
     private var parsed: JSONView?
     private var knownPoints: [(field: FieldPath, points: [Coordinate])] = []
 
-    init(_ object: HeldObject, _ parser: JSONParser) {
+    init(_ object: PinnedObject, _ parser: JSONParser) {
         self.object = object
         self.parser = parser
     }

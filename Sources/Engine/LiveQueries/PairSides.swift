@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Geodesy
 import JSONText
 import Objects
@@ -125,7 +125,7 @@ struct PairSides {
         return writer.bytes
     }
 
-    private func object(_ creation: ChangeNumber) -> HeldObject? {
+    private func object(_ creation: ChangeNumber) -> PinnedObject? {
         for bucket in [first.bucket, second.bucket] {
             // One that has just expired has a name still.
             if let object = moment.state.bucket(bucket, at: .min)?.object(created: creation) {
@@ -137,7 +137,7 @@ struct PairSides {
 
     /// Why an object has parted from another one. These sides are those before.
     func reason(
-        _ creation: ChangeNumber, in bucket: BucketName, _ new: HeldObject?,
+        _ creation: ChangeNumber, in bucket: BucketName, _ new: PinnedObject?,
         _ deletion: ChangeNumber?, _ next: Moment
     ) -> LeaveReason {
         let old = moment.bucket(bucket)?.object(created: creation)

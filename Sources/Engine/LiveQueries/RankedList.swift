@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 
 /// The first so many of an order, as a ranking shows them.
 struct RankedList {

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Digests
 import JSONText
 import Objects

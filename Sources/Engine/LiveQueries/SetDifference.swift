@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import JSONText
 import Objects
 
@@ -22,12 +22,12 @@ struct DifferenceSide {
 ///   object as it was.
 func setDifference(
     _ old: DifferenceSide, _ new: DifferenceSide, in name: BucketName,
-    _ departure: (HeldObject) -> (LeaveReason, ChangeNumber?)
+    _ departure: (PinnedObject) -> (LeaveReason, ChangeNumber?)
 ) throws(ServiceFailure) -> [WatchEvent] {
     let (oldParser, newParser) = (JSONParser(), JSONParser())
     let (oldBucket, newBucket) = (old.moment.bucket(name), new.moment.bucket(name))
     var events: [WatchEvent] = []
-    func formerText(_ object: HeldObject) throws(ServiceFailure) -> [UInt8] {
+    func formerText(_ object: PinnedObject) throws(ServiceFailure) -> [UInt8] {
         try old.rendering.render(ObjectFacts(object, oldParser))
     }
     for creation in old.members.subtracting(new.members) {

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 import Runtime
 import Synchronization
@@ -15,7 +15,7 @@ final class StateQueue: StateObserver {
     /// What has happened since the queue was last asked.
     struct News {
         /// The first state of another history, if there is one.
-        var beginning: (state: any HeldState, history: any StoreHistory)?
+        var beginning: (state: any PinnedState, history: any StoreHistory)?
         /// What followed, the oldest first.
         var steps: [any StateStep] = []
         /// What was touched after these.
@@ -25,7 +25,7 @@ final class StateQueue: StateObserver {
         /// Whether more was touched than the queue remembers.
         var isOverfull = false
         /// The last state; nil if none has followed.
-        var last: (any HeldState)?
+        var last: (any PinnedState)?
         /// When the oldest of these was added, in nanoseconds of the monotonic clock.
         var since: Int64 = 0
     }
@@ -50,7 +50,7 @@ final class StateQueue: StateObserver {
         self.wake = wake
     }
 
-    func begins(with state: any HeldState, of history: any StoreHistory) {
+    func begins(with state: any PinnedState, of history: any StoreHistory) {
         add { news in
             let since = news.since
             news = News()
@@ -59,9 +59,9 @@ final class StateQueue: StateObserver {
         }
     }
 
-    func follows(_ state: any HeldState, after step: any StateStep) {
+    func follows(_ state: any PinnedState, after step: any StateStep) {
         // Those in between need not be held.
-        var former: (any HeldState)?
+        var former: (any PinnedState)?
         add { news in
             former = news.last
             news.last = state

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Geodesy
 import Objects
 import QueryLanguage

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 
 /// The number of objects of a bucket, and a sum over the changes that created and last changed

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import GRDB
 import Objects
 
@@ -62,7 +62,7 @@ public final class FrozenStore: Sendable {
         let queue = try DatabaseQueue(path: name, configuration: configuration)
         try queue.inDatabase { db in
             try db.beginTransaction(.deferred)
-            try ObjectStore.check(db, path: path)
+            try SQLiteStore.check(db, path: path)
             let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
             guard version == Schema.version else {
                 throw StoreFailure.older(path: path, version: version, known: Schema.version)
@@ -112,7 +112,7 @@ public final class FrozenStore: Sendable {
     }
 }
 
-extension ObjectStore {
+extension SQLiteStore {
     /// The page cache of a frozen state's connection, in KiB. It is small because there may be many
     /// such connections, and each reads most pages once.
     private static let frozenCache = 4_096

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 
 /// What some transactions have changed in a store, as far as another store with the same history

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import GRDB
 import Geodesy
 import Objects
@@ -212,7 +212,7 @@ private struct ExpiryWalk {
     }
 }
 
-extension ObjectStore {
+extension SQLiteStore {
     /// Reads one state of the store while writers continue.
     public func scan<Result>(
         _ body: (StoreScan) throws -> Result

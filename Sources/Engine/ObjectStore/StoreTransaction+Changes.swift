@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 
 /// Takes over what another store has changed.

@@ -1,9 +1,9 @@
-import Backend
+import BackendContract
 import GRDB
 import Geodesy
 import Objects
 
-/// The operations of one write transaction. They are valid only inside `ObjectStore.write`.
+/// The operations of one write transaction. They are valid only inside `SQLiteStore.write`.
 public final class StoreTransaction {
     let db: Database
     /// The number of the latest change, including the changes of this transaction.

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 
 /// The nodes that hold a part of the buckets.

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import ObjectStore
 
 /// Makes empty tables the same as another store.

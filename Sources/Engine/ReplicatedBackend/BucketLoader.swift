@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import EmbeddedBackend
 import Logging
 import ObjectStore
@@ -19,7 +19,7 @@ final class BucketLoader: @unchecked Sendable {
     private let membership: Membership
     private let held: HeldBuckets
     private let applied: AppliedState
-    private let backend: EmbeddedBackend
+    private let backend: SQLiteBackend
     private let steps: FollowingSteps
     private let logger: Logger
     private let diverged: @Sendable (Divergence) -> Void
@@ -43,7 +43,7 @@ final class BucketLoader: @unchecked Sendable {
 
     init(
         _ address: PostgresAddress, _ limits: Limits, _ membership: Membership, _ held: HeldBuckets,
-        _ applied: AppliedState, of backend: EmbeddedBackend, _ steps: FollowingSteps,
+        _ applied: AppliedState, of backend: SQLiteBackend, _ steps: FollowingSteps,
         logger: Logger, diverged: @escaping @Sendable (Divergence) -> Void
     ) {
         self.address = address

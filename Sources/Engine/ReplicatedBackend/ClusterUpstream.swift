@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import EmbeddedBackend
 import ObjectStore
 import Objects

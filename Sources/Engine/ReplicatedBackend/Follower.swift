@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Dispatch
 import EmbeddedBackend
 import Logging
@@ -16,7 +16,7 @@ final class Follower: @unchecked Sendable {
     private let address: PostgresAddress
     private let limits: Limits
     private let applied: AppliedState
-    private let backend: EmbeddedBackend
+    private let backend: SQLiteBackend
     private let share: NodeShare?
     private let steps: FollowingSteps
     private let upstream: ClusterUpstream
@@ -44,7 +44,7 @@ final class Follower: @unchecked Sendable {
 
     init(
         _ address: PostgresAddress, _ limits: Limits, _ applied: AppliedState,
-        of backend: EmbeddedBackend, _ share: NodeShare?, _ steps: FollowingSteps,
+        of backend: SQLiteBackend, _ share: NodeShare?, _ steps: FollowingSteps,
         beside upstream: ClusterUpstream, logger: Logger,
         diverged: @escaping @Sendable (Divergence) -> Void
     ) {

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Dispatch
 import EmbeddedBackend
 import Objects

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Logging
 import Objects
 import PostgresStore

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Foundation
 import ObjectStore
 import Objects
@@ -29,7 +29,7 @@ public struct Migration: Sendable {
         from path: String, to address: PostgresAddress, progress: (Int) -> Void
     ) throws(StoreFailure) -> Migration {
         guard FileManager.default.fileExists(atPath: path) else { throw .notFound(path: path) }
-        let store = try ObjectStore(path: path)
+        let store = try SQLiteStore(path: path)
         defer { try? store.close() }
         do {
             let tables = try connect(address)
@@ -43,7 +43,7 @@ public struct Migration: Sendable {
     }
 
     private static func fill(
-        _ transaction: ClusterTransaction, _ tables: ClusterTables, from store: ObjectStore,
+        _ transaction: ClusterTransaction, _ tables: ClusterTables, from store: SQLiteStore,
         _ progress: (Int) -> Void
     ) throws -> Migration {
         let state = try store.freeze()
@@ -67,7 +67,7 @@ public struct Migration: Sendable {
     ) throws(StoreFailure) -> Migration {
         do {
             let tables = try connect(address)
-            let store = try ObjectStore(path: path, durability: .normal)
+            let store = try SQLiteStore(path: path, durability: .normal)
             do {
                 let migration = try fill(store, from: tables, progress)
                 try compare(try tables.digests(), try store.freeze().digests())
@@ -85,7 +85,7 @@ public struct Migration: Sendable {
     }
 
     private static func fill(
-        _ store: ObjectStore, from tables: ClusterTables, _ progress: (Int) -> Void
+        _ store: SQLiteStore, from tables: ClusterTables, _ progress: (Int) -> Void
     ) throws -> Migration {
         try store.set("page key secret", to: try tables.secret())
         var migration = Migration()

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import EmbeddedBackend
 import Logging
 import ObjectStore
@@ -8,7 +8,7 @@ import PostgresStore
 /// One life of a node: a copy of the tables, what follows them, and what writes to them. It ends
 /// when PostgreSQL no longer continues its history.
 final class Node: Sendable {
-    let backend: EmbeddedBackend
+    let backend: SQLiteBackend
     let applied: AppliedState
     /// The part of the buckets that the node holds; nil if it holds all of them.
     let share: NodeShare?
@@ -19,7 +19,7 @@ final class Node: Sendable {
 
     /// - Parameter diverged: called when PostgreSQL no longer continues the node's state.
     init(
-        _ configuration: ReplicatedBackend.Configuration, _ tables: ClusterTables, limits: Limits,
+        _ configuration: PostgresBackend.Configuration, _ tables: ClusterTables, limits: Limits,
         _ membership: Membership?, logger: Logger, now: @escaping @Sendable () -> Int64,
         progress: @escaping @Sendable (Int) -> Void,
         diverged: @escaping @Sendable (Divergence, AppliedState) -> Void
@@ -45,7 +45,7 @@ final class Node: Sendable {
         let report: @Sendable (Divergence) -> Void = { diverged($0, applied) }
         self.applied = applied
         upstream = ClusterUpstream(address, limits, applied, share, diverged: report)
-        backend = try EmbeddedBackend(
+        backend = try SQLiteBackend(
             path: configuration.cache, durability: .none, upstream: upstream, limits: limits,
             logger: logger, tuning: configuration.tuning, now: now)
         looks = HeadLooks(address, limits, applied)
@@ -98,7 +98,7 @@ final class Node: Sendable {
 
     /// Whether some reads may begin now.
     func mayRead(
-        _ count: Int, _ reads: ReplicatedBackend.Reads, atLeast change: ChangeNumber?,
+        _ count: Int, _ reads: PostgresBackend.Reads, atLeast change: ChangeNumber?,
         _ limits: Limits,
         _ ready: @escaping AppliedState.Ready
     ) -> Bool {

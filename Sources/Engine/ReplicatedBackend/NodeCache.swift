@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import EmbeddedBackend
 import Foundation
 import Logging
@@ -59,7 +59,7 @@ struct NodeCache {
     private func present(
         _ tables: ClusterTables
     ) throws -> ((SharedState, [BucketName])?, reason: String) {
-        let store = try ObjectStore(path: path, durability: .none)
+        let store = try SQLiteStore(path: path, durability: .none)
         defer { try? store.close() }
         guard let mark = try store.setting(SharedState.setting), StateMark(mark) != nil else {
             return (nil, "it is not complete")
@@ -81,7 +81,7 @@ struct NodeCache {
     }
 
     /// Removes what was on its way in or out when the node ended.
-    private func complete(_ store: ObjectStore) throws {
+    private func complete(_ store: SQLiteStore) throws {
         guard let share else { return }
         let names = try store.setting(Self.incomplete).map(Self.names) ?? []
         try store.write { transaction in
@@ -110,7 +110,7 @@ struct NodeCache {
     /// What identifies the node that the file at a path belongs to; nil if there is none.
     static func identity(at path: String) -> UUIDBytes? {
         guard FileManager.default.fileExists(atPath: path),
-            let store = try? ObjectStore(path: path, durability: .none)
+            let store = try? SQLiteStore(path: path, durability: .none)
         else { return nil }
         defer { try? store.close() }
         return (try? store.setting(identity)).flatMap { $0 }.flatMap { UUIDBytes($0) }
@@ -133,7 +133,7 @@ struct NodeCache {
     private func copy(
         _ tables: ClusterTables
     ) throws -> (state: SharedState, buckets: [BucketName]) {
-        let store = try ObjectStore(path: path, durability: .none)
+        let store = try SQLiteStore(path: path, durability: .none)
         do {
             let state = try fill(store, from: tables)
             let buckets = try store.scan { $0.buckets }
@@ -146,7 +146,7 @@ struct NodeCache {
         }
     }
 
-    private func fill(_ store: ObjectStore, from tables: ClusterTables) throws -> SharedState {
+    private func fill(_ store: SQLiteStore, from tables: ClusterTables) throws -> SharedState {
         try store.set("page key secret", to: try tables.secret())
         if let machine = Self.presentMachine { try store.set(Self.machine, to: machine) }
         if let share { try store.set(Self.identity, to: share.id.bytes) }

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import EmbeddedBackend
 import ObjectStore
 import Objects
@@ -43,7 +43,7 @@ final class NodeShare: Sendable {
 /// Which nodes hold which buckets, as this node knows.
 struct NodePlacement: BucketPlacement {
     let membership: Membership
-    let configuration: ReplicatedBackend.Configuration
+    let configuration: PostgresBackend.Configuration
     let limits: Limits
     /// Nil while the node is rebuilt.
     let share: @Sendable () -> NodeShare?

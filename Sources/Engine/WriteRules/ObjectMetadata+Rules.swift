@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 
 /// The rules for an object's versions and times.

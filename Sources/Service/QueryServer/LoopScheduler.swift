@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import DequeModule
 import JSONText
 import NIOCore

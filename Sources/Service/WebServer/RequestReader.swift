@@ -22,7 +22,7 @@ final class RequestReader: Sendable {
     private let url: String?
     private let used = Atomic(0)
 
-    init(limits: Limits, settings: WebServer.Settings, isSecure: Bool) {
+    init(limits: Limits, settings: WebPort.Settings, isSecure: Bool) {
         (bodyBytes, allBytes) = (limits.lineBytes, limits.bufferedBytes)
         scheme = isSecure ? "https" : "http"
         url = settings.url

@@ -29,7 +29,7 @@ struct Site: Sendable {
     ///   - isSecure: whether connections have TLS.
     ///   - loop: the event loop of the connections.
     init(
-        service: Operations.Service, runner: MessageRunner, settings: WebServer.Settings,
+        service: Operations.Service, runner: MessageRunner, settings: WebPort.Settings,
         isSecure: Bool, loop: any EventLoop, logger: Logger
     ) {
         self.service = service

@@ -11,14 +11,14 @@ import WebExchange
 /// Who asks, and whether a browser does so for a page that may.
 struct WebAccess: Sendable {
     private let service: Operations.Service
-    private let settings: WebServer.Settings
+    private let settings: WebPort.Settings
     private let isSecure: Bool
     private let logger: Logger
     private let sessions = Sessions()
 
     /// - Parameter isSecure: whether connections have TLS.
     init(
-        service: Operations.Service, settings: WebServer.Settings, isSecure: Bool, logger: Logger
+        service: Operations.Service, settings: WebPort.Settings, isSecure: Bool, logger: Logger
     ) {
         (self.service, self.settings, self.isSecure) = (service, settings, isSecure)
         self.logger = logger

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Backend
+import BackendContract
 import EmbeddedBackend
 import GeoBucketClient
 import Glibc

@@ -66,7 +66,7 @@ struct ClusterFlags: ParsableArguments {
     /// - Throws: for a flag that only a store in PostgreSQL has.
     func configuration(
         of store: String, _ settings: Settings
-    ) throws -> ReplicatedBackend.Configuration? {
+    ) throws -> PostgresBackend.Configuration? {
         let cache = settings.string("cache", flag: cache)
         let reads = settings.string("reads", flag: reads)
         let schema = settings.string("postgresSchema", flag: postgresSchema)
@@ -88,10 +88,10 @@ struct ClusterFlags: ParsableArguments {
             }
             return nil
         }
-        guard let reads = ReplicatedBackend.Reads(rawValue: reads ?? "latest") else {
+        guard let reads = PostgresBackend.Reads(rawValue: reads ?? "latest") else {
             throw ValidationError("--reads: \"\(reads ?? "")\" is neither latest nor local")
         }
-        var configuration = ReplicatedBackend.Configuration(
+        var configuration = PostgresBackend.Configuration(
             address: try Self.address(store, schema: schema),
             cache: cache ?? Self.defaultCache, reads: reads)
         configuration.keepsGeometry = keepsGeometry

@@ -22,7 +22,7 @@ final class Gateway: Sendable {
         at address: Address, _ limits: Limits, _ logger: Logger, _ body: () async throws -> Void
     ) async throws {
         try await geobucket.serving("http", at: address, logger) { listening in
-            HTTPGateway(
+            GatewayServer(
                 host: address.host, port: address.port, health: health,
                 metrics: { [self] in
                     observed.withLock { $0 }?.setGauges()

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Backend
+import BackendContract
 import LiveQueries
 import Logging
 import ObjectStore
@@ -170,9 +170,9 @@ struct Serve: AsyncParsableCommand {
 
     static let defaultStore = "./geobucket.sqlite"
 
-    private func durability(_ settings: Settings) throws -> ObjectStore.Durability {
+    private func durability(_ settings: Settings) throws -> SQLiteStore.Durability {
         let name = settings.string("durability", flag: durability) ?? "full"
-        guard let durability = ObjectStore.Durability(rawValue: name), durability != .none else {
+        guard let durability = SQLiteStore.Durability(rawValue: name), durability != .none else {
             throw ValidationError("--durability: \"\(name)\" is neither full nor normal")
         }
         return durability
@@ -198,7 +198,7 @@ struct Serve: AsyncParsableCommand {
     /// Where and for whom a backend is served.
     private struct Frame {
         let address: Address
-        let web: WebServer.Settings?
+        let web: WebPort.Settings?
         let limits: Limits
         let drain: Duration
         let reloading: Reloading
@@ -218,7 +218,7 @@ struct Serve: AsyncParsableCommand {
                 return try await serveLines(service, backend, in: frame, workers)
             }
             try await serving("web", at: web.address, logger) { listening in
-                WebServer(
+                WebPort(
                     service: service, workers: workers, settings: web, tls: frame.reloading.tls,
                     nodes: frame.neighbourhood?.secret, logger: logger
                 ) { host, port in
@@ -278,6 +278,6 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-extension WebServer.Settings {
+extension WebPort.Settings {
     fileprivate var address: Address { Address(host: host, port: port) }
 }

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import EmbeddedBackend
 import Logging
 import ObjectStore
@@ -7,8 +7,8 @@ import ReplicatedBackend
 
 /// The store that `serve` runs on.
 enum ServedStore {
-    case file(path: String, ObjectStore.Durability)
-    case cluster(ReplicatedBackend.Configuration)
+    case file(path: String, SQLiteStore.Durability)
+    case cluster(PostgresBackend.Configuration)
 
     /// Opens the store, and logs what it holds.
     func open(_ limits: Limits, _ logger: Logger) throws -> any ClosableBackend {
@@ -34,7 +34,7 @@ enum ServedStore {
     ) throws(StoreFailure) -> any ClosableBackend {
         switch self {
         case .file(let path, let durability):
-            return try EmbeddedBackend(
+            return try SQLiteBackend(
                 path: path, durability: durability, limits: limits, logger: logger)
         case .cluster(let configuration):
             logger.info(
@@ -42,7 +42,7 @@ enum ServedStore {
                 metadata: ["database": "\(configuration.address.summary)"])
             let progress = CopyProgress()
             defer { progress.clear() }
-            return try ReplicatedBackend(
+            return try PostgresBackend(
                 configuration, limits: limits, logger: logger, progress: { progress.show($0) })
         }
     }
@@ -56,8 +56,8 @@ protocol ClosableBackend: Backend {
     func announce(client: String, peer: String)
 }
 
-extension EmbeddedBackend: ClosableBackend {
+extension SQLiteBackend: ClosableBackend {
     func announce(client: String, peer: String) {}
 }
 
-extension ReplicatedBackend: ClosableBackend {}
+extension PostgresBackend: ClosableBackend {}

@@ -25,7 +25,7 @@ struct WebFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The folder with Leaflet, as Debian's package libjs-leaflet lays it out. (default: \(WebServer.Settings.standardAssets))",
+            "The folder with Leaflet, as Debian's package libjs-leaflet lays it out. (default: \(WebPort.Settings.standardAssets))",
             valueName: "path"))
     var webAssets: String?
 
@@ -50,7 +50,7 @@ struct WebFlags: ParsableArguments {
     /// Nil when the web port is off.
     ///
     /// - Parameter hasLogins: whether clients have to log in.
-    func settings(_ settings: Settings, hasLogins: Bool) throws -> WebServer.Settings? {
+    func settings(_ settings: Settings, hasLogins: Bool) throws -> WebPort.Settings? {
         guard let text = settings.string("web", flag: web) else {
             for (name, flag) in [
                 ("webUrl", webUrl), ("webOrigin", webOrigin), ("webAssets", webAssets),
@@ -63,7 +63,7 @@ struct WebFlags: ParsableArguments {
         guard let address = Address(argument: text) else {
             throw ValidationError("--web: \"\(text)\" is no HOST:PORT")
         }
-        var result = WebServer.Settings(
+        var result = WebPort.Settings(
             host: address.host, port: address.port,
             hosts: hasLogins ? .any : address.isLoopback ? .loopback : .knownNames)
         if let url = settings.string("webUrl", flag: webUrl) {

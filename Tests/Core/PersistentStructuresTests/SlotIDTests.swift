@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `any history of ids equals a dictionary's, and copies stay as they were`() {
-        for seed in UInt64(1)...6 {
+        for seed in Seeds.first(3) {
             var random = SplitMix64(seed: seed)
             var ids = SlotIDs()
             var alive: [Int: Slot] = [:]

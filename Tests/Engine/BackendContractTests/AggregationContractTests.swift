@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import InMemoryEngine
 import JSONText
 import Objects
@@ -66,7 +66,7 @@ import Testing
         try await withTemporaryFolder { folder in
             var limits = Limits()
             limits.replyBytes = 10_000_000
-            var tuning = InMemoryEngine.Tuning.eager
+            var tuning = Engine.Tuning.eager
             tuning.holes = 100_000  // none is closed
             if !makesColumns { tuning.smallestBucket = .max }
             try await withBackend(
@@ -118,7 +118,7 @@ import Testing
             var limits = Limits()
             limits.groupBytes = limit
             try await withTemporaryFolder { folder in
-                var tuning = InMemoryEngine.Tuning.eager
+                var tuning = Engine.Tuning.eager
                 if !makesColumns { tuning.smallestBucket = .max }
                 try await withBackend(
                     .embedded, path: folder + "/s.sqlite", limits: limits, tuning: tuning

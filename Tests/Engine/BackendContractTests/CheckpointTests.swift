@@ -32,7 +32,7 @@ import Testing
         async throws
     {
         try await withTemporaryFolder { folder in
-            let store = try ObjectStore(path: folder + "/store.sqlite", logBytes: 1 << 20)
+            let store = try SQLiteStore(path: folder + "/store.sqlite", logBytes: 1 << 20)
             func write(_ count: Int, _ name: (Int) -> String) throws {
                 for number in 0..<count {
                     try store.set(

@@ -1,4 +1,3 @@
-import Foundation
 import InMemoryEngine
 import JSONText
 import Objects
@@ -6,20 +5,16 @@ import TestSupport
 import Testing
 
 /// The seeds every generated test runs with, and behind them those that once failed: append, with
-/// the date and the fault. GEOBUCKET_CONTRACT_SEEDS says how many the range has.
+/// the date and the fault.
 enum ContractSeeds {
-    static let range: [UInt64] = Array(1...(asked ?? 24))
-    private static var asked: UInt64? {
-        ProcessInfo.processInfo.environment["GEOBUCKET_CONTRACT_SEEDS"].flatMap { UInt64($0) }
-    }
     static let kept: [UInt64] = []
-    static var all: [UInt64] { range + kept }
+    static let all = Seeds.first(8) + kept
 }
 
 /// A backend of its own on a store.
 func withBackend<Result>(
     _ kind: BackendKind, path: String, limits: Limits = Limits(), clock: TestClock = TestClock(),
-    makesColumns: Bool = false, tuning: InMemoryEngine.Tuning? = nil,
+    makesColumns: Bool = false, tuning: Engine.Tuning? = nil,
     _ body: (DirectClient) async throws -> Result
 ) async throws -> Result {
     var opening = BackendKind.Opening(path: path)
@@ -37,7 +32,7 @@ func withBackend<Result>(
     }
 }
 
-extension InMemoryEngine.Tuning {
+extension Engine.Tuning {
     /// Columns and orders for the smallest bucket and the first query.
     static var eager: Self {
         var tuning = Self()

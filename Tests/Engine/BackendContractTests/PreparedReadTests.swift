@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import InMemoryEngine
 import JSONText
 import Objects
@@ -132,7 +132,7 @@ import Testing
     func `what takes longer than estimated is costly, and has columns made`(on kind: BackendKind)
         async throws
     {
-        var tuning = InMemoryEngine.Tuning.untimed
+        var tuning = Engine.Tuning.untimed
         tuning.briefSearch = .zero
         try await withTemporaryFolder { [tuning] folder in
             try await withBackend(kind, path: folder + "/store.sqlite", tuning: tuning) { client in

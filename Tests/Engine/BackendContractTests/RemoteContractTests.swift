@@ -5,7 +5,7 @@ import Testing
 
 /// The same contract through TCP.
 @Suite struct RemoteContractTests {
-    @Test(arguments: BackendKind.all, Array(ContractSeeds.range.prefix(12)) + ContractSeeds.kept)
+    @Test(arguments: BackendKind.all, Seeds.first(4) + ContractSeeds.kept)
     func `any history, with a restart in its middle, answers as the oracle does`(
         on kind: BackendKind,
         seed: UInt64

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Foundation
 import GeoBucketClient
 import JSONText

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Dispatch
 import JSONText
 import Objects
@@ -12,7 +12,7 @@ import Testing
 
 /// Columns, their orders and renumbered slots, made beside the writer, against the documents.
 @Suite struct BackgroundTests {
-    @Test(arguments: 1...12)
+    @Test(arguments: Seeds.first(4))
     func `whatever is written while something is made, queries find what the documents say`(
         seed: UInt64
     ) throws {
@@ -128,7 +128,7 @@ private let name = FieldPath("name")
 
 /// An engine, its documents in a table, and what queries have to find.
 private final class EngineTable {
-    let engine: InMemoryEngine
+    let engine: Engine
     let now = Shared<Int64>(0)
     private let documents = Documents()
     private(set) var change: ChangeNumber = 0
@@ -138,13 +138,13 @@ private final class EngineTable {
     init(_ adjust: (inout Limits) -> Void = { _ in }) {
         var limits = Limits()
         adjust(&limits)
-        var tuning = InMemoryEngine.Tuning()
+        var tuning = Engine.Tuning()
         tuning.smallestBucket = 8
         tuning.documentsForColumn = 1
         tuning.candidatesForOrder = 1
         tuning.gainForOrder = 0.01
         let now = now
-        engine = InMemoryEngine(
+        engine = Engine(
             limits: limits, secret: [1], source: documents, tuning: tuning,
             now: { now.withLock { $0 } })
     }

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Dispatch
 import Geodesy
 import Objects
@@ -11,14 +11,14 @@ import Testing
 @Suite struct CompactionTests {
     /// A bucket as a table, and the engine that is written alike.
     private struct Run {
-        let engine: InMemoryEngine
+        let engine: Engine
         let ready = DispatchSemaphore(value: 0)
         var objects: [ChangeNumber: (id: ObjectID, change: ChangeNumber, position: Coordinate?)] =
             [:]
         var change: ChangeNumber = 0
         var random: SplitMix64
 
-        init(seed: UInt64, tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning()) {
+        init(seed: UInt64, tuning: Engine.Tuning = Engine.Tuning()) {
             random = SplitMix64(seed: seed)
             let ready = ready
             engine = makeEngine(tuning) { ready.signal() }
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func `how many holes are too many can be said`() {
-        var tuning = InMemoryEngine.Tuning()
+        var tuning = Engine.Tuning()
         (tuning.holes, tuning.slotsPerHole) = (5, 10)
         var run = Run(seed: 9, tuning: tuning)
         run.create(20)

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 import TestSupport
 import Testing
@@ -144,7 +144,7 @@ import Testing
     }
 }
 
-extension InMemoryEngine {
+extension Engine {
     /// The statistics also have the grids of other engines, which other tests use at the same time.
     fileprivate var ownIndexBytes: Int { snapshot.totals.memory.indexBytes }
 }

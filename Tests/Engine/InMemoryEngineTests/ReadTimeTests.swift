@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Geodesy
 import JSONText
 import Objects
@@ -24,7 +24,7 @@ import Testing
         return GeoCorridor(line, widthMeters: widthMeters)
     }
 
-    private static func engine() throws -> InMemoryEngine {
+    private static func engine() throws -> Engine {
         var limits = Limits()
         limits.queryMilliseconds = Int(limit / .milliseconds(1))
         let engine = makeEngine(limits: limits)

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Dispatch
 import TestSupport
 import Testing
@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct RestTests {
     /// Applies the background work that is announced within some seconds; false if none is.
-    private func install(_ engine: InMemoryEngine, _ ready: DispatchSemaphore) -> Bool {
+    private func install(_ engine: Engine, _ ready: DispatchSemaphore) -> Bool {
         guard ready.wait(timeout: .now() + 10) == .success else { return false }
         engine.installBackgroundWork()
         return true
@@ -19,7 +19,7 @@ import Testing
         let engine = makeEngine { ready.signal() }
         var random = SplitMix64(seed: 1)
         func tiers() -> Int { engine.snapshot.bucket(shops)!.fields[location]!.tiers.count }
-        let rest = InMemoryEngine.Tuning().rest
+        let rest = Engine.Tuning().rest
         let begun = ContinuousClock.now
         let objects: ChangeNumber = 2_600
         for change in 1...objects {

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Geodesy
 import JSONText
 import Objects
@@ -22,10 +22,10 @@ struct NoDocuments: DocumentSource {
 }
 
 func makeEngine(
-    _ tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), limits: Limits = Limits(),
+    _ tuning: Engine.Tuning = Engine.Tuning(), limits: Limits = Limits(),
     ready: @escaping @Sendable () -> Void = {}
-) -> InMemoryEngine {
-    InMemoryEngine(
+) -> Engine {
+    Engine(
         limits: limits, secret: [1], source: NoDocuments(), tuning: tuning, now: { 0 },
         backgroundWorkReady: ready)
 }
@@ -57,7 +57,7 @@ func upsert(
         text: Array("{}".utf8))
 }
 
-extension InMemoryEngine {
+extension Engine {
     /// How many objects satisfy a clause.
     func count(
         _ clause: Clause, in bucket: BucketName, by principal: String? = nil

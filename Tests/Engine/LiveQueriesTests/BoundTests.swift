@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Dispatch
 import Foundation
 import Glibc
@@ -193,12 +193,12 @@ import Testing
 
     // MARK: States
 
-    private final class FakeState: HeldState {
+    private final class FakeState: PinnedState {
         let change: ChangeNumber
 
         init(_ change: ChangeNumber) { self.change = change }
 
-        func bucket(_ name: BucketName, at time: Int64) -> (any HeldBucket)? { nil }
+        func bucket(_ name: BucketName, at time: Int64) -> (any PinnedBucket)? { nil }
 
         func find(
             _ query: Query, in bucket: BucketName, at time: Int64, atMost count: Int,

@@ -14,7 +14,7 @@ import Testing
         _ body: @Sendable (_ port: Int) throws -> Result
     ) async throws -> Result {
         let (ports, report) = AsyncStream<Int>.makeStream()
-        let gateway = HTTPGateway(
+        let gateway = GatewayServer(
             host: "127.0.0.1", port: 0, health: health, metrics: { "geobucket_objects 3\n" },
             limits: limits, listening: { _, port in report.yield(port) })
         let running = Task { try await gateway.run() }

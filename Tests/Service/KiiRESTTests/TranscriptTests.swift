@@ -14,7 +14,7 @@ import WebServer
         _ name: String, _ kii: KiiSettings = KiiSettings(app: "myapp"), limits: Limits = Limits(),
         access: AccessControl? = nil, names: [String: String] = [:]
     ) async throws {
-        var settings = WebServer.Settings(
+        var settings = WebPort.Settings(
             host: "127.0.0.1", port: 0, hosts: access == nil ? .loopback : .any)
         settings.kii = kii
         settings.url = "http://kii.example"

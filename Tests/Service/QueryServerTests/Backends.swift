@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Glibc
 import JSONText
 import Objects

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import KiiREST
 import Logging
 import Objects
@@ -28,11 +28,11 @@ enum Servers {
         _ backend: some Backend,
         _ body: @escaping @Sendable (_ port: Int) async throws -> Void
     ) async throws {
-        var settings = WebServer.Settings(host: "127.0.0.1", port: 0, hosts: .loopback)
+        var settings = WebPort.Settings(host: "127.0.0.1", port: 0, hosts: .loopback)
         settings.kii = KiiSettings(app: "myapp")
         let (logger, web) = (Logger(label: "test") { _ in LogLines() }, settings)
         try await run(backend, Limits(), logger, body) { service, workers, listening in
-            let server = WebServer(
+            let server = WebPort(
                 service: service, workers: workers, settings: web, logger: logger,
                 listening: listening)
             try await server.run()

@@ -7,7 +7,7 @@ import WebServer
 /// The web port has the clusters of its tiles from the engine; `LineOperations` reads them from the
 /// JSON that a client gets, as a node does that asks another.
 @Suite struct TileAnswerTests {
-    private static let settings = WebServer.Settings(
+    private static let settings = WebPort.Settings(
         host: "127.0.0.1", port: 0, hosts: .loopback)
 
     private static let targets = [

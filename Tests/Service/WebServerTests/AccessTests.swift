@@ -7,7 +7,7 @@ import WebServer
 /// Who may use the web port, and for which pages a browser may.
 @Suite(.timeLimit(.minutes(5))) struct AccessTests {
     private static func with(
-        settings: WebServer.Settings = Web.guarded, limits: Limits = Limits(),
+        settings: WebPort.Settings = Web.guarded, limits: Limits = Limits(),
         _ body: @escaping @Sendable (TestService, AccessControl, Token) async throws -> Void
     ) async throws {
         let token = Token()

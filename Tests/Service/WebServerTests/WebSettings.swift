@@ -6,9 +6,9 @@ import WebServer
 /// Services with a web port, and requests to them.
 enum Web {
     /// Everybody may ask, from this machine.
-    static let open = WebServer.Settings(host: "127.0.0.1", port: 0, hosts: .loopback)
+    static let open = WebPort.Settings(host: "127.0.0.1", port: 0, hosts: .loopback)
     /// Callers log in.
-    static let guarded = WebServer.Settings(host: "127.0.0.1", port: 0, hosts: .any)
+    static let guarded = WebPort.Settings(host: "127.0.0.1", port: 0, hosts: .any)
 
     static let json = "Content-Type: application/json"
 

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import InMemoryEngine
 import Objects
 import QueryLanguage
@@ -15,7 +15,7 @@ enum PageKeyTarget {
         ) throws(ServiceFailure) {}
     }
 
-    private static let engine = InMemoryEngine(
+    private static let engine = Engine(
         limits: Limits(), secret: [1, 2, 3], source: NoDocuments(), now: { 0 })
 
     static func run(_ bytes: [UInt8]) {

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import EmbeddedBackend
 import Foundation
 import InMemoryEngine
@@ -14,12 +14,12 @@ public protocol TestedBackend: Backend {
     func close() throws
 }
 
-extension EmbeddedBackend: TestedBackend {}
+extension SQLiteBackend: TestedBackend {}
 
-extension InMemoryEngine.Tuning {
+extension Engine.Tuning {
     /// Which reads are costly does not depend on how fast the machine is.
-    public static var untimed: InMemoryEngine.Tuning {
-        var tuning = InMemoryEngine.Tuning()
+    public static var untimed: Engine.Tuning {
+        var tuning = Engine.Tuning()
         tuning.briefSearch = .seconds(3_600)
         return tuning
     }
@@ -34,7 +34,7 @@ public struct BackendKind: Sendable, CustomStringConvertible {
         public var path: String
         public var limits = Limits()
         public var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        public var tuning = InMemoryEngine.Tuning.untimed
+        public var tuning = Engine.Tuning.untimed
         /// Milliseconds since 1970.
         public var now: @Sendable () -> Int64 = wallMilliseconds
 
@@ -49,7 +49,7 @@ public struct BackendKind: Sendable, CustomStringConvertible {
     public static let embedded = BackendKind(
         description: "embedded",
         open: {
-            try EmbeddedBackend(
+            try SQLiteBackend(
                 path: $0.path, limits: $0.limits, logger: $0.logger, tuning: $0.tuning, now: $0.now)
         },
         check: { try StoreCheck.run(path: $0) })

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Dispatch
 import JSONText
 import Objects
@@ -9,8 +9,8 @@ import Synchronization
 /// Two nodes of one cluster as one back end: writes go to the first, reads to the second, which has
 /// to see what the first has answered.
 public final class NodePair: TestedBackend {
-    public let writing: ReplicatedBackend
-    public let reading: ReplicatedBackend
+    public let writing: PostgresBackend
+    public let reading: PostgresBackend
 
     /// - Parameter opening: the path stands for a schema of the test process's server.
     public convenience init(_ opening: BackendKind.Opening) throws {
@@ -18,7 +18,7 @@ public final class NodePair: TestedBackend {
             writing: try Self.node("writing", opening), reading: try Self.node("reading", opening))
     }
 
-    private init(writing: ReplicatedBackend, reading: ReplicatedBackend) {
+    private init(writing: PostgresBackend, reading: PostgresBackend) {
         self.writing = writing
         self.reading = reading
     }
@@ -31,11 +31,11 @@ public final class NodePair: TestedBackend {
     /// - Parameter name: the end of its cache's name.
     public static func node(
         _ name: String, _ opening: BackendKind.Opening
-    ) throws -> ReplicatedBackend {
-        var configuration = ReplicatedBackend.Configuration(
+    ) throws -> PostgresBackend {
+        var configuration = PostgresBackend.Configuration(
             address: try address(of: opening.path), cache: "\(opening.path).\(name)")
         configuration.tuning = opening.tuning
-        return try ReplicatedBackend(
+        return try PostgresBackend(
             configuration, limits: opening.limits, logger: opening.logger, now: opening.now)
     }
 

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Foundation
 import GeoBucketClient
 import JSONText
@@ -18,7 +18,7 @@ import WebServer
 public final class TestCluster: Sendable {
     /// A node and what ends it.
     private struct Member: Sendable {
-        let backend: ReplicatedBackend
+        let backend: PostgresBackend
         let port: Int
         let webPort: Int
         let running: Task<Void, any Error>
@@ -75,14 +75,14 @@ public final class TestCluster: Sendable {
     ) async throws {
         let identity = identity ?? tls?.server
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        var configuration = ReplicatedBackend.Configuration(
+        var configuration = PostgresBackend.Configuration(
             address: try NodePair.address(of: path), cache: "\(path).\(number)")
         configuration.copies = copies
         configuration.tuning = .untimed
-        let backend = try ReplicatedBackend(configuration, limits: limits, logger: logger)
+        let backend = try PostgresBackend(configuration, limits: limits, logger: logger)
         let (ports, continuation) = AsyncStream<Int>.makeStream()
         let (webPorts, webContinuation) = AsyncStream<Int>.makeStream()
-        let web = WebServer.Settings(host: "127.0.0.1", port: 0, hosts: .loopback)
+        let web = WebPort.Settings(host: "127.0.0.1", port: 0, hosts: .loopback)
         let service = Operations.Service(backend: backend, limits: limits)
         let running = Task { [limits] in
             try await Workers.with(limits) { workers in
@@ -90,7 +90,7 @@ public final class TestCluster: Sendable {
                     service: service, host: "127.0.0.1", port: 0, drainTime: .seconds(1),
                     tls: identity, nodes: NodeSecret(token), workers: workers, logger: logger
                 ) { _, port in continuation.yield(port) }
-                let webServer = WebServer(
+                let webServer = WebPort(
                     service: service, workers: workers, settings: web, tls: identity,
                     nodes: NodeSecret(token), logger: logger
                 ) { _, port in webContinuation.yield(port) }
@@ -127,7 +127,7 @@ public final class TestCluster: Sendable {
     }
 
     /// The backend of a node.
-    public func backend(_ number: Int) -> ReplicatedBackend {
+    public func backend(_ number: Int) -> PostgresBackend {
         members.withLock { $0[number]!.backend }
     }
 

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import EmbeddedBackend
 import GeoBucketClient
 import InMemoryEngine
@@ -39,8 +39,8 @@ public struct TestService: Sendable {
         on kind: BackendKind = .usual, path: String? = nil, limits: Limits = Limits(),
         access: AccessControl? = nil,
         tls: (server: TLSIdentity, client: ClientTLS)? = nil,
-        web: WebServer.Settings? = nil, clock testClock: TestClock? = nil,
-        tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), log: LogLines = LogLines(),
+        web: WebPort.Settings? = nil, clock testClock: TestClock? = nil,
+        tuning: Engine.Tuning = Engine.Tuning(), log: LogLines = LogLines(),
         now: @escaping @Sendable () -> Int64 = wallMilliseconds,
         _ body: @escaping @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
@@ -68,7 +68,7 @@ public struct TestService: Sendable {
                     let port = await iterator.next()!
                     var webPort = 0
                     if let web {
-                        let server = WebServer(
+                        let server = WebPort(
                             service: service, workers: workers, settings: web, tls: tls?.server,
                             logger: logger
                         ) { _, port in webContinuation.yield(port) }
@@ -95,7 +95,7 @@ public struct TestService: Sendable {
     /// As `with(on:path:limits:now:_:)`, by a clock that the test sets.
     public static func with<Result: Sendable>(
         on kind: BackendKind = .usual, path: String? = nil, limits: Limits = Limits(),
-        tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(), log: LogLines = LogLines(),
+        tuning: Engine.Tuning = Engine.Tuning(), log: LogLines = LogLines(),
         clock: FakeClock, _ body: @escaping @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         let now: @Sendable () -> Int64 = { clock.milliseconds }

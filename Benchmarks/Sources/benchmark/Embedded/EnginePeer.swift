@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import EmbeddedBackend
 import Foundation
 import JSONText
@@ -12,9 +12,9 @@ import Workloads
 final class EnginePeer: EmbeddedPeer {
     let name = "engine"
     let title = "GeoBucket's engine, in process"
-    let version = "EmbeddedBackend"
+    let version = "SQLiteBackend"
     private let path: String
-    private var backend: EmbeddedBackend?
+    private var backend: SQLiteBackend?
     private let bucket = BucketName(trusted: GeoBucketServer.bucket)
 
     /// - Parameter path: a store that holds the objects; no other process has it open.
@@ -26,7 +26,7 @@ final class EnginePeer: EmbeddedPeer {
         var facts = LoadFacts()
         let before = residentBytes
         facts.startSeconds = try seconds {
-            backend = try EmbeddedBackend(
+            backend = try SQLiteBackend(
                 path: path, limits: Limits(),
                 logger: Logger(label: "engine") { _ in SwiftLogNoOpLogHandler() })
         }

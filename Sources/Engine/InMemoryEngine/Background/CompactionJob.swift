@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 
 /// Renumbers the slots of a bucket with many holes.

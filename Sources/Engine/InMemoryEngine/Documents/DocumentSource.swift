@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 
 /// Documents as they are now, or as they were at some moment.

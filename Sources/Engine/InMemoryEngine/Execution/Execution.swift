@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Geodesy
 import JSONText
 import Objects
@@ -27,7 +27,7 @@ final class Execution {
         wantsDocuments = planned.query.fields?.isEmpty != true
     }
 
-    var engine: InMemoryEngine { planned.engine }
+    var engine: Engine { planned.engine }
     var snapshot: Snapshot { planned.snapshot }
     var bucketView: BucketView { planned.planner.bucketView }
     // What is yielded is not copied.

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Objects
 import QueryLanguage
 import Runtime
@@ -7,7 +7,7 @@ import Runtime
 ///
 /// It is a class because it is passed around and holds many references, which a copy would retain.
 final class PlannedQuery: Sendable {
-    let engine: InMemoryEngine
+    let engine: Engine
     let query: Query
     let bucket: BucketName
     let snapshot: Snapshot
@@ -24,7 +24,7 @@ final class PlannedQuery: Sendable {
     ///   - principal: the principal that sent the query, if it is known.
     convenience init(
         _ query: Query, in bucket: BucketName, pageObjects: Int? = nil,
-        by principal: String? = nil, on engine: InMemoryEngine
+        by principal: String? = nil, on engine: Engine
     ) {
         let snapshot = engine.snapshot
         self.init(
@@ -37,7 +37,7 @@ final class PlannedQuery: Sendable {
     ///   - snapshot: the snapshot that has it.
     init(
         _ query: Query, in bucket: BucketName, _ bucketView: BucketView, of snapshot: Snapshot,
-        pageObjects: Int?, by principal: String? = nil, on engine: InMemoryEngine
+        pageObjects: Int?, by principal: String? = nil, on engine: Engine
     ) {
         (self.engine, self.query, self.bucket) = (engine, query, bucket)
         (self.snapshot, self.principal) = (snapshot, principal)

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import JSONText
 import Objects
 import QueryLanguage
@@ -16,7 +16,7 @@ final class PreparedAggregation: PreparedRead {
     /// - Parameter query: its order, limit and fields are ignored. Without aggregations the objects
     ///   are only counted, and nothing is appended.
     init(
-        _ query: Query, in bucket: BucketName, by principal: String?, on engine: InMemoryEngine
+        _ query: Query, in bucket: BucketName, by principal: String?, on engine: Engine
     ) {
         let planned = PlannedQuery(query, in: bucket, by: principal, on: engine)
         // The estimate assumes that every candidate is visited; counting by nodes costs less.

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Geodesy
 import JSONText
 import Objects
@@ -22,7 +22,7 @@ final class PreparedClusters: PreparedClusterRead {
     /// The read, or one that says that the client has its result.
     static func prepared(
         _ query: ClusterQuery, in bucket: BucketName, by principal: String?,
-        on engine: InMemoryEngine
+        on engine: Engine
     ) -> any PreparedRead {
         let snapshot = engine.snapshot
         let bucketView = engine.bucketView(of: bucket, in: snapshot) ?? .empty
@@ -37,7 +37,7 @@ final class PreparedClusters: PreparedClusterRead {
 
     private init(
         _ query: ClusterQuery, in bucket: BucketName, _ bucketView: BucketView,
-        of snapshot: Snapshot, by principal: String?, _ engine: InMemoryEngine
+        of snapshot: Snapshot, by principal: String?, _ engine: Engine
     ) {
         func planned(_ clause: Clause) -> PlannedQuery {
             PlannedQuery(

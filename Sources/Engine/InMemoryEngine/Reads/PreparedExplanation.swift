@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import JSONText
 import Objects
 import QueryLanguage
@@ -15,7 +15,7 @@ final class PreparedExplanation: PreparedRead {
     let isCostly: Bool
 
     init(
-        _ query: Query, in bucket: BucketName, analyze: Bool, on engine: InMemoryEngine
+        _ query: Query, in bucket: BucketName, analyze: Bool, on engine: Engine
     ) throws(ServiceFailure) {
         let start = ContinuousClock.now
         key = try engine.pageKey(of: query, in: bucket)

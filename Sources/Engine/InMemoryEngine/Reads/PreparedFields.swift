@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import JSONText
 import Objects
 import PersistentStructures
@@ -14,7 +14,7 @@ final class PreparedFields: PreparedRead {
     /// The number of objects that are looked at in about a quarter of a millisecond.
     private static let fewObjects = 16
 
-    init(of bucket: BucketName, on engine: InMemoryEngine) {
+    init(of bucket: BucketName, on engine: Engine) {
         planned = PlannedQuery(Query(), in: bucket, on: engine)
     }
 

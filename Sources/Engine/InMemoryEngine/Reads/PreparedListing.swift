@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import JSONText
 import Objects
 
@@ -16,7 +16,7 @@ final class PreparedListing: PreparedRead {
 
     init(
         _ scope: BucketScope, after last: BucketName?,
-        where isListed: @escaping @Sendable (BucketName) -> Bool, on engine: InMemoryEngine
+        where isListed: @escaping @Sendable (BucketName) -> Bool, on engine: Engine
     ) {
         (self.scope, self.last, self.isListed) = (scope, last, isListed)
         let (snapshot, now) = (engine.snapshot, engine.now())

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import JSONText
 import Objects
 import QueryLanguage
@@ -15,7 +15,7 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
     let isCostly: Bool
 
     init(
-        _ query: Query, in bucket: BucketName, by principal: String?, on engine: InMemoryEngine
+        _ query: Query, in bucket: BucketName, by principal: String?, on engine: Engine
     ) throws(ServiceFailure) {
         let key = try engine.pageKey(of: query, in: bucket)
         let planned = PlannedQuery(

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Runtime
 
 /// The limits of a query's run.

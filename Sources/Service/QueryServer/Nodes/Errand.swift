@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import NIOCore
 import Objects
 import Operations

@@ -5,7 +5,7 @@ import TestSupport
 /// What one seed's run has to do with: budgets so small that whatever happens to large buckets now
 /// and then happens to these all the time, and different ones for each seed.
 struct CombinedBudget: Sendable {
-    var tuning = InMemoryEngine.Tuning()
+    var tuning = Engine.Tuning()
     var limits = Limits()
     /// Objects that each bucket has after it has been filled.
     var sizes: [Int] = []

@@ -12,11 +12,11 @@ struct CombinedReader {
     /// One read of a random kind.
     func read(_ random: inout SplitMix64, _ tally: CombinedTally) async throws {
         switch random.below(22) {
-        case 0...5: try await count(&random)
+        case 0...3: try await count(&random)
         case 6...9: try await walk(query(&random), pages: 1, &random)
         case 10...13: try await walk(query(&random), pages: 30, &random)
         case 14...16: try await get(&random)
-        case 17: try await explain(query(&random), limit: random.pick([1, 5, 200]), tally)
+        case 4, 5, 17: try await explain(query(&random), limit: random.pick([1, 5, 200]), tally)
         case 18, 19: if client is RemoteClient { try await export() }
         default: try await aggregate(&random, tally)
         }

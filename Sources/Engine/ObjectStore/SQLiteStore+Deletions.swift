@@ -1,9 +1,9 @@
-import Backend
+import BackendContract
 import GRDB
 import Objects
 
 /// The deletions that the store remembers, for those who go on from an earlier state.
-extension ObjectStore {
+extension SQLiteStore {
     /// The objects of a bucket that were deleted after a change, in the order of their deletion;
     /// nil if the store has forgotten some of these deletions.
     ///
@@ -50,6 +50,6 @@ extension StoreTransaction {
     /// Notes that the store does not know the deletions up to a change.
     public func noteForgottenDeletions(upTo change: ChangeNumber) throws {
         try set(
-            ObjectStore.forgottenSetting, to: withUnsafeBytes(of: change.bigEndian) { Array($0) })
+            SQLiteStore.forgottenSetting, to: withUnsafeBytes(of: change.bigEndian) { Array($0) })
     }
 }

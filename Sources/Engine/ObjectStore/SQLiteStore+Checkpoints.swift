@@ -13,7 +13,7 @@ import GRDBSQLite
 /// file once. It saves nothing for new pages, as in a bulk load, and a log that grows beyond its
 /// former length costs the writer fresh memory of the system. The log is then restarted at a
 /// fraction of `logBytes`.
-extension ObjectStore {
+extension SQLiteStore {
     /// The number of rounds that catch up with a long log. Each round takes as long as the data
     /// that was written during the previous one.
     private static let rounds = 3

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import CGlibc
 import Dispatch
 import HashTreeCollections
@@ -6,7 +6,7 @@ import Objects
 import Runtime
 import Synchronization
 
-extension InMemoryEngine {
+extension Engine {
     /// Replaces the whole state by the objects that `feed` delivers in the order of creation.
     ///
     /// - Parameters:

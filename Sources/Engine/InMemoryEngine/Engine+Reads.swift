@@ -1,10 +1,10 @@
-import Backend
+import BackendContract
 import Objects
 import QueryLanguage
 import Runtime
 import SpatialIndex
 
-extension InMemoryEngine {
+extension Engine {
     /// Checks and plans a read, on the present state.
     public func prepare(_ request: consuming ReadRequest) throws(ServiceFailure) -> any PreparedRead
     {

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import HashTreeCollections
 import JSONText
 import Objects
@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// Everything here is derived from the store and can be rebuilt from it. Readers take the current
 /// snapshot under a lock that is held for some nanoseconds; afterwards they need no lock.
-public final class InMemoryEngine: Sendable {
+public final class Engine: Sendable {
     let limits: Limits
     let keys: PageKeyCodec
     let cache: DocumentCache
@@ -286,7 +286,7 @@ public final class InMemoryEngine: Sendable {
             return current.observer
         }
         observer?.follows(
-            HeldSnapshot(next, engine: self), after: PublishedStep(changes: changes))
+            PinnedSnapshot(next, engine: self), after: PublishedStep(changes: changes))
     }
 
     /// Begins to tell an observer of every state, beginning with the present one.
@@ -294,7 +294,7 @@ public final class InMemoryEngine: Sendable {
         current.withLock { current in
             current.observer = observer
             // Under the lock, so that no state comes before this one.
-            observer.begins(with: HeldSnapshot(current.snapshot, engine: self), of: history)
+            observer.begins(with: PinnedSnapshot(current.snapshot, engine: self), of: history)
         }
     }
 

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import InMemoryEngine
 import JSONText
 import ObjectStore
@@ -6,7 +6,7 @@ import Objects
 
 /// A store that has only some of the buckets of its upstream. The caller knows which, and asks for
 /// no other; see `Upstream.refusal(of:)`.
-extension EmbeddedBackend {
+extension SQLiteBackend {
     /// Adds a piece of buckets on their way into the store, at a state of the upstream of their
     /// own. The change number of this store stays as it is.
     public func add(_ piece: StoreChanges) throws(StoreFailure) { try writer.add(piece) }

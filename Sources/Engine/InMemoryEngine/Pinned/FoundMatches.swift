@@ -1,9 +1,9 @@
-import Backend
+import BackendContract
 import JSONText
 import Objects
 import QueryLanguage
 
-/// The matches of a query on a held snapshot.
+/// The matches of a query on a pinned snapshot.
 ///
 /// `@unchecked Sendable`: by contract, one thread at a time writes it and uses its execution.
 final class FoundMatches: FoundObjects, @unchecked Sendable {

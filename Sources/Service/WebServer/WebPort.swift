@@ -10,7 +10,7 @@ import WebExchange
 
 /// The service's data over HTTP.
 ///
-///     let web = WebServer(service: service, workers: workers, settings: settings, …)
+///     let web = WebPort(service: service, workers: workers, settings: settings, …)
 ///     try await web.run()         // until a graceful stop is requested
 ///
 /// - `/rpc`: the methods of the line protocol, one message or batch a request;
@@ -19,7 +19,7 @@ import WebExchange
 /// - `/map`: a page that shows what is in the buckets.
 ///
 /// It has an event loop and a bound of connections of its own.
-public struct WebServer: ServiceLifecycle.Service {
+public struct WebPort: ServiceLifecycle.Service {
     /// Where the server listens, and to whom it answers.
     public struct Settings: Sendable {
         /// The name or address to listen on.
@@ -34,7 +34,7 @@ public struct WebServer: ServiceLifecycle.Service {
         /// it was sent.
         public var url: String?
         /// The folder with the scripts of others that the map page uses, as Debian lays it out.
-        public var assets = WebServer.Settings.standardAssets
+        public var assets = WebPort.Settings.standardAssets
         /// The application whose clients speak Kii's REST interface; nil for none.
         public var kii: KiiSettings?
 

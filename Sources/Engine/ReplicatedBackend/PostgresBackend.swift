@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import EmbeddedBackend
 import InMemoryEngine
 import JSONText
@@ -12,11 +12,11 @@ import Synchronization
 /// A node of a cluster: the embedded back end over a copy of the tables in PostgreSQL, which are the
 /// truth and the order of all writes.
 ///
-///     let backend = try ReplicatedBackend(configuration, limits: limits, logger: logger)
+///     let backend = try PostgresBackend(configuration, limits: limits, logger: logger)
 ///
 /// A transaction of a node begins with the lock of the tables' head and what others have written,
 /// and ends with a commit there. So every node answers what the embedded back end would.
-public final class ReplicatedBackend: Backend {
+public final class PostgresBackend: Backend {
     /// What reads may miss.
     public enum Reads: String, Sendable, CaseIterable {
         /// Nothing that was answered before, by any node.
@@ -38,7 +38,7 @@ public final class ReplicatedBackend: Backend {
         /// Whether PostgreSQL keeps the points as geographies too.
         public var keepsGeometry = false
         /// Thresholds and batch sizes of background work.
-        public var tuning = InMemoryEngine.Tuning()
+        public var tuning = Engine.Tuning()
 
         /// Stores its arguments.
         public init(address: PostgresAddress, cache: String, reads: Reads = .latest) {

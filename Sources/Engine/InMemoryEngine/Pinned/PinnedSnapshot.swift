@@ -1,13 +1,13 @@
-import Backend
+import BackendContract
 import Objects
 import QueryLanguage
 
 /// A snapshot that somebody compares with a later one.
-final class HeldSnapshot: HeldState {
+final class PinnedSnapshot: PinnedState {
     private let snapshot: Snapshot
-    private let engine: InMemoryEngine
+    private let engine: Engine
 
-    init(_ snapshot: Snapshot, engine: InMemoryEngine) {
+    init(_ snapshot: Snapshot, engine: Engine) {
         self.snapshot = snapshot
         self.engine = engine
     }
@@ -18,9 +18,9 @@ final class HeldSnapshot: HeldState {
         snapshot.buckets[name]?.current { time }
     }
 
-    func bucket(_ name: BucketName, at time: Int64) -> (any HeldBucket)? {
+    func bucket(_ name: BucketName, at time: Int64) -> (any PinnedBucket)? {
         view(name, at: time).map {
-            HeldBucketView($0, at: time, of: snapshot, engine: engine)
+            PinnedBucketView($0, at: time, of: snapshot, engine: engine)
         }
     }
 

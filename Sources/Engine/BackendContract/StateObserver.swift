@@ -6,10 +6,10 @@ import Objects
 public protocol StateObserver: AnyObject, Sendable {
     /// The first state of a history: that of the moment at which the observation begins, and that
     /// after a rebuild.
-    func begins(with state: any HeldState, of history: any StoreHistory)
+    func begins(with state: any PinnedState, of history: any StoreHistory)
 
     /// A state follows the one before, after a step.
-    func follows(_ state: any HeldState, after step: any StateStep)
+    func follows(_ state: any PinnedState, after step: any StateStep)
 }
 
 /// What was touched between two neighbouring states.

@@ -1,10 +1,10 @@
-import Backend
+import BackendContract
 import Columns
 import JSONText
 import Objects
 import PersistentStructures
 
-extension InMemoryEngine {
+extension Engine {
     /// The present state, for comparison with the store.
     public func present() -> EngineState { EngineState(snapshot: snapshot) }
 

@@ -13,7 +13,7 @@ import ServiceLifecycle
 /// - `/metrics`: Prometheus' text format.
 ///
 /// It requires no login, and tells nothing about the stored data except counts and sizes.
-public struct HTTPGateway: ServiceLifecycle.Service {
+public struct GatewayServer: ServiceLifecycle.Service {
     private let listener: HTTPListener
     private let health: Health
     private let metrics: @Sendable () -> String

@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import GRDB
 import GRDBSQLite
 import Geodesy
@@ -7,13 +7,13 @@ import Synchronization
 
 /// The objects on disk, in one SQLite file. Everything in memory is derived from this file.
 ///
-///     let store = try ObjectStore(path: "shops.sqlite")
+///     let store = try SQLiteStore(path: "shops.sqlite")
 ///     try store.write { transaction in … }       // durable when it returns
 ///
 /// It uses a write-ahead log; checkpoints on a separate connection copy the log into the file
 /// (`checkpoint`). One process at a time holds a store. Within that process, one thread writes
 /// while others read.
-public final class ObjectStore: Sendable {
+public final class SQLiteStore: Sendable {
     /// The path of the file as it was given. The path of the log is the same with the suffix
     /// `-wal`.
     public let path: String

@@ -7,12 +7,12 @@ import QueryLanguage
 ///
 /// What expires changes no state: it depends on the time at which a state is looked at. So every
 /// question comes with a time, in milliseconds since 1970.
-public protocol HeldState: AnyObject, Sendable {
+public protocol PinnedState: AnyObject, Sendable {
     /// The number of the last change that the state contains.
     var change: ChangeNumber { get }
 
     /// A bucket as a reader sees it at a time; nil if it does not exist.
-    func bucket(_ name: BucketName, at time: Int64) -> (any HeldBucket)?
+    func bucket(_ name: BucketName, at time: Int64) -> (any PinnedBucket)?
 
     /// Finds the objects of a query, in its order. Its limit and its page key are ignored.
     ///
@@ -25,13 +25,13 @@ public protocol HeldState: AnyObject, Sendable {
     ) throws(ServiceFailure) -> any FoundObjects
 }
 
-/// A bucket of a held state at some time. Objects are known by the changes that created them.
-public protocol HeldBucket: AnyObject, Sendable {
+/// A bucket of a pinned state at some time. Objects are known by the changes that created them.
+public protocol PinnedBucket: AnyObject, Sendable {
     /// The object that a change created; nil if there is none, or if it has expired.
-    func object(created creation: ChangeNumber) -> HeldObject?
+    func object(created creation: ChangeNumber) -> PinnedObject?
 
     /// The object with an id; nil if there is none, or if it has expired.
-    func object(_ id: ObjectID) -> HeldObject?
+    func object(_ id: ObjectID) -> PinnedObject?
 
     /// The objects that have expired but have not been removed yet.
     var expired: [ChangeNumber] { get }
@@ -43,27 +43,27 @@ public protocol HeldBucket: AnyObject, Sendable {
     /// creation.
     ///
     /// - Complexity: O(objects of the bucket), some nanoseconds for each.
-    func objects(changedAfter change: ChangeNumber) -> [HeldObject]
+    func objects(changedAfter change: ChangeNumber) -> [PinnedObject]
 
     // What is asked of an object of this bucket.
 
     /// The id of an object.
-    func id(of object: HeldObject) -> ObjectID
+    func id(of object: PinnedObject) -> ObjectID
 
     /// When an object expires, in milliseconds since 1970; `Int64.max` if it does not.
-    func expiry(of object: HeldObject) -> Int64
+    func expiry(of object: PinnedObject) -> Int64
 
     /// The points of an object at a field path.
-    func points(of object: HeldObject, at field: FieldPath) -> [Coordinate]
+    func points(of object: PinnedObject, at field: FieldPath) -> [Coordinate]
 
     /// The document of an object, as clients read it at this state.
-    func document(of object: HeldObject) throws(ServiceFailure) -> [UInt8]
+    func document(of object: PinnedObject) throws(ServiceFailure) -> [UInt8]
 }
 
-/// An object of a bucket of a held state.
-public struct HeldObject: Sendable {
+/// An object of a bucket of a pinned state.
+public struct PinnedObject: Sendable {
     /// The bucket.
-    public let bucket: any HeldBucket
+    public let bucket: any PinnedBucket
     /// The change that created the object.
     public let creation: ChangeNumber
     /// The object's latest change.
@@ -73,7 +73,7 @@ public struct HeldObject: Sendable {
 
     /// Stores its arguments.
     public init(
-        bucket: any HeldBucket, creation: ChangeNumber, change: ChangeNumber, slot: UInt32
+        bucket: any PinnedBucket, creation: ChangeNumber, change: ChangeNumber, slot: UInt32
     ) {
         self.bucket = bucket
         self.creation = creation
@@ -94,7 +94,7 @@ public struct HeldObject: Sendable {
     public func document() throws(ServiceFailure) -> [UInt8] { try bucket.document(of: self) }
 }
 
-/// What a query has found on a held state, in its order. It holds the state. One thread at a time
+/// What a query has found on a pinned state, in its order. It holds the state. One thread at a time
 /// may write it.
 public protocol FoundObjects: AnyObject, Sendable {
     /// The objects, by the changes that created them and their latest changes.

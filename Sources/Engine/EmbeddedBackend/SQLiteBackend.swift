@@ -1,4 +1,4 @@
-import Backend
+import BackendContract
 import Glibc
 import InMemoryEngine
 import JSONText
@@ -9,14 +9,14 @@ import Runtime
 
 /// The default backend: an in-memory engine on top of one SQLite file, connected by one writer.
 ///
-///     let backend = try EmbeddedBackend(path: "shops.sqlite", limits: Limits(), logger: logger)
+///     let backend = try SQLiteBackend(path: "shops.sqlite", limits: Limits(), logger: logger)
 ///     backend.submit(.put(…)) { result in … }     // called when it is durable and visible
 ///     try backend.close()
-public final class EmbeddedBackend: Backend {
+public final class SQLiteBackend: Backend {
     /// `sqlite`.
     public let storeName = "sqlite"
-    let store: ObjectStore
-    let engine: InMemoryEngine
+    let store: SQLiteStore
+    let engine: Engine
     let writer: Writer
     private let exports: Exports
     private let housekeeping: Housekeeping
@@ -32,17 +32,17 @@ public final class EmbeddedBackend: Backend {
     ///   - tuning: the thresholds and batch sizes of background work.
     ///   - now: returns milliseconds since 1970. It is the system's clock, except in tests.
     public init(
-        path: String, durability: ObjectStore.Durability = .full,
+        path: String, durability: SQLiteStore.Durability = .full,
         upstream: (any Upstream)? = nil, limits: Limits, logger: Logger,
-        tuning: InMemoryEngine.Tuning = InMemoryEngine.Tuning(),
+        tuning: Engine.Tuning = Engine.Tuning(),
         now: @escaping @Sendable () -> Int64 = wallMilliseconds
     ) throws(StoreFailure) {
         Housekeeping.limitFreeMemory()
-        let store = try ObjectStore(
+        let store = try SQLiteStore(
             path: path, durability: durability, logBytes: limits.logBytes)
         unlink(BackupJob.path(besides: path))  // the remains of a backup that a crash ended
         let wakeup = WriterWakeup()
-        let engine = InMemoryEngine(
+        let engine = Engine(
             limits: limits, secret: store.secret, source: StoredDocuments(store: store),
             tuning: tuning, now: now, backgroundWorkReady: { wakeup.fire() })
         try store.scan { scan in
@@ -217,7 +217,7 @@ public final class EmbeddedBackend: Backend {
     /// length of the writer's queue.
     public func statistics() -> BackendStatistics {
         var statistics = engine.statistics()
-        statistics.memory.storeCache = ObjectStore.memoryBytes
+        statistics.memory.storeCache = SQLiteStore.memoryBytes
         statistics.storeBytes = store.fileBytes
         statistics.commits = writer.commits
         statistics.waitingWrites = writer.waiting
