@@ -8,7 +8,7 @@ import Testing
 @Suite struct CorridorIndexTests {
     @Test(arguments: PointDistribution.allCases)
     func `an index finds in a corridor what the scan finds`(positions: PointDistribution) throws {
-        for seed in UInt64(1)...6 {
+        for seed in Seeds.first(2) {
             var random = SplitMix64(seed: seed)
             var history = History(positions: positions)
             for size in [0, 63, 300, 2000] {
@@ -67,7 +67,7 @@ import Testing
         throws
     {
         var decided = 0
-        for seed in UInt64(1)...12 {
+        for seed in Seeds.first(3) {
             var random = SplitMix64(seed: seed)
             let points = (0..<256).map { (slot: Slot($0), coordinate: positions.position(&random)) }
             let tier = PointIndex(bulk: points).tiers[0].tier

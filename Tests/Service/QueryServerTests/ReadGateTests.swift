@@ -257,7 +257,7 @@ private final class GatedRead: PreparedRead {
     func run(
         maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
     ) -> ReadEnd {
-        writer.raw(String(repeating: " ", count: bytes))
+        writer.raw([UInt8](repeating: 0x20, count: bytes))
         return ReadEnd(count: 0)
     }
 }
