@@ -12,20 +12,32 @@ struct Settings {
     private let environment: ConfigReader
     private let file: ConfigReader?
 
-    private static let texts: Set<String> = [
-        "listen", "http", "store", "logLevel", "logFormat", "durability", "prefer", "tokens",
-        "jwtKeys", "jwtAudience", "tlsCertificate", "tlsKey", "tlsClientCa", "cache", "reads",
-        "postgresSchema", "web", "webUrl", "webOrigin", "webAssets", "kiiApp", "kiiKey",
-        "kiiAnonymous", "clusterToken", "advertise",
-        "advertiseToNodes", "clusterCa",
-    ]
+    private enum Kind: String {
+        case text = "a string"
+        case toggle = "true or false"
+        case number = "a whole number"
+    }
 
-    private static let switches: Set<String> = [
-        "insecure", "jwtWithoutExpiry", "postgresGeometry",
-    ]
-
-    private static let numbers: Set<String> = Set(
-        ["drainSeconds", "copies"] + LimitSetting.all.map(\.name))
+    /// The kinds of all settings by their names: those of the flags, but for the one that names the
+    /// configuration file.
+    private static let kinds: [String: Kind] = {
+        let flags: [any ParsableArguments] = [
+            Serve(), WebFlags(), ClusterFlags(), AccessFlags(), LimitFlags(),
+        ]
+        var kinds: [String: Kind] = [:]
+        for child in flags.flatMap({ Mirror(reflecting: $0).children }) {
+            // The compiler stores a wrapped property as `_name`.
+            let name = child.label.map { String($0.drop { $0 == "_" }) } ?? ""
+            switch child.value {
+            case is Option<String?>: kinds[name] = .text
+            case is Flag<Bool>: kinds[name] = .toggle
+            case is Option<Int?>: kinds[name] = .number
+            default: break  // a group
+            }
+        }
+        kinds["config"] = nil
+        return kinds
+    }()
 
     init(file path: String?) async throws {
         environment = ConfigReader(provider: EnvironmentVariablesProvider())
@@ -115,17 +127,16 @@ struct Settings {
     }
 
     private static func problem(with value: JSONView, of name: String) -> String? {
-        if texts.contains(name) {
-            return value.kind == .string ? nil : "\"\(name)\" has to be a string"
+        guard let kind = kinds[name] else {
+            let known = kinds.keys.sorted().joined(separator: ", ")
+            return "\"\(name)\" is no setting; known are \(known)"
         }
-        if switches.contains(name) {
-            return value.kind == .bool ? nil : "\"\(name)\" has to be true or false"
-        }
-        if numbers.contains(name) {
-            if case .integer? = value.number { return nil }
-            return "\"\(name)\" has to be a whole number"
-        }
-        let known = texts.union(switches).union(numbers).sorted().joined(separator: ", ")
-        return "\"\(name)\" is no setting; known are \(known)"
+        let fits =
+            switch kind {
+            case .text: value.kind == .string
+            case .toggle: value.kind == .bool
+            case .number: if case .integer? = value.number { true } else { false }
+            }
+        return fits ? nil : "\"\(name)\" has to be \(kind.rawValue)"
     }
 }
