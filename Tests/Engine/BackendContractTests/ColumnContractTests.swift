@@ -70,9 +70,7 @@ import Testing
     private func withColumns(
         _ kind: BackendKind, _ path: String, _ body: (any TestedBackend) async throws -> Void
     ) async throws {
-        var limits = Limits()
-        limits.queryMilliseconds = 60_000
-        try await withBackend(kind, path: path, limits: limits) { try await body($0.backend) }
+        try await withBackend(kind, path: path) { try await body($0.backend) }
     }
 }
 

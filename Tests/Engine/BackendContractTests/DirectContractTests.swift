@@ -11,12 +11,15 @@ enum ContractSeeds {
     static let all = Seeds.first(8) + kept
 }
 
-/// A backend of its own on a store.
+/// A backend of its own on a store. Nothing times out, because a slow machine is no fault.
 func withBackend<Result>(
     _ kind: BackendKind, path: String, limits: Limits = Limits(), clock: TestClock = TestClock(),
     makesColumns: Bool = false, tuning: Engine.Tuning? = nil,
     _ body: (DirectClient) async throws -> Result
 ) async throws -> Result {
+    var limits = limits
+    limits.queryMilliseconds = 600_000
+    limits.failoverMilliseconds = 600_000
     var opening = BackendKind.Opening(path: path)
     (opening.limits, opening.now) = (limits, { clock.now })
     if let tuning = makesColumns ? .eager : tuning { opening.tuning = tuning }
