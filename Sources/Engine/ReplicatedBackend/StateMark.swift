@@ -66,7 +66,9 @@ enum Divergence: Sendable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .epoch: "PostgreSQL has begun a new epoch"
+        case .epoch:
+            "PostgreSQL has lost changes, as another node has found, or is another database: its "
+                + "epoch is new"
         case .absence: "the node has been away for longer than batches are remembered"
         case .loss(let head, let node):
             "PostgreSQL has lost changes of this node: it is at change \(head), the node was at "
