@@ -5,6 +5,7 @@ on the platforms that Package.swift names.
     scripts/client.py            # looks at the manifest, at every import and for names that are too new
     scripts/client.py --built    # and at what their build in .build/debug has read, and their program loads
     scripts/client.py --build    # and builds them first, in a package of their own, .build/client
+    scripts/client.py --build --scratch-path .build  # there, so that a whole build after it finds NIO and BoringSSL
 """
 import argparse, json, os, pathlib, re, subprocess, sys, tempfile
 
@@ -216,12 +217,13 @@ def owners(paths):
     return {path: package for package, _, path in (line.partition(": ") for line in lines)}
 
 
-def build(manifest):
+def build(manifest, scratch):
     folder = pathlib.Path(".build/client")
     write_package(manifest, folder)
     subprocess.run(
-        ["swift", "build", "--package-path", folder, "--explicit-target-dependency-import-check", "error"], check=True)
-    return folder / ".build/debug"
+        ["swift", "build", "--package-path", folder, "--scratch-path", scratch,
+         "--explicit-target-dependency-import-check", "error"], check=True)
+    return pathlib.Path(scratch) / "debug"
 
 
 def build_faults(manifest, build):
@@ -247,6 +249,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--built", action="store_true", help="look at their build in .build/debug")
     parser.add_argument("--build", action="store_true", help="build them in a package of their own, and look at that")
+    parser.add_argument("--scratch-path", default=".build/client/.build", help="where --build puts what it builds")
     arguments = parser.parse_args()
     os.chdir(pathlib.Path(__file__).resolve().parent.parent)
     manifest = Manifest()
@@ -258,7 +261,8 @@ def main():
         faults += name_faults(manifest, name, newer)
         faults += include_faults(manifest, name)
     if not faults and (arguments.build or arguments.built):
-        faults += build_faults(manifest, build(manifest) if arguments.build else pathlib.Path(".build/debug"))
+        built = build(manifest, arguments.scratch_path) if arguments.build else pathlib.Path(".build/debug")
+        faults += build_faults(manifest, built)
     for fault in faults:
         print(f"geobucket: {fault}", file=sys.stderr)
     if faults:

@@ -18,23 +18,44 @@ fi
 # What is not in order, from a log of `swift test`.
 faults() { grep -E '^(✘|warning:|error:)|✘ (Test|Suite)|: error:|Fatal error|crashed' "$1" | sort -u | head -n 40; }
 
+# Where tests that were stopped had come to, from their log: those that began and did not end, and what
+# the threads were at.
+unended() {
+    sed -n 's/^◇ Test \(.*\) started\.$/\1/p' "$1" | sort |
+        comm -23 - <(sed -nE 's/^[✔✘➜] Test (.*) (passed|failed|skipped).*/\1/p' "$1" |
+            sed -E 's/ with [0-9]+ test cases?$//' | sort) | head -n 40
+    sed -nE "s# *[0-9]+ .* at $PWD/((Sources|Tests)/.*)#\1#p" "$1" | sort | uniq -c | sort -rn | head -n 60
+}
+
+# Tests that take longer than this have hung. They are asked for the stacks of their threads, which go
+# into the log, and are stopped.
+seconds=${GEOBUCKET_TEST_SECONDS:-2400}
+
 # Runs tests into a log file; prints its last line, and what failed.
 run_tests() {
-    local log=.build/$1.log
+    local log=.build/$1.log status=0
     shift
-    if swift test --explicit-target-dependency-import-check error "$@" >"$log" 2>&1; then
+    SWIFT_BACKTRACE=enable=yes,threads=all,limit=32,color=no timeout --signal=QUIT --kill-after=600 "$seconds" \
+        .build/debug/geobucketPackageTests.xctest --testing-library swift-testing "$@" >"$log" 2>&1 || status=$?
+    if [[ $status == 0 ]]; then
         tail -n 1 "$log"
-    else
-        faults "$log"
-        tail -n 1 "$log"
-        echo "geobucket: tests failed; everything they printed is in $log" >&2
-        return 1
+        return
     fi
+    faults "$log"
+    if [[ $status == 124 || $status == 137 ]]; then
+        echo "geobucket: tests were stopped after $seconds s (GEOBUCKET_TEST_SECONDS); these had not ended:"
+        unended "$log"
+    else
+        tail -n 1 "$log"
+    fi
+    echo "geobucket: tests failed; everything they printed is in $log" >&2
+    return 1
 }
 
 # Many tests are servers with clients: more of them at once than this starve each other.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6
 # The archives' tests use Foundation's archiver, which is not made for many threads: in a process of
 # their own.
+swift build --build-tests --explicit-target-dependency-import-check error
 run_tests tests --skip ArchivesTests "$@"
-run_tests archives-tests --skip-build --filter ArchivesTests
+run_tests archives-tests --filter ArchivesTests

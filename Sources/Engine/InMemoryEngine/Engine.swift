@@ -220,7 +220,7 @@ public final class Engine: Sendable {
         let published = next.snapshot(change: change)
         free(finished, next.replaced)
         publish(published, changes: next.changes)
-        if !finished.isEmpty { columnRequests.changes.signal() }
+        if !finished.isEmpty { columnRequests.published() }
         jobs.published(next.touched)
         for (name, state) in next.touched {
             if state.isSparse(tuning) {

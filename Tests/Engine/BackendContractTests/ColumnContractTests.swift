@@ -53,6 +53,42 @@ import Testing
         }
     }
 
+    /// A query that waited for the column would wait nearly as long as it may take.
+    @Test(arguments: BackendKind.all)
+    func `no query waits for a column that cannot take a value any more`(on kind: BackendKind)
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            try await withBackend(kind, path: folder + "/store.sqlite", makesColumns: true) {
+                let backend = $0.backend
+                try await put(3_000, in: backend)
+                let threes = Clause.eq(FieldPath("kind"), .number(.integer(3)))
+                func count() throws -> Int {
+                    let found = try backend.count(threes, in: shops)
+                    backend.settle()
+                    return found
+                }
+                #expect(try (count(), backend.statistics().columns) == (300, 1))
+                let long = String(repeating: "x", count: 1 << 20)
+                try await put(#"{"kind":"\#(long)"}"#, at: 3, in: backend)
+                #expect(try count() == 299)
+                try await put(#"{"kind":3}"#, at: 3, in: backend)
+                #expect(try count() == 300)
+            }
+        }
+    }
+
+    private func put(_ text: String, at number: Int, in backend: any Backend) async throws {
+        let object = PutObject(
+            id: ObjectID(trusted: "o\(number)"),
+            document: WrittenDocument(text: Array(text.utf8), points: []))
+        _ = try await withCheckedThrowingContinuation { continuation in
+            backend.submit(.put(bucket: shops, object: object, condition: .none)) {
+                continuation.resume(with: $0)
+            }
+        }
+    }
+
     private func put(_ count: Int, in backend: any Backend) async throws {
         let objects = (0..<count).map { number in
             PutObject(

@@ -65,7 +65,7 @@ struct ColumnJob: BucketJob {
                 continue
             }
             state.columns.add(column, of: field)
-            columnRequests.made(columnName, isVacant: column.isVacant)
+            columnRequests.installed(columnName, isVacant: column.isVacant)
         }
     }
 

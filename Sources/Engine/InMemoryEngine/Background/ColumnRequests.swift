@@ -27,10 +27,15 @@ final class ColumnRequests: Sendable {
         case order(FieldPath)
     }
 
+    /// How far a column is. It is vacant if no object has the field.
+    private enum Progress {
+        case wanted
+        case installed(isVacant: Bool)
+        case published(isVacant: Bool)
+    }
+
     private struct State {
-        /// Columns that exist, are being built, or wait to be built. The value is true if no object
-        /// has the field.
-        var columns: [ColumnName: Bool] = [:]
+        var columns: [ColumnName: Progress] = [:]
         /// Orders that are being built or wait to be built.
         var orders: Set<ColumnName> = []
         var refused: [ColumnName: ContinuousClock.Instant] = [:]
@@ -45,7 +50,7 @@ final class ColumnRequests: Sendable {
         /// Queues a column, unless it exists or is already queued.
         mutating func add(_ name: ColumnName) -> Bool {
             guard columns[name] == nil else { return false }
-            columns[name] = false
+            columns[name] = .wanted
             waiting.append((name, isOrder: false))
             return true
         }
@@ -78,11 +83,17 @@ final class ColumnRequests: Sendable {
 
     // MARK: Requests, on any thread
 
-    /// Whether each of these columns exists or will be built.
+    /// Whether each of these columns will be published. One that was, and of which a value is
+    /// unknown now, will not.
     func isMaking(_ fields: Set<FieldPath>, of bucket: BucketName) -> Bool {
         guard !fields.isEmpty else { return false }
         return state.withLock { state in
-            fields.allSatisfy { state.columns[ColumnName(bucket: bucket, field: $0)] != nil }
+            fields.allSatisfy { field in
+                switch state.columns[ColumnName(bucket: bucket, field: field)] {
+                case .wanted, .installed: true
+                case .published, nil: false
+                }
+            }
         }
     }
 
@@ -159,16 +170,35 @@ final class ColumnRequests: Sendable {
         state.withLock { state in
             guard state.hasChanged else { return nil }
             state.hasChanged = false
-            return state.columns.filter { !$0.value }.map(\.key)
+            return state.columns.compactMap { name, progress in
+                switch progress {
+                case .wanted, .installed(false), .published(false): name
+                case .installed(true), .published(true): nil
+                }
+            }
         }
     }
 
+    /// Notes that the next snapshot has a column.
+    ///
     /// - Parameter isVacant: whether no object has the field.
-    func made(_ name: ColumnName, isVacant: Bool) {
+    func installed(_ name: ColumnName, isVacant: Bool) {
         state.withLock { state in
-            state.columns[name] = isVacant
+            state.columns[name] = .installed(isVacant: isVacant)
             state.hasChanged = true
         }
+    }
+
+    /// Notes that readers see every installed column.
+    func published() {
+        state.withLock { state in
+            for (name, progress) in state.columns {
+                if case .installed(let isVacant) = progress {
+                    state.columns[name] = .published(isVacant: isVacant)
+                }
+            }
+        }
+        changes.signal()
     }
 
     /// Allows a new request for something that cannot be built now.
