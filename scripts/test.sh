@@ -21,35 +21,37 @@ faults() { grep -E '^(✘|warning:|error:)|✘ (Test|Suite)|: error:|Fatal error
 # Where tests that were stopped had come to, from their log: those that began and did not end, and what
 # the threads were at.
 unended() {
-    sed -n 's/^◇ Test \(.*\) started\.$/\1/p' "$1" | sort |
+    sed -n 's/^◇ Test \(.*\) started\.$/\1/p' "$1" | grep -v '^run$' | sort |
         comm -23 - <(sed -nE 's/^[✔✘➜] Test (.*) (passed|failed|skipped).*/\1/p' "$1" |
             sed -E 's/ with [0-9]+ test cases?$//' | sort) | head -n 40
-    sed -nE "s# *[0-9]+ .* at $PWD/((Sources|Tests)/.*)#\1#p" "$1" | sort | uniq -c | sort -rn | head -n 60
+    sed -nE "s#^\#[0-9]+ .* at $PWD/((Sources|Tests)/.*)#\1#p" "$1" | sort | uniq -c | sort -rn | head -n 60
 }
 
-# Tests that take longer than this have hung. They are asked for the stacks of their threads, which go
-# into the log, and are stopped.
+# Tests that take longer than this have hung.
 seconds=${GEOBUCKET_TEST_SECONDS:-2400}
 
 # Runs tests into a log file; prints its last line, and what failed.
 run_tests() {
-    local log=.build/$1.log status=0
+    local log=.build/$1.log status=0 end=$((SECONDS + seconds)) tests
     shift
-    SWIFT_BACKTRACE=enable=yes,threads=all,limit=32,color=no timeout --signal=QUIT --kill-after=600 "$seconds" \
-        .build/debug/geobucketPackageTests.xctest --testing-library swift-testing "$@" >"$log" 2>&1 || status=$?
-    if [[ $status == 0 ]]; then
-        tail -n 1 "$log"
-        return
-    fi
-    faults "$log"
-    if [[ $status == 124 || $status == 137 ]]; then
+    .build/debug/geobucketPackageTests.xctest --testing-library swift-testing "$@" >"$log" 2>&1 &
+    tests=$!
+    trap 'kill "$tests" 2>/dev/null || true' EXIT
+    while kill -0 "$tests" 2>/dev/null && ((SECONDS < end)); do sleep 1; done
+    if kill -0 "$tests" 2>/dev/null; then
         echo "geobucket: tests were stopped after $seconds s (GEOBUCKET_TEST_SECONDS); these had not ended:"
+        timeout 300 gdb --batch --pid "$tests" -ex 'thread apply all backtrace 40' >>"$log" 2>&1 || true
+        kill -KILL "$tests"
         unended "$log"
-    else
-        tail -n 1 "$log"
     fi
-    echo "geobucket: tests failed; everything they printed is in $log" >&2
-    return 1
+    wait "$tests" || status=$?
+    trap - EXIT
+    if [[ $status != 0 ]]; then
+        faults "$log"
+        echo "geobucket: tests failed; everything they printed is in $log" >&2
+    fi
+    tail -n 1 "$log"
+    return "$status"
 }
 
 # Many tests are servers with clients: more of them at once than this starve each other.
