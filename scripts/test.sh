@@ -27,30 +27,39 @@ unended() {
     sed -nE "s#^\#[0-9]+ .* at $PWD/((Sources|Tests)/.*)#\1#p" "$1" | sort | uniq -c | sort -rn | head -n 60
 }
 
-# Tests that take longer than this have hung.
+# Tests that take longer than this have hung; so has a program that has told its result and does not end
+# within a minute.
 seconds=${GEOBUCKET_TEST_SECONDS:-2400}
+grace=60
 
-# Runs tests into a log file; prints its last line, and what failed.
+# Runs tests into a log file; prints their result, and what failed.
 run_tests() {
     local log=.build/$1.log status=0 end=$((SECONDS + seconds)) tests
+    local passed='^✔ Test run with .* passed'
     shift
     .build/debug/geobucketPackageTests.xctest --testing-library swift-testing "$@" >"$log" 2>&1 &
     tests=$!
     trap 'kill "$tests" 2>/dev/null || true' EXIT
-    while kill -0 "$tests" 2>/dev/null && ((SECONDS < end)); do sleep 1; done
+    while kill -0 "$tests" 2>/dev/null && ((SECONDS < end)); do
+        sleep 1
+        if ((SECONDS + grace < end)) && tail -n 3 "$log" | grep -q "$passed"; then end=$((SECONDS + grace)); fi
+    done
     if kill -0 "$tests" 2>/dev/null; then
-        echo "geobucket: tests were stopped after $seconds s (GEOBUCKET_TEST_SECONDS); these had not ended:"
+        grep -q "$passed" "$log" || status=1
+        echo "geobucket: the tests did not end; these had not, and here their threads were:"
         timeout 300 gdb --batch --pid "$tests" -ex 'thread apply all backtrace 40' >>"$log" 2>&1 || true
         kill -KILL "$tests"
+        wait "$tests" 2>/dev/null || true
         unended "$log"
+    else
+        wait "$tests" || status=$?
     fi
-    wait "$tests" || status=$?
     trap - EXIT
     if [[ $status != 0 ]]; then
         faults "$log"
         echo "geobucket: tests failed; everything they printed is in $log" >&2
     fi
-    tail -n 1 "$log"
+    grep "$passed" "$log" || tail -n 1 "$log"
     return "$status"
 }
 

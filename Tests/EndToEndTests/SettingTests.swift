@@ -36,7 +36,9 @@ import Testing
         }
         let limits = manual[1].matches(of: /(?m)^\| `(\w+)` \|/).map { Self.flag($0.1) }
         let documented = Set(manual[0].matches(of: /--([a-z0-9-]+)/).map { String($0.1) } + limits)
-        let help = try await Program.run(["serve", "--help"], folder: "/").output
+        let help = try await withTemporaryFolder {
+            try await Program.run(["serve", "--help"], folder: $0).output
+        }
         for flag in help.matches(of: /(?m)^ +(?:-\w, )?--([a-z0-9-]+)/) {
             let name = String(flag.1)
             #expect(documented.contains(name) || Self.others.contains(name), "--\(name)")
