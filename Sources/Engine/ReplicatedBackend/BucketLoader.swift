@@ -62,10 +62,10 @@ final class BucketLoader: @unchecked Sendable {
     /// Loads what is wanted without delay.
     func wake() { thread.async { self.attempt { try self.loadWanted() } } }
 
-    /// Returns when nothing is loaded or removed any more.
+    /// Returns when nothing is loaded or removed any more, and ends the connection.
     func stop() {
         isStopped.store(true, ordering: .relaxed)
-        thread.drain()
+        thread.sync { tables = nil }
     }
 
     private func tick() {

@@ -43,6 +43,9 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     /// Makes every wait for PostgreSQL end soon: nothing is tried a second time.
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
+    /// Ends the connection, when the writer has ended.
+    func disconnect() { tables = nil }
+
     func begin(
         after change: ChangeNumber, keys: [String]
     ) throws(StoreFailure) -> any UpstreamTransaction {

@@ -64,10 +64,10 @@ final class Follower: @unchecked Sendable {
 
     func start() { thread.async { self.step() } }
 
-    /// Returns when nothing is followed any more.
+    /// Returns when nothing is followed any more, and ends the connection.
     func stop() {
         isStopped.store(true, ordering: .relaxed)
-        thread.drain()
+        thread.sync { tables = nil }
     }
 
     private func step() {

@@ -63,10 +63,10 @@ final class HeadLooks: @unchecked Sendable {
         if areEnough { enough.signal() }
     }
 
-    /// Returns when no question is under way.
+    /// Returns when no question is under way, and ends the connection.
     func stop() {
         isStopped.store(true, ordering: .relaxed)
-        thread.drain()
+        thread.sync { tables = nil }
     }
 
     private func look() {

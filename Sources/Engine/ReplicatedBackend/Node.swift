@@ -93,6 +93,7 @@ final class Node: Sendable {
         follower.stop()
         looks.stop()
         applied.end(ServiceFailure(.temporarilyUnavailable, "this node stops, or is being rebuilt"))
+        defer { upstream.disconnect() }
         try backend.close()
     }
 

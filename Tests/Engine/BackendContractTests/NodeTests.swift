@@ -41,6 +41,46 @@ import Testing
         #"{"bucket":"shops","id":"\#(id)","object":{"n":\#(number)}}"#
     }
 
+    @Test func `a node that is closed has no connection, even while somebody holds it`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let opening = BackendKind.Opening(path: folder + "/node")
+            let address = try NodePair.address(of: opening.path)
+            let named = try PostgresAddress(
+                url: PostgresServer.shared!.url + "&application_name=closed",
+                schema: address.schema)
+            let backend = try PostgresBackend(
+                .init(address: named, cache: opening.path), limits: Limits(),
+                logger: opening.logger)
+            let connection = try PostgresConnection(address)
+            func connections() throws -> Int64 {
+                let count = PostgresStatement(
+                    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'closed'")
+                return try connection.run([count], until: .now + .seconds(10))[0].int(0, 0)
+            }
+            let object = PutObject(
+                id: ObjectID(trusted: "x"),
+                document: WrittenDocument(text: Array("{}".utf8), points: []))
+            _ = try await withCheckedThrowingContinuation { continuation in
+                backend.submit(
+                    .put(bucket: BucketName(trusted: "shops"), object: object, condition: .none)
+                ) { continuation.resume(with: $0) }
+            }
+            await withCheckedContinuation { continuation in
+                let begins = backend.mayRead(1, atLeast: nil) { _ in continuation.resume() }
+                if begins { continuation.resume() }
+            }
+            #expect(try connections() >= 3)
+            try backend.close()
+            // The server notices the end of a connection soon, and not at once.
+            let end = ContinuousClock.now + .seconds(10)
+            while try connections() > 0, ContinuousClock.now < end { usleep(5_000) }
+            #expect(try connections() == 0)
+            withExtendedLifetime(backend) {}
+        }
+    }
+
     @Test func `each node sees what the other has answered`() async throws {
         try await Self.withNodes { a, b, _, _ in
             for number in 0..<50 {
