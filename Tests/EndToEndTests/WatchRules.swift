@@ -516,6 +516,8 @@ import Testing
     {
         var limits = Limits()
         limits.watchBytes = 65_536
+        // A slow machine is no fault.
+        limits.unreadMilliseconds = 600_000
         try await Self.watching(limits: limits) { service, slow in
             try await WatchClient.with(port: service.port) { quick in
                 _ = try slow.start(Self.circle)

@@ -25,7 +25,7 @@ public final class RawConnection {
 
     /// Connects to this machine, runs `body`, closes on every path.
     public static func with<Result>(
-        port: Int, from host: String = "127.0.0.1", timeoutMilliseconds: Int32 = 20_000,
+        port: Int, from host: String = "127.0.0.1", timeoutMilliseconds: Int32 = 60_000,
         _ body: (RawConnection) throws -> Result
     ) throws -> Result {
         let connection = try RawConnection(port: port, from: host, timeoutMilliseconds)
