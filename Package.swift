@@ -111,7 +111,9 @@ let package = Package(
             ]),
         .target(
             name: "PostgresStore",
-            dependencies: ["CLibpq", "Objects", "BackendContract", "WriteRules", "ObjectStore"]),
+            dependencies: [
+                "CLibpq", "Runtime", "Objects", "BackendContract", "WriteRules", "ObjectStore",
+            ]),
         .target(
             name: "ReplicatedBackend",
             dependencies: [
@@ -277,8 +279,8 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "Archives", "CQL2", "JSONText", "Objects", "QueryLanguage", "BackendContract",
-                "FeaturesAPI", "InMemoryEngine", "LiveQueries", "Operations", "VectorTiles",
-                "WebExchange", "WireProtocol",
+                "FeaturesAPI", "InMemoryEngine", "LiveQueries", "Operations", "Runtime",
+                "VectorTiles", "WebExchange", "WireProtocol",
             ]),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
         .testTarget(name: "DigestsTests", dependencies: ["Digests"]),
@@ -375,7 +377,7 @@ let package = Package(
             name: "InMemoryEngineTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "PersistentStructures", "QueryLanguage",
-                "SpatialIndex", "BackendContract", "InMemoryEngine", "TestSupport",
+                "Runtime", "SpatialIndex", "BackendContract", "InMemoryEngine", "TestSupport",
             ]),
         .testTarget(
             name: "LoadTestTests",
@@ -406,7 +408,7 @@ let package = Package(
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
                 "InMemoryEngine",
-                "ObjectStore", "PostgresStore", "QueryServer", "ReplicatedBackend",
+                "ObjectStore", "PostgresStore", "Runtime", "QueryServer", "ReplicatedBackend",
                 "GeoBucketClient", "TestSupport",
             ]),
         .testTarget(
@@ -463,5 +465,23 @@ for (layer, names) in layers {
 if Context.environment["GEOBUCKET_WARNINGS_AS_ERRORS"] != nil {
     for target in package.targets where target.type != .system {
         target.swiftSettings = [.treatAllWarnings(as: .error)]
+    }
+}
+
+// The tests compute much, so those who wait for all of them ask for this: what they call, and the oracles that
+// they compare it with, are optimized. Assertions stay.
+if Context.environment["GEOBUCKET_OPTIMIZED_TESTS"] != nil {
+    let optimized = ["System", "Core", "Engine", "Support"].flatMap { layers[$0]! }
+    for target in package.targets where optimized.contains(target.name) && target.type == .regular {
+        let isC = target.name.hasPrefix("C") && layers["System"]!.contains(target.name)
+        if isC {
+            let flags = ["-O2"]
+            target.cSettings = [.unsafeFlags(flags, .when(configuration: .debug))]
+            target.cxxSettings = [.unsafeFlags(flags, .when(configuration: .debug))]
+        } else {
+            let flags = ["-O", "-Xfrontend", "-assert-config", "-Xfrontend", "Debug"]
+            target.swiftSettings =
+                (target.swiftSettings ?? []) + [.unsafeFlags(flags, .when(configuration: .debug))]
+        }
     }
 }

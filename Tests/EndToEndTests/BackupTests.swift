@@ -111,7 +111,7 @@ import Testing
                     try await Self.put(1, $0)
                 }
                 process.signal(SIGTERM)
-                #expect(await process.end(within: .seconds(10)) == 0)
+                #expect(await process.end() == 0)
             }
             try Self.tamper(store, "UPDATE object SET document = replace(document, '1', '2')")
             let run = try await Program.run(["backup", copy, "--store", store], folder: folder)
@@ -183,7 +183,7 @@ import Testing
             isRoot
                 ? ["--reuid", "65534", "--regid", "65534", "--clear-groups"] + words
                 : Array(words.dropFirst()), folder: folder)
-        let status = await process.end(within: .seconds(60))
+        let status = await process.end()
         return (status, process.standardOutput + process.standardError)
     }
 
@@ -209,7 +209,7 @@ import Testing
                 #expect(served.status == 0 && served.text.contains("50 objects"), "\(served)")
                 #expect(chmod(place, 0o755) == 0)
                 process.signal(SIGTERM)
-                #expect(await process.end(within: .seconds(10)) == 0)
+                #expect(await process.end() == 0)
             }
             #expect(chmod(place, 0o555) == 0)
             defer { chmod(place, 0o755) }

@@ -64,7 +64,7 @@ final class ChildProcess: Sendable {
 
     /// The exit status, 128 and the signal's number for a process that a signal ended, or nil when
     /// it still runs after so long.
-    func end(within time: Duration) async -> Int32? {
+    func end(within time: Duration = hangTime) async -> Int32? {
         let deadline = ContinuousClock.now + time
         while true {
             if let status = endedStatus() { return status }
@@ -86,7 +86,7 @@ final class ChildProcess: Sendable {
     /// Ends it the hard way.
     func killAndWait() async {
         signal(SIGKILL)
-        _ = await end(within: .seconds(20))
+        _ = await end()
     }
 
     private static func text(_ path: String) -> String {
@@ -117,7 +117,7 @@ enum Program {
         _ arguments: [String], folder: String
     ) async throws -> (status: Int32, output: String, errors: String) {
         let process = try ChildProcess.start(path, arguments, folder: folder)
-        guard let status = await process.end(within: .seconds(20)) else {
+        guard let status = await process.end() else {
             await process.killAndWait()
             throw TestFailure("geobucket \(arguments) does not end: \(process.standardError)")
         }

@@ -49,7 +49,7 @@ import Testing
             #expect(try await service.put(3) == "accepted")
             try await Self.says("writes succeed again", process)
             process.signal(SIGTERM)
-            #expect(await process.end(within: .seconds(10)) == 0)
+            #expect(await process.end() == 0)
         }
     }
 
@@ -62,7 +62,7 @@ import Testing
                     #expect(try await service.put(number, padding: 99) == "accepted")
                 }
                 process.signal(SIGTERM)
-                #expect(await process.end(within: .seconds(10)) == 0)
+                #expect(await process.end() == 0)
             }
             let bytes = FileManager.default.contents(atPath: other)
             let store = folder + "/store.sqlite"
@@ -81,7 +81,7 @@ import Testing
                 let outcome = try await service.outcome("bucket.export", #"{"bucket":"b1"}"#)
                 #expect(outcome == "accepted" || outcome == "UNDEFINED_ERROR")
                 process.signal(SIGTERM)
-                #expect(await process.end(within: .seconds(10)) == 1)
+                #expect(await process.end() == 1)
                 #expect(process.standardError.contains("was deleted, moved or replaced"))
             }
             #expect(FileManager.default.contents(atPath: store) == bytes)

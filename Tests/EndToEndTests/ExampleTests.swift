@@ -14,7 +14,7 @@ import Testing
         _ executable: String, _ arguments: [String], _ folder: String, status: Int32 = 0
     ) async throws -> (output: String, errors: String) {
         let process = try ChildProcess.start(executable, arguments, folder: folder)
-        let end = await process.end(within: .seconds(30))
+        let end = await process.end()
         #expect(end == status, "\(arguments): \(process.standardError)")
         return (process.standardOutput, process.standardError)
     }

@@ -34,7 +34,7 @@ struct FailingStore {
             "/usr/bin/env",
             ["g++", "-x", "c", "-shared", "-fPIC", "-O1", "-o", shim, source, "-ldl"],
             folder: folder)
-        let status = await compiler.end(within: .seconds(60))
+        let status = await compiler.end()
         guard status == 0 else { throw TestFailure("the shim: \(compiler.standardError)") }
     }
 

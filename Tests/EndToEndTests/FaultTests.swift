@@ -102,7 +102,7 @@ import Testing
                 #expect(try await service.get(0) == "accepted")
                 if isStoppedFull {
                     process.signal(SIGTERM)
-                    #expect(await process.end(within: .seconds(10)) == 0)
+                    #expect(await process.end() == 0)
                     try FileManager.default.removeItem(atPath: ballast)
                     return
                 }
@@ -121,7 +121,7 @@ import Testing
             try await FailingStore.serve(store: store, folder: folder) { service, process in
                 for number in 0..<400 { _ = try await service.put(number, padding: 20_000) }
                 process.signal(SIGTERM)
-                #expect(await process.end(within: .seconds(10)) == 0)
+                #expect(await process.end() == 0)
             }
             try await FailingStore.serve(
                 store: store, folder: folder, flags: ["--document-cache-bytes", "0"]
@@ -140,7 +140,7 @@ import Testing
             let store = folder + "/store.sqlite"
             try await Program.serve(store: store, folder: folder) { process, _ in
                 process.signal(SIGTERM)
-                #expect(await process.end(within: .seconds(10)) == 0)
+                #expect(await process.end() == 0)
             }
             let before = FileManager.default.contents(atPath: store)
             try await FailingStore.build(folder + "/failing_io.so", folder)
@@ -151,7 +151,7 @@ import Testing
                     "LD_PRELOAD=\(folder)/failing_io.so", "FAILING_IO=\(folder)/control",
                     Program.path, "serve", "--listen", "127.0.0.1:0", "--store", store,
                 ], folder: folder)
-            #expect(await process.end(within: .seconds(20)) == 1)
+            #expect(await process.end() == 1)
             #expect(process.standardError.contains("Read-only file system"))
             #expect(FileManager.default.contents(atPath: store) == before)
         }
@@ -166,7 +166,7 @@ import Testing
             try await FailingStore.serve(store: store, folder: folder) { service, process in
                 for number in 0..<300 { _ = try await service.put(number, padding: 6_000) }
                 process.signal(SIGTERM)
-                #expect(await process.end(within: .seconds(10)) == 0)
+                #expect(await process.end() == 0)
             }
             let page = try await DatabaseQueue(path: store).read { db in
                 try Int.fetchOne(

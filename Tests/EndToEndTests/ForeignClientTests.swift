@@ -24,7 +24,7 @@ import Testing
                 let script = Program.packageRoot + "/Tests/EndToEndTests/foreign_client.py"
                 let process = try ChildProcess.start(
                     python, [script, "127.0.0.1", "\(service.port)"], folder: folder)
-                let status = await process.end(within: .seconds(60))
+                let status = await process.end()
                 if status == nil { await process.killAndWait() }
                 #expect(status == 0, "\(process.standardError)")
                 #expect(process.standardOutput == "ok\n")

@@ -136,16 +136,13 @@ import Testing
         }
     }
 
-    @Test func `100 MB without a line break are skipped in bounded time`() async throws {
+    @Test func `100 MB without a line break are skipped`() async throws {
         try await Self.with { raw in
             let piece = [UInt8](repeating: UInt8(ascii: "["), count: 1_000_000)
-            let time = try ContinuousClock().measure {
-                for _ in 0..<100 { try raw.send(piece) }
-                try raw.send("\n" + Self.ping())
-                #expect(try Self.code(try raw.line()) == "-32600 LINE_TOO_LONG id null")
-                #expect(try raw.line() == Self.pong())
-            }
-            #expect(time < .seconds(30))
+            for _ in 0..<100 { try raw.send(piece) }
+            try raw.send("\n" + Self.ping())
+            #expect(try Self.code(try raw.line()) == "-32600 LINE_TOO_LONG id null")
+            #expect(try raw.line() == Self.pong())
         }
     }
 

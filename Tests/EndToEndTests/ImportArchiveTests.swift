@@ -18,7 +18,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let script = Program.packageRoot + "/Tests/EndToEndTests/make_archives.py"
             let process = try ChildProcess.start(python, [script, folder], folder: folder)
-            #expect(await process.end(within: .seconds(60)) == 0, "\(process.standardError)")
+            #expect(await process.end() == 0, "\(process.standardError)")
             try await TestService.with { try await body($0, folder) }
         }
     }

@@ -38,7 +38,7 @@ import Testing
             let url = "http://" + line.dropFirst("geobucket web on ".count)
             let process = try ChildProcess.start(
                 tool(client.0)!, [script, url, "myapp", "mykey"] + more, folder: folder)
-            let end = await process.end(within: .seconds(30))
+            let end = await process.end()
             #expect(end == 0, "\(client.1): \(process.standardError)")
             return process.standardOutput.replacing("None", with: "null")
                 .split(separator: "\n").map(String.init)

@@ -25,8 +25,9 @@ import Testing
             + "\n"
     }
 
-    /// Twenty writes of which some begin a transaction of their own; each alone used to wait 3 seconds.
-    private static let writes = (0..<20).map { number in
+    /// Writes of which some begin a transaction of their own. If each waited its three seconds alone, they
+    /// would take longer than any of these tests may.
+    private static let writes = (0..<120).map { number in
         number.isMultiple(of: 4)
             ? line(number, "bucket.deleteWhere", #""bucketQuery":{}"#)
             : line(number, "object.put", #""id":"o\#(number)","object":{}"#)
@@ -41,7 +42,6 @@ import Testing
                 try await RawConnection.during(port: port) { raw in
                     try raw.send(Self.line(0, "object.put", #""id":"o0","object":{}"#))
                     _ = try raw.line()
-                    let start = ContinuousClock.now
                     try await Self.locking(store) {
                         try raw.send(Self.writes.joined())
                         for _ in Self.writes {
@@ -49,8 +49,6 @@ import Testing
                             #expect(line?.contains("TEMPORARY_UNAVAILABLE_ERROR") == true)
                         }
                     }
-                    // One wait of three seconds, and moments; not one of each of the twenty.
-                    #expect(ContinuousClock.now - start < .seconds(30))
                     try raw.send(Self.writes.joined())
                     for _ in Self.writes {
                         let line = try raw.line()
@@ -77,7 +75,7 @@ import Testing
                         _ = try raw.line()
                         try raw.send(Self.writes.joined())
                         process.signal(SIGTERM)
-                        #expect(await process.end(within: .seconds(25)) == 0)
+                        #expect(await process.end() == 0)
                     }
                 }
             }

@@ -6,6 +6,9 @@ import Testing
 
 /// `geobucket serve` as a process: how it starts, stops and refuses to start.
 @Suite struct ServeTests {
+    /// A stop that waited for this would take longer than a test does.
+    private static let longDrain = ["--drain-seconds", "3600"]
+
     private static func fill(_ connection: LineConnection, count: Int) async throws {
         for start in stride(from: 0, to: count, by: 500) {
             let objects = (start..<start + 500).map {
@@ -21,7 +24,9 @@ import Testing
     func `a stop answers the requests in flight and exits with 0`(signal: Int32) async throws {
         try await withTemporaryFolder { folder in
             let store = folder + "/store.sqlite"
-            try await Program.serve(store: store, folder: folder) { process, port in
+            try await Program.serve(
+                store: store, folder: folder, flags: Self.longDrain
+            ) { process, port in
                 try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
                     try await Self.fill(connection, count: 4_000)
                     let slow =
@@ -40,7 +45,6 @@ import Testing
                         try JSONValue(parsing: try await first.value())["result"] == .string("pong")
                     )
                     process.signal(signal)
-                    let started = ContinuousClock.now
                     var answers: [JSONValue] = []
                     for answer in others {
                         answers.append(try JSONValue(parsing: try await answer.value()))
@@ -49,9 +53,8 @@ import Testing
                     #expect(answers.map { $0["result"]?["count"]?.int } == [0, 0, nil, 0, nil])
                     #expect(
                         answers.map { $0["result"]?["_version"]?.int } == [nil, nil, 1, nil, 2])
-                    let status = await process.end(within: .seconds(10))
+                    let status = await process.end()
                     #expect(status == 0, "\(process.standardError)")
-                    #expect(ContinuousClock.now - started < .seconds(10))
                 }
             }
             try await Program.serve(store: store, folder: folder) { _, port in
@@ -96,11 +99,13 @@ import Testing
 
     @Test func `a stop ends connections that ask for nothing`() async throws {
         try await withTemporaryFolder { folder in
-            try await Program.serve(store: folder + "/s.sqlite", folder: folder) { process, port in
+            try await Program.serve(
+                store: folder + "/s.sqlite", folder: folder, flags: Self.longDrain
+            ) { process, port in
                 try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
                     _ = try await connection.call("server.ping", Array("{}".utf8))
                     process.signal(SIGTERM)
-                    #expect(await process.end(within: .seconds(10)) == 0)
+                    #expect(await process.end() == 0)
                 }
             }
         }
@@ -166,7 +171,7 @@ import Testing
                 let process = try ChildProcess.start(
                     "/bin/sh", ["-c", "ulimit -v 400000; exec \(Program.path) \(command)"],
                     folder: folder)
-                #expect(await process.end(within: .seconds(60)) == 1)
+                #expect(await process.end() == 1)
                 let lines = process.standardError.split(separator: "\n")
                 #expect(lines.count == 1, "\(process.standardError)")
                 #expect(
@@ -189,7 +194,7 @@ import Testing
                     try raw.send(puts.joined())
                     _ = try raw.line()
                     process.signal(SIGTERM)
-                    #expect(await process.end(within: .seconds(30)) == 0)
+                    #expect(await process.end() == 0)
                 }
                 #expect(!process.standardError.contains("ERROR"), "\(process.standardError)")
             }
@@ -211,7 +216,7 @@ import Testing
                         let get = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
                         try raw.send(String(repeating: get, count: round * 1_000) + "GET /")
                         process.signal(SIGTERM)
-                        #expect(await process.end(within: .seconds(30)) == 0)
+                        #expect(await process.end() == 0)
                     }
                     #expect(!process.standardError.contains("ERROR"), "\(process.standardError)")
                 }
@@ -227,7 +232,7 @@ import Testing
                     flags: warns ? ["--insecure"] : []
                 ) { process, _ in
                     process.signal(SIGTERM)
-                    #expect(await process.end(within: .seconds(10)) == 0)
+                    #expect(await process.end() == 0)
                     let warning = process.standardError.split(separator: "\n").contains {
                         $0.contains("warning") && $0.contains(host)
                     }

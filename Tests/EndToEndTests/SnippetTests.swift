@@ -94,7 +94,7 @@ import Testing
                 "swift", "package", "--package-path", package, "--scratch-path",
                 folder + "/scratch", "dump-package",
             ], folder: folder)
-        let status = await process.end(within: .seconds(120))
+        let status = await process.end()
         #expect(status == 0, "\(process.standardError)")
         let json = try JSONSerialization.jsonObject(with: Data(process.standardOutput.utf8))
         return try #require(json as? [String: Any])

@@ -28,7 +28,7 @@ import Testing
     private static func store(_ path: String, _ folder: String, _ sql: [String]) async throws {
         try await Program.serve(store: path, folder: folder) { process, _ in
             process.signal(SIGTERM)
-            #expect(await process.end(within: .seconds(10)) == 0)
+            #expect(await process.end() == 0)
         }
         try Self.database(path, sql)
     }

@@ -105,7 +105,7 @@ import Testing
                 try await Self.compare(watched, seen, bucket, Self.near)
                 watch.withLock { $0 = (watched, loop, client, port) }
                 process.signal(signal)
-                _ = await process.end(within: .seconds(20))
+                _ = await process.end()
             }
             let (watched, loop, client, port) = watch.withLock { $0! }
             // Written by another client while the watch waits for the pause between attempts.

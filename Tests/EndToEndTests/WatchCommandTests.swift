@@ -40,7 +40,7 @@ import Testing
 
     private static func interrupt(_ process: ChildProcess) async {
         process.signal(SIGINT)
-        #expect(await process.end(within: .seconds(20)) == 0, "\(process.standardError)")
+        #expect(await process.end() == 0, "\(process.standardError)")
     }
 
     @Test func `A line an event, for people, until Ctrl-C`() async throws {
@@ -76,7 +76,7 @@ import Testing
                 let watch = try Self.start(Self.near + ["--format", "ndjson"], port, folder)
                 _ = try await Self.lines(1, of: watch)
                 process.signal(signal)
-                _ = await process.end(within: .seconds(20))
+                _ = await process.end()
                 try await watch.waitForError("the connection is lost; trying again")
                 return (watch, port)
             }

@@ -22,7 +22,7 @@ import Testing
                         let code = end["params"]?["error"]?["data"]?["errorCode"]?.string
                         #expect(code == "TEMPORARY_UNAVAILABLE_ERROR")
                     }
-                    #expect(await process.end(within: .seconds(10)) == 0)
+                    #expect(await process.end() == 0)
                 }
             }
         }
@@ -44,7 +44,7 @@ import Testing
                     _ = try client.call("object.put", Self.put.replacing("o1", with: "o2"))
                 }
                 process.signal(signal)
-                _ = await process.end(within: .seconds(10))
+                _ = await process.end()
             }
             try await Program.serve(store: store, folder: folder) { _, port in
                 try await WatchClient.with(port: port) { client in

@@ -2,6 +2,7 @@ import BackendContract
 import Logging
 import ObjectStore
 import Objects
+import Runtime
 
 /// Which changes led to a store's present state.
 ///
@@ -19,7 +20,7 @@ final class ChangeHistory: StoreHistory {
     private let store: SQLiteStore
     /// The oldest first.
     private let parts: [Part]
-    private let clock: @Sendable () -> Int64
+    private let clock: ServiceClock
 
     private static let setting = "history"
     private static let markBytes = 16
@@ -30,10 +31,10 @@ final class ChangeHistory: StoreHistory {
     /// - Parameter change: the last change of the store at this start.
     init(
         of store: SQLiteStore, from change: ChangeNumber, upstream: (any Upstream)?,
-        logger: Logger, now: @escaping @Sendable () -> Int64
+        logger: Logger, clock: ServiceClock
     ) {
         self.store = store
-        clock = now
+        self.clock = clock
         if let upstream {
             parts = [Part(mark: upstream.history, first: 0)]
             return
@@ -88,5 +89,5 @@ final class ChangeHistory: StoreHistory {
         }
     }
 
-    func now() -> Int64 { clock() }
+    func now() -> Int64 { clock.milliseconds() }
 }

@@ -15,8 +15,8 @@ final class Housekeeping: @unchecked Sendable {
     private let writer: Writer
     private let exports: Exports
     private let logger: Logger
-    private let now: @Sendable () -> Int64
-    private let metrics = StoreMetrics()
+    private let clock: ServiceClock
+    private let metrics: StoreMetrics
     private let thread = WorkThread("housekeeping", .background)
     private let interval: Duration
     private let isStopped = Atomic(false)
@@ -30,14 +30,15 @@ final class Housekeeping: @unchecked Sendable {
     init(
         store: SQLiteStore, engine: Engine, writer: Writer, exports: Exports,
         tick: Duration,
-        logger: Logger, now: @escaping @Sendable () -> Int64
+        logger: Logger, clock: ServiceClock
     ) {
         self.exports = exports
         self.store = store
         self.engine = engine
         self.writer = writer
         self.logger = logger
-        self.now = now
+        self.clock = clock
+        metrics = StoreMetrics(clock: clock)
         interval = tick
         scheduleTick()
     }
@@ -78,11 +79,11 @@ final class Housekeeping: @unchecked Sendable {
             noteDisplacement()
         }
         do throws(StoreFailure) {
-            let start = ContinuousClock.now
+            let start = clock.now
             if try store.checkpoint() { writer.finishCheckpoint() }
             exports.endThoseThatKeepTooMuch(logBytes: store.logLength)
             metrics.checkpointed(since: start)
-            if isSecond, try store.hasExpired(at: now()) { writer.removeExpired() }
+            if isSecond, try store.hasExpired(at: clock.milliseconds()) { writer.removeExpired() }
             if ticks % Self.sweepEvery == Self.secondly { writer.forgetOld() }
             isFailing = false
         } catch {

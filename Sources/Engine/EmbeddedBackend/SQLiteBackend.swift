@@ -30,12 +30,12 @@ public final class SQLiteBackend: Backend {
     ///   - durability: the failures that an answered write survives.
     ///   - upstream: the truth of which the store is a copy; nil if the store is the truth.
     ///   - tuning: the thresholds and batch sizes of background work.
-    ///   - now: returns milliseconds since 1970. It is the system's clock, except in tests.
+    ///   - clock: the source of time. It is the system's, except in tests.
     public init(
         path: String, durability: SQLiteStore.Durability = .full,
         upstream: (any Upstream)? = nil, limits: Limits, logger: Logger,
         tuning: Engine.Tuning = Engine.Tuning(),
-        now: @escaping @Sendable () -> Int64 = wallMilliseconds
+        clock: ServiceClock = ServiceClock()
     ) throws(StoreFailure) {
         Housekeeping.limitFreeMemory()
         let store = try SQLiteStore(
@@ -44,7 +44,7 @@ public final class SQLiteBackend: Backend {
         let wakeup = WriterWakeup()
         let engine = Engine(
             limits: limits, secret: store.secret, source: StoredDocuments(store: store),
-            tuning: tuning, now: now, backgroundWorkReady: { wakeup.fire() })
+            tuning: tuning, clock: clock, backgroundWorkReady: { wakeup.fire() })
         try store.scan { scan in
             try engine.load(
                 buckets: scan.buckets, fields: scan.fields, change: try scan.lastChange(),
@@ -55,13 +55,13 @@ public final class SQLiteBackend: Backend {
         self.logger = logger
         writer = Writer(
             store: store, engine: engine, upstream: upstream, limits: limits, tuning: tuning,
-            logger: logger, now: now)
+            logger: logger, clock: clock)
         exports = Exports(limits: limits)
         housekeeping = Housekeeping(
             store: store, engine: engine, writer: writer, exports: exports,
-            tick: tuning.housekeeping, logger: logger, now: now)
+            tick: tuning.housekeeping, logger: logger, clock: clock)
         history = ChangeHistory(
-            of: store, from: engine.change, upstream: upstream, logger: logger, now: now)
+            of: store, from: engine.change, upstream: upstream, logger: logger, clock: clock)
         engine.setHistory(mark: history.mark)
         wakeup.connect(writer)
         engine.want(

@@ -3,6 +3,7 @@ import InMemoryEngine
 import JSONText
 import ObjectStore
 import Objects
+import Runtime
 
 /// Finds every disagreement between a store's documents and the data derived from them, one
 /// sentence each.
@@ -51,7 +52,8 @@ public enum StoreCheck {
     /// result is nil.
     private static func built(_ scan: StoreScan, _ report: inout CheckReport) -> EngineState? {
         let engine = Engine(
-            limits: Limits(), secret: [0], source: NoDocuments(), now: { .min })
+            limits: Limits(), secret: [0], source: NoDocuments(),
+            clock: ServiceClock(milliseconds: { .min }))
         do {
             let lastChange = try scan.lastChange()
             try engine.load(

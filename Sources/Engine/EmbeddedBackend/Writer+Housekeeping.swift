@@ -23,7 +23,7 @@ extension Writer {
     func forgetOld() {
         betweenWrites { [self] in
             do throws(StoreFailure) {
-                let time = now()
+                let time = clock.milliseconds()
                 let (requests, tombstones) = (
                     time - RememberedRequest.milliseconds, time - Self.tombstoneMilliseconds
                 )

@@ -43,7 +43,7 @@ final class Writer: Sendable {
     private let limits: Limits
     let tuning: Engine.Tuning
     let logger: Logger
-    let now: @Sendable () -> Int64
+    let clock: ServiceClock
     let thread = WorkThread("writer", .writer)
     private let parsers = Parsers()
     private let state = Mutex(State())
@@ -51,11 +51,11 @@ final class Writer: Sendable {
     private let committed = Atomic(0)
     /// Whether the writer is ending and runs nothing but writes.
     private let isEnding = Atomic(false)
-    private let metrics = StoreMetrics()
+    private let metrics: StoreMetrics
 
     init(
         store: SQLiteStore, engine: Engine, upstream: (any Upstream)?, limits: Limits,
-        tuning: Engine.Tuning, logger: Logger, now: @escaping @Sendable () -> Int64
+        tuning: Engine.Tuning, logger: Logger, clock: ServiceClock
     ) {
         self.store = store
         self.engine = engine
@@ -63,7 +63,8 @@ final class Writer: Sendable {
         self.limits = limits
         self.tuning = tuning
         self.logger = logger
-        self.now = now
+        self.clock = clock
+        metrics = StoreMetrics(clock: clock)
     }
 
     /// The number of write transactions so far.
@@ -86,7 +87,7 @@ final class Writer: Sendable {
     /// Installs the results of the engine's background work between two transactions.
     func installBackgroundWork() {
         betweenWrites { [self] in
-            let start = ContinuousClock.now
+            let start = clock.now
             engine.installBackgroundWork()
             metrics.published(since: start)
             rememberColumns()
@@ -180,7 +181,7 @@ final class Writer: Sendable {
     /// - Parameter count: the number of writes that waited when the group began; nil if no other
     ///   write may join it.
     private func commit(_ begun: [Pending], joinedBy count: Int? = nil) {
-        let start = ContinuousClock.now
+        let start = clock.now
         var group = begun
         do throws(StoreFailure) {
             let answers = try transact(
@@ -189,9 +190,9 @@ final class Writer: Sendable {
                 // More writes may have come while the upstream's lock was waited for. Each key of
                 // theirs would cost a round trip, because it was not looked up with the lock.
                 let most = count.map { max($0, waiting) } ?? 0
-                let end = ContinuousClock.now + .milliseconds(limits.commitMilliseconds)
+                let end = clock.deadline(after: .milliseconds(limits.commitMilliseconds))
                 var answers = try group.map { try perform($0, evaluator) }
-                while group.count <= most, ContinuousClock.now < end,
+                while group.count <= most, !end.isOver,
                     let next = take(following: group[0], withKey: group.count <= count ?? 0)
                 {
                     group.append(next)
@@ -290,7 +291,7 @@ final class Writer: Sendable {
         isAllSuperseded: Bool, _ shared: (any UpstreamTransaction)?,
         _ body: (WriteEvaluator<WriteSession>) throws -> Result
     ) throws(StoreFailure) -> Result {
-        let time = now()
+        let time = clock.milliseconds()
         let parser = parsers.first
         var done: Result?
         do throws(StoreFailure) {
@@ -307,7 +308,7 @@ final class Writer: Sendable {
                     return ObjectID.new(at: $0, from: &random)
                 }
                 done = try body(evaluator)
-                return (session, ContinuousClock.now, try commit(transaction, to: shared))
+                return (session, clock.now, try commit(transaction, to: shared))
             }
             metrics.synced(since: written)
             if !session.nextSnapshot.isUnchanged {
@@ -336,7 +337,7 @@ final class Writer: Sendable {
     }
 
     func publish(_ session: WriteSession) {
-        let start = ContinuousClock.now
+        let start = clock.now
         engine.publish(session.nextSnapshot, upTo: session.lastChange)
         metrics.published(since: start)
     }

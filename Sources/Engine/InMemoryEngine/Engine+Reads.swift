@@ -91,12 +91,12 @@ extension Engine {
 
     /// The bounds of a search that is estimated to be cheap, on a thread that others wait for.
     var briefBounds: ReadBounds {
-        ReadBounds(deadline: monotonicNanoseconds() + briefNanoseconds, stop: nil)
+        ReadBounds(deadline: clock.deadline(after: tuning.briefSearch), stop: nil)
     }
 
     /// The bounds of a query that begins now.
     func bounds(until stop: StopSignal? = nil) -> ReadBounds {
-        let time = Int64(limits.queryMilliseconds) * 1_000_000
-        return ReadBounds(deadline: monotonicNanoseconds() + time, stop: stop)
+        let time = Duration.milliseconds(limits.queryMilliseconds)
+        return ReadBounds(deadline: clock.deadline(after: time), stop: stop)
     }
 }

@@ -19,8 +19,8 @@ public final class Engine: Sendable {
     let parsers = JSONParserPool()
     let planCounters = PlanCounters()
     private let source: any DocumentSource
-    /// The clock that decides when objects expire, in milliseconds since 1970.
-    let now: @Sendable () -> Int64
+    /// Decides when objects expire and when reads are out of time.
+    let clock: ServiceClock
     private let current: Mutex<Current>
     private let merges: BackgroundMerges
     private let jobs: BucketJobs
@@ -29,8 +29,6 @@ public final class Engine: Sendable {
     private let freeingThread = WorkThread("freeing", .background)
     let columnRequests: ColumnRequests
     let tuning: Tuning
-    /// `tuning.briefSearch`.
-    let briefNanoseconds: Int64
     /// Tells the change numbers of one history from those of another. Until a store names its
     /// history, it is this engine's own.
     private let era = Atomic(UInt64.random(in: 0 ... .max))
@@ -87,17 +85,16 @@ public final class Engine: Sendable {
     /// - Parameters:
     ///   - secret: authenticates page keys. It has to be the same after a restart.
     ///   - source: provides documents that are not cached.
-    ///   - now: the clock that decides when objects expire, in milliseconds since 1970.
+    ///   - clock: decides when objects expire and when reads are out of time.
     ///   - backgroundWorkReady: called on any thread when a result of background work waits for
     ///     `installBackgroundWork`.
     public init(
         limits: Limits, secret: [UInt8], source: any DocumentSource, tuning: Tuning = Tuning(),
-        now: @escaping @Sendable () -> Int64,
-        backgroundWorkReady: @escaping @Sendable () -> Void = {}
+        clock: ServiceClock, backgroundWorkReady: @escaping @Sendable () -> Void = {}
     ) {
         self.limits = limits
         self.source = source
-        self.now = now
+        self.clock = clock
         keys = PageKeyCodec(secret: secret)
         cache = DocumentCache(capacityBytes: limits.documentCacheBytes)
         current = Mutex(
@@ -105,13 +102,12 @@ public final class Engine: Sendable {
                 snapshot: Snapshot(
                     change: 0, buckets: [:], totals: Snapshot.Totals(),
                     superseded: SupersededDocuments(total: ByteCount()))))
-        merges = BackgroundMerges(rest: tuning.rest, ready: backgroundWorkReady)
+        merges = BackgroundMerges(rest: tuning.rest, clock: clock, ready: backgroundWorkReady)
         jobs = BucketJobs(objectsTakenOn: tuning.objectsTakenOn, ready: backgroundWorkReady)
         columnRequests = ColumnRequests(
             columnsPerMinute: limits.columnsPerMinute, refusal: tuning.refusal,
-            due: backgroundWorkReady)
+            clock: clock, due: backgroundWorkReady)
         self.tuning = tuning
-        briefNanoseconds = Int64(tuning.briefSearch / .nanoseconds(1))
     }
 
     private struct Current {
@@ -197,9 +193,9 @@ public final class Engine: Sendable {
 
     /// Starts background merges of the indexes that have had no writes for a while. It should be
     /// called from time to time, on any thread.
-    public func mergeAtRest(_ now: ContinuousClock.Instant = .now) {
+    public func mergeAtRest() {
         let snapshot = snapshot
-        merges.startAtRest(now) { bucket, field in snapshot.bucket(bucket)?.fields[field] }
+        merges.startAtRest { bucket, field in snapshot.bucket(bucket)?.fields[field] }
     }
 
     /// Requests the columns that existed before the restart.
@@ -305,7 +301,7 @@ public final class Engine: Sendable {
 
     /// A bucket of a snapshot as a reader sees it now.
     func bucketView(of bucket: BucketName, in snapshot: Snapshot) -> BucketView? {
-        snapshot.buckets[bucket]?.current(at: now)
+        snapshot.buckets[bucket]?.current(at: clock.milliseconds)
     }
 
     /// The document of an object at a snapshot.

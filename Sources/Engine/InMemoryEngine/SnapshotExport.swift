@@ -25,7 +25,7 @@ final class SnapshotExport: BucketExport {
     ) throws(ServiceFailure) -> Bool {
         let start = writer.count
         var slot = nextSlot.withLock { $0 }
-        let now = state.expiries.next == Expiries.never ? .min : engine.now()
+        let now = state.expiries.next == Expiries.never ? .min : engine.clock.milliseconds()
         func isThere(_ slot: Int) -> Bool {
             state.records[slot].isAlive && state.expiries[Slot(slot)] > now
         }

@@ -43,7 +43,7 @@ final class Matcher: @unchecked Sendable {
     /// The groups that the object which is being compared may concern.
     private var candidates: [WatchGroup] = []
     /// When states were last matched.
-    private var advanced = ContinuousClock.now
+    private var advanced: MonotonicTime
     private var isObserving = false
     private(set) var isStopped = false
     /// How often the store has been restored.
@@ -73,6 +73,7 @@ final class Matcher: @unchecked Sendable {
         self.backend = backend
         self.limits = limits
         self.clock = clock
+        advanced = clock.now
         self.logger = logger
         self.lists = lists
         let wakeup = Wakeup()
@@ -138,7 +139,7 @@ final class Matcher: @unchecked Sendable {
 
     /// Matches what has become visible, not too soon after the last time.
     fileprivate func advanceInPace() {
-        let wait = Self.pace - (.now - advanced)
+        let wait = Self.pace - advanced.duration(to: clock.now)
         guard wait > .zero else { return advance() }
         thread.async(after: wait) { [weak self] in self?.advance() }
     }
@@ -163,7 +164,7 @@ final class Matcher: @unchecked Sendable {
             for bucket in touched.keys { noteExpiry(in: bucket) }
         }
         matched.store(next.change, ordering: .releasing)
-        advanced = .now
+        advanced = clock.now
         arm()
     }
 

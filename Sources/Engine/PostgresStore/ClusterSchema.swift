@@ -1,3 +1,5 @@
+import Runtime
+
 /// The tables in PostgreSQL, and the migrations from earlier versions.
 ///
 /// A migration is never edited. A change of the schema is a new one.
@@ -92,7 +94,7 @@ enum ClusterSchema {
     ///   for tables of a later version.
     static func prepare(
         _ connection: PostgresConnection, _ address: PostgresAddress,
-        until deadline: ContinuousClock.Instant
+        until deadline: Deadline
     ) throws(PostgresFailure) {
         try checkServer(connection, until: deadline)
         let schema = address.schema
@@ -119,13 +121,13 @@ enum ClusterSchema {
     }
 
     private static func run(
-        _ sql: String, _ connection: PostgresConnection, until deadline: ContinuousClock.Instant
+        _ sql: String, _ connection: PostgresConnection, until deadline: Deadline
     ) throws(PostgresFailure) {
         _ = try connection.run([PostgresStatement(sql)], until: deadline)
     }
 
     private static func storeSettings(
-        _ connection: PostgresConnection, until deadline: ContinuousClock.Instant
+        _ connection: PostgresConnection, until deadline: Deadline
     ) throws(PostgresFailure) {
         var generator = SystemRandomNumberGenerator()
         let secret = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -151,7 +153,7 @@ enum ClusterSchema {
     /// - Throws: `.unusable` for tables of a later version, or of another program.
     private static func version(
         _ connection: PostgresConnection, _ schema: String,
-        until deadline: ContinuousClock.Instant
+        until deadline: Deadline
     ) throws(PostgresFailure) -> Int {
         let isThere = try connection.run(
             [PostgresStatement("SELECT to_regclass($1) IS NOT NULL", .text("\(schema).setting"))],
@@ -174,7 +176,7 @@ enum ClusterSchema {
     }
 
     private static func checkServer(
-        _ connection: PostgresConnection, until deadline: ContinuousClock.Instant
+        _ connection: PostgresConnection, until deadline: Deadline
     ) throws(PostgresFailure) {
         guard connection.serverVersion >= oldestServer else {
             throw .unusable(
@@ -190,7 +192,7 @@ enum ClusterSchema {
 
     /// Selects the schema for all further statements of a connection.
     static func selectSchema(
-        _ connection: PostgresConnection, _ schema: String, until deadline: ContinuousClock.Instant
+        _ connection: PostgresConnection, _ schema: String, until deadline: Deadline
     ) throws(PostgresFailure) {
         _ = try connection.run(
             [PostgresStatement("SELECT set_config('search_path', $1, false)", .text(schema))],

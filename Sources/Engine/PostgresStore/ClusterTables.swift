@@ -1,6 +1,7 @@
 import BackendContract
 import ObjectStore
 import Objects
+import Runtime
 import WriteRules
 
 /// The tables in PostgreSQL through one connection. Use it on one thread at a time. After
@@ -25,16 +26,20 @@ public final class ClusterTables {
     /// Connects, and creates or migrates the tables.
     ///
     /// - Parameter answerTime: the time that the server may take for an answer.
-    public init(_ address: PostgresAddress, answerTime: Duration) throws(PostgresFailure) {
+    public init(
+        _ address: PostgresAddress, answerTime: Duration, clock: ServiceClock
+    ) throws(PostgresFailure) {
         self.address = address
         self.answerTime = answerTime
-        connection = try PostgresConnection(address)
-        try ClusterSchema.prepare(connection, address, until: .now + answerTime)
+        connection = try PostgresConnection(address, clock: clock)
+        try ClusterSchema.prepare(connection, address, until: answerDeadline)
         _ = try run([
             PostgresStatement("SET idle_in_transaction_session_timeout = 2000"),
             PostgresStatement("SET lock_timeout = 3000"),
         ])
     }
+
+    private var answerDeadline: Deadline { connection.clock.deadline(after: answerTime) }
 
     var schema: String { address.schema }
 
@@ -42,7 +47,7 @@ public final class ClusterTables {
     var channel: String { address.channel }
 
     func run(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
-        try connection.run(statements, until: .now + answerTime)
+        try connection.run(statements, until: answerDeadline)
     }
 
     /// Adds the table `place`, unless it is there.
@@ -50,7 +55,8 @@ public final class ClusterTables {
     /// - Throws: `.unusable` if the database has no PostGIS.
     public func keepPlaces() throws(PostgresFailure) {
         // Filling the table takes a while if there are many objects.
-        try PlaceTable.prepare(connection, address.schema, until: .now + .seconds(3_600))
+        try PlaceTable.prepare(
+            connection, address.schema, until: connection.clock.deadline(after: .seconds(3_600)))
     }
 
     // MARK: Looking
@@ -125,7 +131,7 @@ public final class ClusterTables {
     ///
     /// - Returns: its number; nil at the deadline.
     public func waitForChange(
-        until deadline: ContinuousClock.Instant
+        until deadline: Deadline
     ) throws(PostgresFailure) -> ChangeNumber? {
         try connection.notification(until: deadline).map { ChangeNumber($0) ?? .max }
     }

@@ -1,3 +1,5 @@
+import Runtime
+
 /// The table `place`, which has every indexed point as a geography of PostGIS, for people's own SQL
 /// and GIS programs. A trigger keeps it up in the transactions that change objects, whichever node
 /// runs them.
@@ -6,7 +8,7 @@ enum PlaceTable {
     ///
     /// - Throws: `.unusable` if the database has no PostGIS.
     static func prepare(
-        _ connection: PostgresConnection, _ schema: String, until deadline: ContinuousClock.Instant
+        _ connection: PostgresConnection, _ schema: String, until deadline: Deadline
     ) throws(PostgresFailure) {
         let found = try connection.run(
             [

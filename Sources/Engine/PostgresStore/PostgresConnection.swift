@@ -1,16 +1,18 @@
 import CLibpq
 import Glibc
+import Runtime
 
 /// One connection to PostgreSQL through libpq. Statements are sent together and answered in one
 /// round trip (pipeline mode).
 ///
-///     let connection = try PostgresConnection(address)
+///     let connection = try PostgresConnection(address, clock: clock)
 ///     let rows = try connection.run([.begin, .head, …], until: deadline)
 ///
 /// Every wait has an end, so a network that drops packets does not block a thread for longer. Use a
 /// connection on one thread at a time. After `.unavailable` it is of no more use.
 final class PostgresConnection {
     private let handle: OpaquePointer
+    let clock: ServiceClock
     /// Whether it is of no more use: answers may come that nobody waits for any more.
     private var isBroken = false
     /// The names of the prepared statements by their texts.
@@ -20,11 +22,12 @@ final class PostgresConnection {
     /// three seconds.
     ///
     /// - Throws: `.unavailable` if none does.
-    init(_ address: PostgresAddress) throws(PostgresFailure) {
+    init(_ address: PostgresAddress, clock: ServiceClock) throws(PostgresFailure) {
         let (connected, reasons) = address.connect()
         guard let handle = connected else { throw .unavailable(Self.line(reasons)) }
         // From here on `deinit` ends the connection, even if this throws.
         self.handle = handle
+        self.clock = clock
         PQsetnonblocking(handle, 1)
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
         guard PQenterPipelineMode(handle) == 1 else {
@@ -55,7 +58,7 @@ final class PostgresConnection {
     /// - Throws: the failure of the first statement that failed. The statements after it did not
     ///   run.
     func run(
-        _ statements: [PostgresStatement], until deadline: ContinuousClock.Instant
+        _ statements: [PostgresStatement], until deadline: Deadline
     ) throws(PostgresFailure) -> [PostgresRows] {
         guard !isBroken else { throw .unavailable("the connection was lost before") }
         do throws(PostgresFailure) {
@@ -67,7 +70,7 @@ final class PostgresConnection {
     }
 
     private func exchange(
-        _ statements: [PostgresStatement], until deadline: ContinuousClock.Instant
+        _ statements: [PostgresStatement], until deadline: Deadline
     ) throws(PostgresFailure) -> [PostgresRows] {
         var isNew: [Bool] = []
         for statement in statements {
@@ -140,7 +143,7 @@ final class PostgresConnection {
 
     /// The rows of the next statement; nil, and its failure in `first` if that is still nil.
     private func take(
-        _ first: inout PostgresFailure?, until deadline: ContinuousClock.Instant
+        _ first: inout PostgresFailure?, until deadline: Deadline
     ) throws(PostgresFailure) -> PostgresRows? {
         guard let result = try next(until: deadline) else { throw failure }
         let rows = PostgresRows(result)
@@ -171,7 +174,7 @@ final class PostgresConnection {
     ///
     /// - Returns: the payload of the last one that has arrived; nil if none has at the deadline.
     func notification(
-        until deadline: ContinuousClock.Instant
+        until deadline: Deadline
     ) throws(PostgresFailure) -> String? {
         while true {
             var last: String?
@@ -195,8 +198,8 @@ final class PostgresConnection {
     ) throws {
         guard PQexitPipelineMode(handle) == 1 else { throw failure }
         guard PQsendQuery(handle, sql) == 1 else { throw failure }
-        try flush(until: .now + answerTime)
-        guard let begin = try next(until: .now + answerTime) else { throw failure }
+        try flush(until: clock.deadline(after: answerTime))
+        guard let begin = try next(until: clock.deadline(after: answerTime)) else { throw failure }
         let status = PQresultStatus(begin)
         defer { PQclear(begin) }
         guard status == PGRES_COPY_OUT else { throw Self.failure(of: begin) }
@@ -207,13 +210,15 @@ final class PostgresConnection {
                 defer { PQfreemem(buffer) }
                 try body(UnsafeRawBufferPointer(start: buffer, count: Int(count)))
             } else if count == 0 {
-                guard try isReadable(until: .now + answerTime) else { throw Self.silence }
+                guard try isReadable(until: clock.deadline(after: answerTime)) else {
+                    throw Self.silence
+                }
                 guard PQconsumeInput(handle) == 1 else { throw failure }
             } else {
                 break
             }
         }
-        while let end = try next(until: .now + answerTime) {
+        while let end = try next(until: clock.deadline(after: answerTime)) {
             defer { PQclear(end) }
             guard PQresultStatus(end) == PGRES_COMMAND_OK else { throw Self.failure(of: end) }
         }
@@ -223,7 +228,7 @@ final class PostgresConnection {
     // MARK: Waiting
 
     private func next(
-        until deadline: ContinuousClock.Instant
+        until deadline: Deadline
     ) throws(PostgresFailure) -> OpaquePointer? {
         while PQisBusy(handle) == 1 {
             guard try isReadable(until: deadline) else { throw Self.silence }
@@ -232,7 +237,7 @@ final class PostgresConnection {
         return PQgetResult(handle)
     }
 
-    private func flush(until deadline: ContinuousClock.Instant) throws(PostgresFailure) {
+    private func flush(until deadline: Deadline) throws(PostgresFailure) {
         while true {
             let state = PQflush(handle)
             if state == 0 { return }
@@ -244,21 +249,21 @@ final class PostgresConnection {
     }
 
     private func isReadable(
-        until deadline: ContinuousClock.Instant
+        until deadline: Deadline
     ) throws(PostgresFailure) -> Bool { try poll(POLLIN, until: deadline) }
 
     private func poll(
-        _ events: Int32, until deadline: ContinuousClock.Instant
+        _ events: Int32, until deadline: Deadline
     ) throws(PostgresFailure) -> Bool {
         let socket = PQsocket(handle)
         guard socket >= 0 else { throw failure }
         while true {
             var descriptor = pollfd(fd: socket, events: Int16(events), revents: 0)
-            let left = max(.zero, deadline - .now) / .milliseconds(1)
+            let left = deadline.timeLeft / .milliseconds(1)
             let ready = Glibc.poll(&descriptor, 1, Int32(min(left.rounded(.up), 1e6)))
             if ready > 0 { return true }
             if ready < 0, errno != EINTR { throw .unavailable("poll failed: error \(errno)") }
-            if ContinuousClock.now >= deadline { return false }
+            if deadline.isOver { return false }
         }
     }
 

@@ -1,6 +1,7 @@
 import BackendContract
 import EmbeddedBackend
 import Objects
+import Runtime
 import Synchronization
 
 /// The state of PostgreSQL that a node has reached, and the reads that wait for a later one.
@@ -10,7 +11,7 @@ final class AppliedState: Sendable {
     /// A read that waits until the node has reached a change.
     struct Waiter: Sendable {
         let change: ChangeNumber
-        let deadline: ContinuousClock.Instant
+        let deadline: MonotonicTime
         let ready: Ready
     }
 
@@ -24,15 +25,17 @@ final class AppliedState: Sendable {
         /// The head when it was last seen.
         var seen: ChangeNumber
         /// When the node last had everything that PostgreSQL had.
-        var current: ContinuousClock.Instant
+        var current: MonotonicTime
         /// Why no later state will be reached.
         var end: ServiceFailure?
     }
 
     private let state: Mutex<State>
+    private let clock: ServiceClock
 
-    init(_ reached: SharedState) {
-        state = Mutex(State(reached: reached, seen: reached.change, current: .now))
+    init(_ reached: SharedState, clock: ServiceClock) {
+        self.clock = clock
+        state = Mutex(State(reached: reached, seen: reached.change, current: clock.now))
     }
 
     /// The state that readers see.
@@ -58,9 +61,7 @@ final class AppliedState: Sendable {
     var seen: ChangeNumber { state.withLock { $0.seen } }
 
     /// For how long the node may have lacked something that PostgreSQL has.
-    func lag(_ now: ContinuousClock.Instant = .now) -> Duration {
-        state.withLock { now - $0.current }
-    }
+    var lag: Duration { state.withLock { $0.current.duration(to: clock.now) } }
 
     /// Notes a later state, and lets the reads go on that waited for it.
     func reach(_ reached: SharedState) {
@@ -73,7 +74,7 @@ final class AppliedState: Sendable {
     }
 
     /// Notes the head that PostgreSQL had at a time.
-    func see(_ head: ChangeNumber, at time: ContinuousClock.Instant) {
+    func see(_ head: ChangeNumber, at time: MonotonicTime) {
         state.withLock { state in
             state.seen = max(state.seen, head)
             if state.reached.change >= head { state.current = max(state.current, time) }
@@ -102,7 +103,8 @@ final class AppliedState: Sendable {
     }
 
     /// Refuses the reads that have waited for too long.
-    func refuse(_ failure: ServiceFailure, at now: ContinuousClock.Instant) {
+    func refuseLate(_ failure: ServiceFailure) {
+        let now = clock.now
         let late = state.withLock { state in state.take { $0.deadline <= now } }
         for waiter in late { waiter.ready(failure) }
     }

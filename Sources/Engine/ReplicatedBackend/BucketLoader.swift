@@ -14,8 +14,7 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: only the thread accesses what is neither constant nor atomic.
 final class BucketLoader: @unchecked Sendable {
-    private let address: PostgresAddress
-    private let limits: Limits
+    private let connector: ClusterConnector
     private let membership: Membership
     private let held: HeldBuckets
     private let applied: AppliedState
@@ -27,7 +26,7 @@ final class BucketLoader: @unchecked Sendable {
     private let isStopped = Atomic(false)
     private var tables: ClusterTables?
     private var revised: Int?
-    private var nextTrim = ContinuousClock.now
+    private var nextTrim = MonotonicTime(nanoseconds: .min)
     private var isFailing = false
 
     /// The time between two looks at what has to be done.
@@ -42,12 +41,11 @@ final class BucketLoader: @unchecked Sendable {
     private static let trimInterval = Duration.seconds(60)
 
     init(
-        _ address: PostgresAddress, _ limits: Limits, _ membership: Membership, _ held: HeldBuckets,
+        _ connector: ClusterConnector, _ membership: Membership, _ held: HeldBuckets,
         _ applied: AppliedState, of backend: SQLiteBackend, _ steps: FollowingSteps,
         logger: Logger, diverged: @escaping @Sendable (Divergence) -> Void
     ) {
-        self.address = address
-        self.limits = limits
+        self.connector = connector
         self.membership = membership
         self.held = held
         self.applied = applied
@@ -113,7 +111,8 @@ final class BucketLoader: @unchecked Sendable {
         while !isStopped.load(ordering: .relaxed) {
             noteLoading()
             // Whether the next one fits is known when this one is there.
-            let names = held.takeWanted(atMost: limits.heldBytes > 0 ? 1 : Self.bucketsAtOnce)
+            let names = held.takeWanted(
+                atMost: connector.limits.heldBytes > 0 ? 1 : Self.bucketsAtOnce)
             guard !names.isEmpty else { return }
             do {
                 let fitting = try names.filter(fits)
@@ -149,7 +148,7 @@ final class BucketLoader: @unchecked Sendable {
         _ names: [BucketName], _ copied: ClusterTables.Tail, _ tables: ClusterTables
     ) throws {
         let joining = Set(names)
-        let begin = ContinuousClock.now
+        let begin = connector.clock.now
         var head: ChangeNumber = 0
         try backend.join(
             { [held, applied] in
@@ -176,19 +175,19 @@ final class BucketLoader: @unchecked Sendable {
 
     /// Whether a bucket fits into the memory that it may take; it is refused if not.
     private func fits(_ bucket: BucketName) throws -> Bool {
-        guard limits.heldBytes > 0 else { return true }
+        guard connector.limits.heldBytes > 0 else { return true }
         let (objects, idBytes, pointBytes) = try connected().size(of: bucket)
         let bytes = Int(
             objects * Self.objectBytes + idBytes + pointBytes / Self.storedPointBytes
                 * Self.pointBytes)
         let present = backend.heldBytes
-        if present + bytes <= limits.heldBytes { return true }
+        if present + bytes <= connector.limits.heldBytes { return true }
         let reason =
             "the bucket \"\(bucket.text)\" with its \(objects) objects would take some \(bytes) "
-            + "bytes; this node has \(present) in use of the \(limits.heldBytes) that it may "
+            + "bytes; this node has \(present) in use of the \(connector.limits.heldBytes) that it may "
             + "(heldBytes)"
         logger.error("a bucket is not loaded", metadata: ["reason": "\(reason)"])
-        held.refuse(bucket, reason, until: .now + Self.refusal)
+        held.refuse(bucket, reason, for: Self.refusal)
         return false
     }
 
@@ -202,7 +201,7 @@ final class BucketLoader: @unchecked Sendable {
 
     private func letGo() throws {
         trim()
-        let grace = Duration.milliseconds(2 * limits.nodeTimeoutMilliseconds)
+        let grace = Duration.milliseconds(2 * connector.limits.nodeTimeoutMilliseconds)
         for bucket in held.leaving(for: grace) where membership.isSettled(bucket) {
             guard !isStopped.load(ordering: .relaxed) else { return }
             try backend.remember(NodeCache.list([bucket]), as: NodeCache.incomplete)
@@ -217,15 +216,15 @@ final class BucketLoader: @unchecked Sendable {
 
     /// Forgets names that were asked for and that no bucket has. They would be loaded again.
     private func trim() {
-        guard ContinuousClock.now >= nextTrim else { return }
-        nextTrim = .now + Self.trimInterval
+        let now = connector.clock.now
+        guard now >= nextTrim else { return }
+        nextTrim = now.advanced(by: Self.trimInterval)
         held.leave { !backend.has($0) }
     }
 
     private func connected() throws(PostgresFailure) -> ClusterTables {
         if let tables { return tables }
-        let fresh = try ClusterTables(
-            address, answerTime: .milliseconds(limits.failoverMilliseconds))
+        let fresh = try connector.connect()
         tables = fresh
         return fresh
     }

@@ -11,15 +11,14 @@ import WriteRules
 ///
 /// `@unchecked Sendable`: only the writer's thread accesses `tables` and `outage`.
 final class ClusterUpstream: Upstream, @unchecked Sendable {
-    private let address: PostgresAddress
-    private let limits: Limits
+    private let connector: ClusterConnector
     private let applied: AppliedState
     private let share: NodeShare?
     private let diverged: @Sendable (Divergence) -> Void
     private var tables: ClusterTables?
     private var outage: Outage
     /// When the first of the transactions was interrupted since the last one that was committed.
-    private var interrupted: ContinuousClock.Instant?
+    private var interrupted: MonotonicTime?
     /// The number of batches so far.
     let batches = Atomic(0)
     /// Whether a transaction is under way, from before it waits for the lock of the head until its
@@ -29,15 +28,14 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
 
     /// - Parameter diverged: called when PostgreSQL no longer has what this node has.
     init(
-        _ address: PostgresAddress, _ limits: Limits, _ applied: AppliedState, _ share: NodeShare?,
+        _ connector: ClusterConnector, _ applied: AppliedState, _ share: NodeShare?,
         diverged: @escaping @Sendable (Divergence) -> Void
     ) {
-        self.address = address
-        self.limits = limits
+        self.connector = connector
         self.applied = applied
         self.share = share
         self.diverged = diverged
-        outage = Outage(limit: .milliseconds(limits.failoverMilliseconds))
+        outage = Outage(limit: connector.failoverTime, clock: connector.clock)
     }
 
     /// Makes every wait for PostgreSQL end soon: nothing is tried a second time.
@@ -109,8 +107,8 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         _ body: (ClusterTables) throws(PostgresFailure) -> Result
     ) throws(StoreFailure) -> Result {
         var last = "it does not answer"
-        while outage.isWorthTrying(.now) {
-            let begin = ContinuousClock.now
+        while outage.isWorthTrying() {
+            let begin = now
             let isStopped = isStopped.load(ordering: .relaxed)
             let deadline = isStopped ? begin : outage.deadline(begin)
             do throws(PostgresFailure) {
@@ -120,7 +118,7 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
             } catch .unavailable(let reason) {
                 lost(since: begin)
                 last = reason
-                guard ContinuousClock.now < deadline, !isStopped else { break }
+                guard now < deadline, !isStopped else { break }
                 pause(Outage.pause)
             } catch {
                 tables = nil
@@ -130,8 +128,10 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         throw .unreachable("PostgreSQL cannot be reached: \(last)")
     }
 
+    var now: MonotonicTime { connector.clock.now }
+
     /// Notes that PostgreSQL has not answered an attempt that began at a time.
-    func lost(since begin: ContinuousClock.Instant) {
+    func lost(since begin: MonotonicTime) {
         tables = nil
         outage.failed(since: begin)
     }
@@ -139,9 +139,9 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     /// The failure of a transaction of which nothing was done. It is repeated, but not for longer
     /// than an outage is waited for: a network may pass all but a transaction's end.
     func interruption() -> StoreFailure {
-        let first = interrupted ?? .now
+        let first = interrupted ?? now
         interrupted = first
-        guard ContinuousClock.now < first + .milliseconds(limits.failoverMilliseconds) else {
+        guard now < first.advanced(by: connector.failoverTime) else {
             interrupted = nil
             return .unreachable("PostgreSQL cannot be reached: no transaction comes to its end")
         }
@@ -157,8 +157,7 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     /// The connection, or a new one.
     private func connected() throws(PostgresFailure) -> ClusterTables {
         if let tables { return tables }
-        let fresh = try ClusterTables(
-            address, answerTime: .milliseconds(limits.failoverMilliseconds))
+        let fresh = try connector.connect()
         tables = fresh
         return fresh
     }
@@ -183,7 +182,7 @@ private final class NodeTransaction: UpstreamTransaction {
             return missed.state
         }
         let batch = UUIDBytes.random()
-        let begin = ContinuousClock.now
+        let begin = upstream.now
         do throws(PostgresFailure) {
             try transaction.commit(changes, as: batch)
         } catch .unavailable {

@@ -13,8 +13,7 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: only the thread accesses what is not constant or atomic.
 final class Follower: @unchecked Sendable {
-    private let address: PostgresAddress
-    private let limits: Limits
+    private let connector: ClusterConnector
     private let applied: AppliedState
     private let backend: SQLiteBackend
     private let share: NodeShare?
@@ -28,13 +27,15 @@ final class Follower: @unchecked Sendable {
     private var isFailing = false
     private let skew = Atomic<Int64>(0)
     private var isSkewed = false
-    private var nextClock = ContinuousClock.now
+    private var nextClock = MonotonicTime(nanoseconds: .min)
     /// Whether a change was announced that has not been taken over.
     private var isAnnounced = false
 
     /// The longest time without a look at the head: a second, and so short that a node that has
     /// nothing to take over does not refuse local reads.
-    private var interval: Duration { .milliseconds(min(1_000, limits.followMilliseconds / 4)) }
+    private var interval: Duration {
+        .milliseconds(min(1_000, connector.limits.followMilliseconds / 4))
+    }
     /// The time between two looks at the server's clock.
     private static let clockInterval = Duration.seconds(10)
     /// How long the follower waits for the node's own writer to reach an announced change.
@@ -43,13 +44,12 @@ final class Follower: @unchecked Sendable {
     private static let noticedSkew: Int64 = 5_000
 
     init(
-        _ address: PostgresAddress, _ limits: Limits, _ applied: AppliedState,
+        _ connector: ClusterConnector, _ applied: AppliedState,
         of backend: SQLiteBackend, _ share: NodeShare?, _ steps: FollowingSteps,
         beside upstream: ClusterUpstream, logger: Logger,
         diverged: @escaping @Sendable (Divergence) -> Void
     ) {
-        self.address = address
-        self.limits = limits
+        self.connector = connector
         self.applied = applied
         self.backend = backend
         self.share = share
@@ -94,9 +94,9 @@ final class Follower: @unchecked Sendable {
         try steps.alone { divergence = try takeOver(tables) }
         if let divergence { return diverged(divergence) }
         try noteClock(tables)
-        let end = ContinuousClock.now + interval
-        while !isStopped.load(ordering: .relaxed), ContinuousClock.now < end {
-            if let change = try tables.waitForChange(until: min(.now + Outage.pause, end)),
+        let end = connector.clock.deadline(after: interval)
+        while !isStopped.load(ordering: .relaxed), !end.isOver {
+            if let change = try tables.waitForChange(until: end.orEarlier(after: Outage.pause)),
                 !isReached(change)
             {
                 isAnnounced = true
@@ -112,7 +112,7 @@ final class Follower: @unchecked Sendable {
         if applied.reached.change >= change { return true }
         guard upstream.isAtWork.load(ordering: .relaxed) else { return false }
         let reached = DispatchSemaphore(value: 0)
-        let deadline = ContinuousClock.now + .milliseconds(limits.failoverMilliseconds)
+        let deadline = connector.clock.now.advanced(by: connector.failoverTime)
         applied.wait([.init(change: change, deadline: deadline) { _ in reached.signal() }])
         return reached.wait(timeout: .now() + Self.longestWait) == .success
     }
@@ -121,7 +121,7 @@ final class Follower: @unchecked Sendable {
     ///
     /// - Returns: why PostgreSQL does not continue the node's state; nil if it does.
     private func takeOver(_ tables: ClusterTables) throws -> Divergence? {
-        let begin = ContinuousClock.now
+        let begin = connector.clock.now
         let state = applied.reached
         if !isAnnounced {
             let (head, past) = try tables.head(after: state.change, state.stateMark?.batch)
@@ -143,28 +143,27 @@ final class Follower: @unchecked Sendable {
 
     private func connected() throws(PostgresFailure) -> ClusterTables {
         if let tables { return tables }
-        let fresh = try ClusterTables(
-            address, answerTime: .milliseconds(limits.failoverMilliseconds))
+        let fresh = try connector.connect()
         try fresh.listen()
         tables = fresh
         return fresh
     }
 
     private func refuseLate() {
-        applied.refuse(
+        applied.refuseLate(
             ServiceFailure(
                 .temporarilyUnavailable,
-                "this node has not received in time what the read has to see from PostgreSQL"),
-            at: .now)
+                "this node has not received in time what the read has to see from PostgreSQL"))
     }
 
     /// Compares the clocks.
     private func noteClock(_ tables: ClusterTables) throws(PostgresFailure) {
-        guard ContinuousClock.now >= nextClock else { return }
-        nextClock = .now + Self.clockInterval
-        let before = wallMilliseconds()
+        let clock = connector.clock
+        guard clock.now >= nextClock else { return }
+        nextClock = clock.now.advanced(by: Self.clockInterval)
+        let before = clock.milliseconds()
         let theirs = try tables.milliseconds()
-        let difference = (before + wallMilliseconds()) / 2 - theirs
+        let difference = (before + clock.milliseconds()) / 2 - theirs
         skew.store(difference, ordering: .relaxed)
         let isSkewed = abs(difference) > Self.noticedSkew
         if isSkewed, !self.isSkewed {

@@ -23,9 +23,8 @@ final class HeadLooks: @unchecked Sendable {
         var awaited: Int?
     }
 
-    private let address: PostgresAddress
+    private let connector: ClusterConnector
     private let applied: AppliedState
-    private let limits: Limits
     private let thread = WorkThread("head")
     private let state = Mutex(State())
     /// Signalled when the awaited reads have arrived.
@@ -37,11 +36,10 @@ final class HeadLooks: @unchecked Sendable {
     private var known: UInt64?
     private var outage: Outage
 
-    init(_ address: PostgresAddress, _ limits: Limits, _ applied: AppliedState) {
-        self.address = address
-        self.limits = limits
+    init(_ connector: ClusterConnector, _ applied: AppliedState) {
+        self.connector = connector
         self.applied = applied
-        outage = Outage(limit: .milliseconds(limits.failoverMilliseconds))
+        outage = Outage(limit: connector.failoverTime, clock: connector.clock)
     }
 
     /// The time that the last question took, in microseconds.
@@ -76,7 +74,7 @@ final class HeadLooks: @unchecked Sendable {
             return (state.arrived, state.reads)
         }
         guard !ready.isEmpty else { return }
-        let deadline = ContinuousClock.now + .milliseconds(limits.failoverMilliseconds)
+        let deadline = connector.clock.now.advanced(by: connector.failoverTime)
         switch head() {
         case .success(let change):
             applied.wait(
@@ -110,16 +108,18 @@ final class HeadLooks: @unchecked Sendable {
 
     /// The head, as soon as PostgreSQL answers.
     private func head() -> Result<ChangeNumber, ServiceFailure> {
+        let clock = connector.clock
         var last = "it does not answer"
-        while !isStopped.load(ordering: .relaxed), outage.isWorthTrying(.now) {
-            let start = ContinuousClock.now
+        while !isStopped.load(ordering: .relaxed), outage.isWorthTrying() {
+            let start = clock.now
             let deadline = outage.deadline(start)
             do throws(PostgresFailure) {
                 let connected = try connected()
-                let asked = ContinuousClock.now
+                let asked = clock.now
                 let (state, number) = applied.numbered
                 let (head, past) = try head(of: connected, after: state, number)
-                lastRoundTrip.store(Int64((.now - asked) / .microseconds(1)), ordering: .relaxed)
+                lastRoundTrip.store(
+                    asked.duration(to: clock.now).nanoseconds / 1_000, ordering: .relaxed)
                 applied.see(head.change, at: start)
                 outage.ended()
                 // If PostgreSQL does not have this state, the follower finds out too; until then
@@ -136,7 +136,7 @@ final class HeadLooks: @unchecked Sendable {
                 outage.failed(since: start)
             }
             applied.confirm(nil)
-            guard ContinuousClock.now < deadline else { break }
+            guard clock.now < deadline else { break }
             pause(Outage.pause)
         }
         return .failure(ServiceFailure(.temporarilyUnavailable, "no read can begin: \(last)"))
@@ -153,8 +153,7 @@ final class HeadLooks: @unchecked Sendable {
 
     private func connected() throws(PostgresFailure) -> ClusterTables {
         if let tables { return tables }
-        let fresh = try ClusterTables(
-            address, answerTime: .milliseconds(limits.failoverMilliseconds))
+        let fresh = try connector.connect()
         (tables, known) = (fresh, nil)
         return fresh
     }

@@ -1,6 +1,7 @@
 import BackendContract
 import DequeModule
 import Objects
+import Runtime
 import Synchronization
 
 /// The buckets that one life of a node holds, and those on their way in and out. A bucket without an
@@ -14,9 +15,9 @@ import Synchronization
 final class HeldBuckets: Sendable {
     private enum Stage {
         case wanted, loading, held
-        case leaving(since: ContinuousClock.Instant)
+        case leaving(since: MonotonicTime)
         /// It does not fit.
-        case refused(String, until: ContinuousClock.Instant)
+        case refused(String, until: MonotonicTime)
     }
 
     private struct State {
@@ -30,15 +31,17 @@ final class HeldBuckets: Sendable {
     }
 
     private let state: Mutex<State>
+    private let clock: ServiceClock
 
     /// - Parameter names: the buckets that are there at the beginning.
-    init(_ names: [BucketName]) {
+    init(_ names: [BucketName], clock: ServiceClock) {
         var state = State()
         for name in names {
             state.stages[name] = .held
             state.tickets[name] = 0
         }
         self.state = Mutex(state)
+        self.clock = clock
     }
 
     // MARK: Looking
@@ -95,13 +98,11 @@ final class HeldBuckets: Sendable {
     /// Notes that a bucket is to be loaded, unless it is on its way or refused.
     ///
     /// - Returns: whether that is new.
-    func want(
-        _ bucket: BucketName, isUrgent: Bool = false, _ now: ContinuousClock.Instant = .now
-    ) -> Bool {
+    func want(_ bucket: BucketName, isUrgent: Bool = false) -> Bool {
         state.withLock { state in
             switch state.stages[bucket] {
             case nil: break
-            case .refused(_, let end) where end <= now: break
+            case .refused(_, let end) where end <= clock.now: break
             case .wanted where isUrgent && state.queue.first != bucket:
                 state.queue.prepend(bucket)
                 return false
@@ -148,19 +149,17 @@ final class HeldBuckets: Sendable {
         }
     }
 
-    /// Notes that a bucket does not fit.
-    func refuse(
-        _ bucket: BucketName, _ reason: String, until end: ContinuousClock.Instant
-    ) {
+    /// Notes that a bucket does not fit. It is not tried again for some time.
+    func refuse(_ bucket: BucketName, _ reason: String, for time: Duration) {
+        let end = clock.now.advanced(by: time)
         state.withLock { $0.stages[bucket] = .refused(reason, until: end) }
     }
 
     // MARK: Out
 
     /// Looks again at which buckets are to be held.
-    func revise(
-        _ now: ContinuousClock.Instant = .now, _ isToBeHeld: (BucketName) -> Bool
-    ) {
+    func revise(_ isToBeHeld: (BucketName) -> Bool) {
+        let now = clock.now
         state.withLock { state in
             for (bucket, stage) in state.stages {
                 switch (stage, isToBeHeld(bucket)) {
@@ -174,12 +173,13 @@ final class HeldBuckets: Sendable {
     }
 
     /// The buckets that have been leaving for some time.
-    func leaving(
-        for time: Duration, _ now: ContinuousClock.Instant = .now
-    ) -> [BucketName] {
-        state.withLock { state in
+    func leaving(for time: Duration) -> [BucketName] {
+        let now = clock.now
+        return state.withLock { state in
             state.stages.compactMap { bucket, stage in
-                guard case .leaving(let begin) = stage, begin + time <= now else { return nil }
+                guard case .leaving(let begin) = stage, begin.advanced(by: time) <= now else {
+                    return nil
+                }
                 return bucket
             }
         }
@@ -199,7 +199,8 @@ final class HeldBuckets: Sendable {
     }
 
     /// Lets those leave that satisfy a condition.
-    func leave(_ now: ContinuousClock.Instant = .now, where condition: (BucketName) -> Bool) {
+    func leave(where condition: (BucketName) -> Bool) {
+        let now = clock.now
         state.withLock { state in
             for (bucket, stage) in state.stages {
                 if case .held = stage, condition(bucket) {

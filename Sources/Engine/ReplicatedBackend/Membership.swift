@@ -47,8 +47,7 @@ final class Membership: @unchecked Sendable {
     /// Identifies this node.
     let id: UUIDBytes
     let copies: Int
-    private let address: PostgresAddress
-    private let limits: Limits
+    private let connector: ClusterConnector
     private let logger: Logger
     private let thread = WorkThread("nodes")
     private let state: Mutex<State>
@@ -57,22 +56,22 @@ final class Membership: @unchecked Sendable {
     let loading = Atomic(0)
     private var announced: ClusterTables.Node?
     private var tables: ClusterTables?
-    private var lastBeat = ContinuousClock.now
+    private var lastBeat: MonotonicTime
     /// Until when nobody is taken for dead; see `beat`.
-    private var amnesty: ContinuousClock.Instant?
+    private var amnesty: MonotonicTime?
     private var isFailing = false
 
     private static let interval = Duration.seconds(1)
 
     /// - Parameter others: the nodes that are alive now.
     init(
-        id: UUIDBytes, copies: Int, others: [ClusterTables.Node], _ address: PostgresAddress,
-        _ limits: Limits, _ logger: Logger
+        id: UUIDBytes, copies: Int, others: [ClusterTables.Node], _ connector: ClusterConnector,
+        _ logger: Logger
     ) {
         self.id = id
         self.copies = copies
-        self.address = address
-        self.limits = limits
+        self.connector = connector
+        lastBeat = connector.clock.now
         self.logger = logger
         let own = ClusterTables.Node(id: id, client: "", peer: "")
         state = Mutex(State(view: View(others, own)))
@@ -126,12 +125,11 @@ final class Membership: @unchecked Sendable {
     private func beat() throws(PostgresFailure) {
         guard var own = announced else { return }
         own.loading = loading.load(ordering: .relaxed)
-        let alive = try connected().beat(own, timeout: limits.nodeTimeoutMilliseconds)
-        let (now, timeout) = (
-            ContinuousClock.now, Duration.milliseconds(limits.nodeTimeoutMilliseconds)
-        )
+        let milliseconds = connector.limits.nodeTimeoutMilliseconds
+        let alive = try connected().beat(own, timeout: milliseconds)
+        let (now, timeout) = (connector.clock.now, Duration.milliseconds(milliseconds))
         // If this node could not announce itself, perhaps nobody could. Others get the time to.
-        if now - lastBeat >= timeout { amnesty = now + timeout }
+        if lastBeat.duration(to: now) >= timeout { amnesty = now.advanced(by: timeout) }
         lastBeat = now
         take(alive, own, isLenient: amnesty.map { now < $0 } ?? false)
     }
@@ -154,8 +152,8 @@ final class Membership: @unchecked Sendable {
 
     private func connected() throws(PostgresFailure) -> ClusterTables {
         if let tables { return tables }
-        let fresh = try ClusterTables(
-            address, answerTime: .milliseconds(limits.nodeTimeoutMilliseconds))
+        let fresh = try connector.connect(
+            answerTime: .milliseconds(connector.limits.nodeTimeoutMilliseconds))
         tables = fresh
         return fresh
     }

@@ -128,12 +128,13 @@ public struct Migration: Sendable {
     private static func connect(
         _ address: PostgresAddress
     ) throws(PostgresFailure) -> ClusterTables {
-        let deadline = ContinuousClock.now + connectTime
+        let clock = ServiceClock()
+        let deadline = clock.deadline(after: connectTime)
         while true {
             do throws(PostgresFailure) {
-                return try ClusterTables(address, answerTime: answerTime)
+                return try ClusterTables(address, answerTime: answerTime, clock: clock)
             } catch {
-                guard case .unavailable = error, ContinuousClock.now < deadline else { throw error }
+                guard case .unavailable = error, !deadline.isOver else { throw error }
                 pause(Outage.pause)
             }
         }

@@ -4,6 +4,7 @@ import Logging
 import ObjectStore
 import Objects
 import PostgresStore
+import Runtime
 
 /// One life of a node: a copy of the tables, what follows them, and what writes to them. It ends
 /// when PostgreSQL no longer continues its history.
@@ -12,6 +13,7 @@ final class Node: Sendable {
     let applied: AppliedState
     /// The part of the buckets that the node holds; nil if it holds all of them.
     let share: NodeShare?
+    private let connector: ClusterConnector
     private let loader: BucketLoader?
     private let upstream: ClusterUpstream
     private let looks: HeadLooks
@@ -19,8 +21,8 @@ final class Node: Sendable {
 
     /// - Parameter diverged: called when PostgreSQL no longer continues the node's state.
     init(
-        _ configuration: PostgresBackend.Configuration, _ tables: ClusterTables, limits: Limits,
-        _ membership: Membership?, logger: Logger, now: @escaping @Sendable () -> Int64,
+        _ configuration: PostgresBackend.Configuration, _ tables: ClusterTables,
+        _ connector: ClusterConnector, _ membership: Membership?, logger: Logger,
         progress: @escaping @Sendable (Int) -> Void,
         diverged: @escaping @Sendable (Divergence, AppliedState) -> Void
     ) throws {
@@ -32,34 +34,35 @@ final class Node: Sendable {
         let part = membership.map { membership in
             // With a bound, buckets are copied one by one, as long as they fit.
             NodeCache.Share(id: membership.id) {
-                limits.heldBytes == 0 && membership.isOwn($0)
+                connector.limits.heldBytes == 0 && membership.isOwn($0)
             }
         }
         let (state, buckets) = try NodeCache(
             configuration.cache, part, logger: logger, progress: progress
         ).prepare(tables)
-        let applied = AppliedState(state)
-        let share = membership.map { NodeShare(HeldBuckets(buckets), $0) }
+        let applied = AppliedState(state, clock: connector.clock)
+        self.connector = connector
+        let share = membership.map { NodeShare(HeldBuckets(buckets, clock: connector.clock), $0) }
         self.share = share
-        let address = configuration.address
         let report: @Sendable (Divergence) -> Void = { diverged($0, applied) }
         self.applied = applied
-        upstream = ClusterUpstream(address, limits, applied, share, diverged: report)
+        upstream = ClusterUpstream(connector, applied, share, diverged: report)
         backend = try SQLiteBackend(
-            path: configuration.cache, durability: .none, upstream: upstream, limits: limits,
-            logger: logger, tuning: configuration.tuning, now: now)
-        looks = HeadLooks(address, limits, applied)
+            path: configuration.cache, durability: .none, upstream: upstream,
+            limits: connector.limits, logger: logger, tuning: configuration.tuning,
+            clock: connector.clock)
+        looks = HeadLooks(connector, applied)
         let steps = FollowingSteps()
         follower = Follower(
-            address, limits, applied, of: backend, share, steps, beside: upstream, logger: logger,
+            connector, applied, of: backend, share, steps, beside: upstream, logger: logger,
             diverged: report)
         loader = share.map { [backend] in
             BucketLoader(
-                address, limits, $0.membership, $0.held, applied, of: backend, steps,
+                connector, $0.membership, $0.held, applied, of: backend, steps,
                 logger: logger, diverged: report)
         }
         if let loader { share?.connect(loader) }
-        let begin = ContinuousClock.now
+        let begin = connector.clock.now
         let tail = try tables.tail(
             after: state.change, state.stateMark?.batch, share?.filter(after: state.change))
         if tail.divergence(from: state) == nil {
@@ -100,10 +103,10 @@ final class Node: Sendable {
     /// Whether some reads may begin now.
     func mayRead(
         _ count: Int, _ reads: PostgresBackend.Reads, atLeast change: ChangeNumber?,
-        _ limits: Limits,
         _ ready: @escaping AppliedState.Ready
     ) -> Bool {
-        let deadline = ContinuousClock.now + .milliseconds(limits.queryMilliseconds)
+        let limits = connector.limits
+        let deadline = connector.clock.now.advanced(by: .milliseconds(limits.queryMilliseconds))
         switch (reads, change) {
         case (.latest, let change):
             looks.ask(count) { [applied] failure in
@@ -114,7 +117,7 @@ final class Node: Sendable {
             if change <= applied.reached.change { return true }
             applied.wait([.init(change: change, deadline: deadline, ready: ready)])
         case (.local, nil):
-            guard applied.lag() > .milliseconds(limits.followMilliseconds) else { return true }
+            guard applied.lag > .milliseconds(limits.followMilliseconds) else { return true }
             ready(
                 ServiceFailure(
                     .temporarilyUnavailable,
@@ -129,7 +132,7 @@ final class Node: Sendable {
         var cluster = ClusterStatistics()
         cluster.applied = applied.reached.change
         cluster.head = applied.seen
-        cluster.lagMilliseconds = Int64(applied.lag() / .milliseconds(1))
+        cluster.lagMilliseconds = Int64(applied.lag / .milliseconds(1))
         cluster.roundTripMicroseconds = looks.roundTripMicroseconds
         cluster.batches = upstream.batches.load(ordering: .relaxed)
         cluster.skewMilliseconds = follower.skewMilliseconds
@@ -142,11 +145,9 @@ final class Node: Sendable {
     }
 
     /// Compares the copy with PostgreSQL, and the index with the copy.
-    func check(
-        _ address: PostgresAddress, until stop: StopSignal?
-    ) throws(ServiceFailure) -> CheckReport {
+    func check(until stop: StopSignal?) throws(ServiceFailure) -> CheckReport {
         do {
-            let tables = try ClusterTables(address, answerTime: .seconds(600))
+            let tables = try connector.connect(answerTime: .seconds(600))
             var held: Set<BucketName>?
             var (report, copy) = try backend.check(until: stop) { [applied, share] in
                 let state = applied.reached

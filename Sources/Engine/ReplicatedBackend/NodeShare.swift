@@ -43,8 +43,7 @@ final class NodeShare: Sendable {
 /// Which nodes hold which buckets, as this node knows.
 struct NodePlacement: BucketPlacement {
     let membership: Membership
-    let configuration: PostgresBackend.Configuration
-    let limits: Limits
+    let connector: ClusterConnector
     /// Nil while the node is rebuilt.
     let share: @Sendable () -> NodeShare?
 
@@ -62,8 +61,8 @@ struct NodePlacement: BucketPlacement {
     func names(in scope: BucketScope) throws(ServiceFailure) -> [BucketName] {
         do throws(PostgresFailure) {
             // Lists are rare, so they have no connection of their own.
-            let tables = try ClusterTables(
-                configuration.address, answerTime: .milliseconds(limits.queryMilliseconds))
+            let tables = try connector.connect(
+                answerTime: .milliseconds(connector.limits.queryMilliseconds))
             return try tables.bucketNames(in: scope)
         } catch {
             throw ServiceFailure(StoreFailure(error))

@@ -51,9 +51,8 @@ public final class PostgresBackend: Backend {
     /// `postgresql`.
     public let storeName = "postgresql"
     private let configuration: Configuration
-    private let limits: Limits
+    private let connector: ClusterConnector
     private let logger: Logger
-    private let now: @Sendable () -> Int64
     /// Nil while the node is being rebuilt.
     private let node = Mutex<Node?>(nil)
     /// Who is told of every state, of whichever node.
@@ -68,31 +67,32 @@ public final class PostgresBackend: Backend {
     /// Connects, makes the cache a copy of the tables, and loads it.
     ///
     /// - Parameters:
-    ///   - now: returns milliseconds since 1970. It is the system's clock, except in tests.
+    ///   - clock: the source of time. It is the system's, except in tests.
     ///   - progress: called from time to time with the number of objects that have been copied.
     /// - Throws: a `StoreFailure` with the reason, after `failoverMilliseconds` if PostgreSQL does
     ///   not answer.
     public init(
         _ configuration: Configuration, limits: Limits, logger: Logger,
-        now: @escaping @Sendable () -> Int64 = wallMilliseconds,
+        clock: ServiceClock = ServiceClock(),
         progress: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws(StoreFailure) {
         self.configuration = configuration
-        self.limits = limits
+        let connector = ClusterConnector(
+            address: configuration.address, limits: limits, clock: clock)
+        self.connector = connector
         self.logger = logger
-        self.now = now
         self.progress = progress
-        let deadline = ContinuousClock.now + .milliseconds(limits.failoverMilliseconds)
+        let deadline = clock.deadline(after: connector.failoverTime)
         membership =
             configuration.copies == 0
             ? nil
             : try Self.attempting(until: deadline) {
-                let tables = try Self.connect(configuration, limits)
+                let tables = try connector.connect()
                 return Membership(
                     id: NodeCache.identity(at: configuration.cache) ?? .random(),
                     copies: configuration.copies,
                     others: try tables.nodes(timeout: limits.nodeTimeoutMilliseconds),
-                    configuration.address, limits, logger)
+                    connector, logger)
             }
         let first = try build(until: deadline)
         node.withLock { $0 = first }
@@ -109,7 +109,7 @@ public final class PostgresBackend: Backend {
     public var placement: (any BucketPlacement)? {
         membership.map { membership in
             NodePlacement(
-                membership: membership, configuration: configuration, limits: limits
+                membership: membership, connector: connector
             ) { [weak self] in
                 self?.node.withLock { $0 }?.share
             }
@@ -134,34 +134,28 @@ public final class PostgresBackend: Backend {
     // MARK: Rebuilding
 
     /// Builds a node, trying again until a time while PostgreSQL does not answer.
-    private func build(until deadline: ContinuousClock.Instant) throws(StoreFailure) -> Node {
+    private func build(until deadline: Deadline) throws(StoreFailure) -> Node {
         let isOver = { [self] in isClosed.load(ordering: .relaxed) }
         return try Self.attempting(until: deadline, unless: isOver) {
             try Node(
-                configuration, try Self.connect(configuration, limits), limits: limits, membership,
-                logger: logger, now: now, progress: progress
+                configuration, try connector.connect(), connector, membership, logger: logger,
+                progress: progress
             ) { [weak self] divergence, applied in self?.rebuild(divergence, of: applied) }
         }
     }
 
-    private static func connect(
-        _ configuration: Configuration, _ limits: Limits
-    ) throws(PostgresFailure) -> ClusterTables {
-        try ClusterTables(
-            configuration.address, answerTime: .milliseconds(limits.failoverMilliseconds))
-    }
-
     /// Runs `body`, again and again until a time while PostgreSQL does not answer.
     private static func attempting<Result>(
-        until deadline: ContinuousClock.Instant, unless isOver: () -> Bool = { false },
+        until deadline: Deadline, unless isOver: () -> Bool = { false },
         _ body: () throws -> Result
     ) throws(StoreFailure) -> Result {
         while true {
             do {
                 return try body()
             } catch let failure as PostgresFailure {
-                guard case .unavailable = failure, ContinuousClock.now < deadline, !isOver()
-                else { throw StoreFailure(failure) }
+                guard case .unavailable = failure, !deadline.isOver, !isOver() else {
+                    throw StoreFailure(failure)
+                }
                 pause(Outage.pause)
             } catch let failure as StoreFailure {
                 throw failure
@@ -188,7 +182,7 @@ public final class PostgresBackend: Backend {
             while !isClosed.load(ordering: .relaxed) {
                 do throws(StoreFailure) {
                     if case .loss = divergence { try endEpoch(of: applied.reached) }
-                    let next = try build(until: .now + .seconds(1))
+                    let next = try build(until: connector.clock.deadline(after: .seconds(1)))
                     observer.withLock { observer in
                         node.withLock { $0 = next }
                         if let observer { next.backend.observe(observer) }
@@ -209,7 +203,7 @@ public final class PostgresBackend: Backend {
     private func endEpoch(of state: SharedState) throws(StoreFailure) {
         guard let epoch = state.stateMark?.epoch else { return }
         do throws(PostgresFailure) {
-            try Self.connect(configuration, limits).endEpoch(epoch)
+            try connector.connect().endEpoch(epoch)
         } catch {
             throw StoreFailure(error)
         }
@@ -241,7 +235,7 @@ public final class PostgresBackend: Backend {
     ) -> Bool {
         do throws(ServiceFailure) {
             return try present().mayRead(
-                count, configuration.reads, atLeast: change, limits, ready)
+                count, configuration.reads, atLeast: change, ready)
         } catch {
             ready(error)
             return false
@@ -319,7 +313,7 @@ public final class PostgresBackend: Backend {
 
     /// Compares this node with PostgreSQL, and its index with its copy, at one state.
     public func check(until stop: StopSignal?) throws(ServiceFailure) -> CheckReport {
-        try present().check(configuration.address, until: stop)
+        try present().check(until: stop)
     }
 
     /// - Throws: always `OPERATION_NOT_ALLOWED`.
@@ -347,6 +341,6 @@ public final class PostgresBackend: Backend {
     public var isReady: Bool {
         guard let node = node.withLock({ $0 }) else { return false }
         return configuration.reads == .latest
-            || node.applied.lag() <= .milliseconds(limits.followMilliseconds)
+            || node.applied.lag <= .milliseconds(connector.limits.followMilliseconds)
     }
 }

@@ -43,21 +43,27 @@ final class HTTPConnections {
     }
 
     private let limits: HTTPConnectionLimits
+    private let loop: any EventLoop
     private var entries: [ObjectIdentifier: Entry] = [:]
+    /// When the timeouts are looked at next; nil while there are none.
+    private var nextLook: NIODeadline?
 
     /// Milliseconds that a client has to close a connection after its last answer.
     private static let closingMilliseconds = 2_000
 
-    init(limits: HTTPConnectionLimits) { self.limits = limits }
+    init(limits: HTTPConnectionLimits, on loop: any EventLoop) {
+        (self.limits, self.loop) = (limits, loop)
+    }
 
     func admit(_ channel: any Channel) {
         while entries.count >= limits.connections, let key = givesWay() { close(key) }
         guard entries.count < limits.connections else { return channel.close(promise: nil) }
-        let now = NIODeadline.now()
+        let now = loop.now
         let key = ObjectIdentifier(channel)
+        let end = now + .milliseconds(Int64(limits.requestMilliseconds))
         entries[key] = Entry(
-            channel: channel, address: channel.remoteAddress?.ipAddress ?? "", since: now,
-            end: now + .milliseconds(Int64(limits.requestMilliseconds)))
+            channel: channel, address: channel.remoteAddress?.ipAddress ?? "", since: now, end: end)
+        look(by: end)
         channel.closeFuture.assumeIsolated().whenComplete { [self] _ in entries[key] = nil }
     }
 
@@ -109,14 +115,28 @@ final class HTTPConnections {
     ) {
         let key = ObjectIdentifier(channel)
         guard var entry = entries[key], !entry.isStopping else { return }
-        entry.since = .now()
+        entry.since = loop.now
         entry.end = entry.since + .milliseconds(Int64(milliseconds))
         body(&entry)
         entries[key] = entry
+        look(by: entry.end)
     }
 
-    /// Closes the connections whose timeouts have expired.
-    func closeLate(now: NIODeadline) {
+    /// Looks at the timeouts at a time, unless an earlier look will lead to one.
+    private func look(by time: NIODeadline) {
+        if let nextLook, nextLook <= time { return }
+        nextLook = time
+        loop.assumeIsolated().scheduleTask(deadline: time) { [weak self] in
+            guard let self, nextLook == time else { return }
+            nextLook = nil
+            closeLate()
+        }
+    }
+
+    /// Closes the connections whose timeouts have expired, and waits for the next to expire.
+    private func closeLate() {
+        let now = loop.now
         for (key, entry) in entries where entry.end <= now { close(key) }
+        if let next = entries.values.map(\.end).min() { look(by: next) }
     }
 }

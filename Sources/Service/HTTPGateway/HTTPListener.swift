@@ -79,11 +79,7 @@ package struct HTTPListener: Sendable {
     ) async throws {
         let (host, port, listening, loop) = (host, port, listening, loop)
         let connections = NIOLoopBoundBox.makeBoxSendingValue(
-            HTTPConnections(limits: limits), eventLoop: loop)
-        let looks = loop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(100)) { _ in
-            connections.value.closeLate(now: .now())
-        }
-        defer { looks.cancel() }
+            HTTPConnections(limits: limits, on: loop), eventLoop: loop)
         let http = HTTP1Channel(
             responder: responder,
             configuration: .init(

@@ -1,5 +1,6 @@
 import BackendContract
 import Objects
+import Runtime
 import Synchronization
 
 /// The export or backup in progress on one connection. Its snapshot is kept between calls until it
@@ -12,7 +13,7 @@ public final class ExportSession: Sendable {
 
     private enum State: Sendable {
         case idle
-        case underWay(Work, lastUse: ContinuousClock.Instant)
+        case underWay(Work, lastUse: MonotonicTime, ServiceClock)
         case closed
     }
 
@@ -31,8 +32,8 @@ public final class ExportSession: Sendable {
     /// - Returns: whether work is still in progress, so that another check is needed.
     public func expire(after idle: Duration) -> Bool {
         change { state in
-            guard case .underWay(_, let last) = state else { return false }
-            guard ContinuousClock.now - last >= idle else { return true }
+            guard case .underWay(_, let last, let clock) = state else { return false }
+            guard last.duration(to: clock.now) >= idle else { return true }
             state = .idle
             return false
         }
@@ -41,18 +42,18 @@ public final class ExportSession: Sendable {
     /// Ends the session with its connection. Work that a worker thread begins later is dropped.
     public func close() { change { $0 = .closed } }
 
-    func begin(_ work: Work) {
+    func begin(_ work: Work, by clock: ServiceClock) {
         change { state in
             if case .closed = state { return }
-            state = .underWay(work, lastUse: .now)
+            state = .underWay(work, lastUse: clock.now, clock)
         }
     }
 
     /// The work in progress; the call counts as a use.
     func current() -> Work? {
         change { state in
-            guard case .underWay(let work, _) = state else { return nil }
-            state = .underWay(work, lastUse: .now)
+            guard case .underWay(let work, _, let clock) = state else { return nil }
+            state = .underWay(work, lastUse: clock.now, clock)
             return work
         }
     }

@@ -145,7 +145,6 @@ public struct LineServer: ServiceLifecycle.Service {
                     service: service, eventLoop: loop, executor: executor, room: room,
                     connectionMemory: connectionMemory, links: links(on: loop)),
                 eventLoop: loop)
-            loop.execute { scheduler.value.beginRounds() }
             schedulers[ObjectIdentifier(loop)] = scheduler
         }
         return schedulers

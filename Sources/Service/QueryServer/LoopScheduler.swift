@@ -72,6 +72,7 @@ final class LoopScheduler {
     private var unsentSince: Int64 = 0
     private var isSending = false
     private var isServingTurns = false
+    private var isGoingRound = false
     /// Connections whose notifications wait for an answer, or have waited, the longest first.
     private var held: Deque<(user: any ScheduledConnection, since: Int64)> = []
 
@@ -91,7 +92,12 @@ final class LoopScheduler {
         self.eventLoop = eventLoop
     }
 
-    func add(_ user: any ScheduledConnection) { users[ObjectIdentifier(user)] = user }
+    func add(_ user: any ScheduledConnection) {
+        users[ObjectIdentifier(user)] = user
+        guard !isGoingRound else { return }
+        isGoingRound = true
+        goRound()
+    }
 
     func remove(_ user: any ScheduledConnection) { users[ObjectIdentifier(user)] = nil }
 
@@ -186,18 +192,20 @@ final class LoopScheduler {
 
     // MARK: Periodic check
 
-    /// Checks every connection periodically until the event loop ends.
-    func beginRounds() {
+    /// The time between two checks: a quarter of the shortest timeout, within bounds.
+    private var roundInterval: TimeAmount {
         let shortest = min(
             limits.handshakeMilliseconds, limits.lineMilliseconds, limits.unreadMilliseconds,
             limits.idleMilliseconds)
-        goRound(every: .milliseconds(Int64(min(max(shortest / 4, 5), 100))))
+        return .milliseconds(Int64(min(max(shortest / 4, 5), 100)))
     }
 
-    private func goRound(every interval: TimeAmount) {
-        eventLoop.assumeIsolated().scheduleTask(in: interval) { [self] in
+    /// Checks every connection periodically, as long as there are any.
+    private func goRound() {
+        eventLoop.assumeIsolated().scheduleTask(in: roundInterval) { [self] in
             checkConnections()
-            goRound(every: interval)
+            isGoingRound = !users.isEmpty || links?.isEmpty == false
+            if isGoingRound { goRound() }
         }
     }
 

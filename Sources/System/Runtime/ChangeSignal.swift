@@ -4,7 +4,7 @@ import Synchronization
 /// Lets threads wait for a change.
 ///
 ///     let seen = changes.count
-///     if !isThere() { changes.wait(beyond: seen, until: deadline) }
+///     if !isThere() { changes.wait(beyond: seen, atMost: timeLeft) }
 public final class ChangeSignal: Sendable {
     private struct State {
         var count = 0
@@ -29,18 +29,15 @@ public final class ChangeSignal: Sendable {
         for semaphore in waiting { semaphore.signal() }
     }
 
-    /// Returns when the number of changes exceeds `count`, or at a time.
-    ///
-    /// - Parameter end: nanoseconds of the monotonic clock.
-    public func wait(beyond count: Int, until end: Int64) {
+    /// Returns when the number of changes exceeds `count`, or after some time.
+    public func wait(beyond count: Int, atMost time: Duration) {
         let semaphore = DispatchSemaphore(value: 0)
         let waits = state.withLock { state in
             if state.count == count { state.waiting.append(semaphore) }
             return state.count == count
         }
         guard waits else { return }
-        let nanoseconds = Int(max(0, end - monotonicNanoseconds()))
-        if semaphore.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .timedOut {
+        if semaphore.wait(timeout: .now() + .nanoseconds(Int(time.nanoseconds))) == .timedOut {
             state.withLock { $0.waiting.removeAll { $0 === semaphore } }
         }
     }

@@ -109,7 +109,7 @@ struct Serve: AsyncParsableCommand {
         let gateway = try httpAddress(settings).map { ($0, Gateway()) }
         func run() async throws {
             let backend = try await blocking("open") {
-                try store.open(limits, logger)
+                try store.open(limits, frame.clock, logger)
             }
             do {
                 try await serve(backend, in: frame, gateway?.1)
@@ -203,6 +203,7 @@ struct Serve: AsyncParsableCommand {
         let drain: Duration
         let reloading: Reloading
         let neighbourhood: Neighbourhood?
+        let clock = ServiceClock()
     }
 
     private func serve(
@@ -211,7 +212,7 @@ struct Serve: AsyncParsableCommand {
         let logger = frame.reloading.logger
         let service = Operations.Service(
             backend: backend, limits: frame.limits, access: frame.reloading.access?.control,
-            health: gateway?.health ?? Health(), logger: logger)
+            health: gateway?.health ?? Health(), clock: frame.clock, logger: logger)
         gateway?.observe(service)
         try await Workers.with(frame.limits) { workers in
             guard let web = frame.web else {

@@ -4,6 +4,7 @@ import Logging
 import ObjectStore
 import Objects
 import ReplicatedBackend
+import Runtime
 
 /// The store that `serve` runs on.
 enum ServedStore {
@@ -11,17 +12,19 @@ enum ServedStore {
     case cluster(PostgresBackend.Configuration)
 
     /// Opens the store, and logs what it holds.
-    func open(_ limits: Limits, _ logger: Logger) throws -> any ClosableBackend {
-        let start = ContinuousClock.now
+    func open(
+        _ limits: Limits, _ clock: ServiceClock, _ logger: Logger
+    ) throws -> any ClosableBackend {
+        let start = clock.now
         do {
-            let backend = try opened(limits, logger)
+            let backend = try opened(limits, clock, logger)
             let statistics = backend.statistics()
             logger.info(
                 "store open",
                 metadata: [
                     "buckets": "\(statistics.buckets)",
                     "objects": "\(statistics.objects)", "points": "\(statistics.points)",
-                    "seconds": "\((ContinuousClock.now - start) / .seconds(1))",
+                    "seconds": "\(start.duration(to: clock.now) / .seconds(1))",
                 ])
             return backend
         } catch {
@@ -30,12 +33,12 @@ enum ServedStore {
     }
 
     private func opened(
-        _ limits: Limits, _ logger: Logger
+        _ limits: Limits, _ clock: ServiceClock, _ logger: Logger
     ) throws(StoreFailure) -> any ClosableBackend {
         switch self {
         case .file(let path, let durability):
             return try SQLiteBackend(
-                path: path, durability: durability, limits: limits, logger: logger)
+                path: path, durability: durability, limits: limits, logger: logger, clock: clock)
         case .cluster(let configuration):
             logger.info(
                 "connecting to PostgreSQL",
@@ -43,7 +46,8 @@ enum ServedStore {
             let progress = CopyProgress()
             defer { progress.clear() }
             return try PostgresBackend(
-                configuration, limits: limits, logger: logger, progress: { progress.show($0) })
+                configuration, limits: limits, logger: logger, clock: clock,
+                progress: { progress.show($0) })
         }
     }
 }

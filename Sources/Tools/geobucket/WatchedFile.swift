@@ -17,17 +17,18 @@ final class WatchedFile: Sendable {
         /// The file as it was read last; nil if the next check must read it in any case.
         var seen: FileStamp?
         /// When the check in progress began.
-        var begun: ContinuousClock.Instant?
+        var begun: MonotonicTime?
         /// Why the file as it was read last was not applied.
         var fault: String?
         /// The last complaint in the log, until the file is valid again.
-        var complaint: (reason: String, at: ContinuousClock.Instant)?
+        var complaint: (reason: String, at: MonotonicTime)?
     }
 
     private let path: String
     /// The name of the file in the log.
     private let name: String
     private let maximumBytes: Int
+    private let clock: ServiceClock
     private let logger: Logger
     private let thread: WorkThread
     private let state: Mutex<State>
@@ -42,11 +43,13 @@ final class WatchedFile: Sendable {
 
     /// - Parameter seen: the file as it was applied at the start.
     init(
-        _ path: String, named name: String, maximumBytes: Int, seen: FileStamp?, logger: Logger
+        _ path: String, named name: String, maximumBytes: Int, seen: FileStamp?,
+        clock: ServiceClock = ServiceClock(), logger: Logger
     ) {
         self.path = path
         self.name = name
         self.maximumBytes = maximumBytes
+        self.clock = clock
         self.logger = logger
         thread = WorkThread(name)
         state = Mutex(State(seen: seen))
@@ -57,15 +60,16 @@ final class WatchedFile: Sendable {
         guard let begun = state.withLock({ $0.begun }) else {
             return thread.async { self.takeUp(take) }
         }
-        if ContinuousClock.now - begun > Self.longCheck {
+        if begun.duration(to: clock.now) > Self.longCheck {
             complain("reading it takes longer than \(Self.longCheck)")
         }
     }
 
     /// Checks the file and waits for the result, unless the file system does not respond.
     func checkNow(_ take: @escaping Take) {
-        let begun = state.withLock { $0.begun } ?? .now
-        guard ContinuousClock.now - begun < .milliseconds(Self.timeoutMilliseconds) else { return }
+        let begun = state.withLock { $0.begun }
+        let timeout = Duration.milliseconds(Self.timeoutMilliseconds)
+        if let begun, begun.duration(to: clock.now) >= timeout { return }
         let end = DispatchSemaphore(value: 0)
         thread.async {
             self.takeUp(take)
@@ -76,7 +80,7 @@ final class WatchedFile: Sendable {
 
     private func takeUp(_ take: Take) {
         let seen = state.withLock { state in
-            state.begun = .now
+            state.begun = clock.now
             return state.seen
         }
         defer { state.withLock { $0.begun = nil } }
@@ -125,9 +129,9 @@ final class WatchedFile: Sendable {
 
     private func complain(_ reason: String) {
         let isDue = state.withLock { state in
-            let now = ContinuousClock.now
+            let now = clock.now
             if let last = state.complaint, last.reason == reason,
-                now - last.at < Self.complaintInterval
+                last.at.duration(to: now) < Self.complaintInterval
             {
                 return false
             }

@@ -278,7 +278,7 @@ import Testing
         try await FakeService({ _, _ in .silence }).serve { service, port in
             let configuration = Self.configuration {
                 $0.tls = ClientTLS()
-                $0.connectTimeout = .seconds(20)
+                $0.connectTimeout = .seconds(3_600)
             }
             let connecting = Task {
                 try await GeoBucketClient.with(Self.address(port), configuration: configuration) {
@@ -291,12 +291,10 @@ import Testing
                 ) { _ in }
             }
             while service.connectionCount < 2 { await Task.yield() }
-            let started = ContinuousClock.now
             connecting.cancel()
             single.cancel()
             _ = await #expect(throws: CancellationError.self) { try await connecting.value }
             _ = await #expect(throws: CancellationError.self) { try await single.value }
-            #expect(ContinuousClock.now - started < .seconds(5))
         }
     }
 
@@ -350,12 +348,10 @@ import Testing
                 let client = ServiceClient(Self.address(service.port))
                 try await client.ping()
             }
-            let deadline = ContinuousClock.now + .seconds(20)
-            var open = 2
-            while open > 1, ContinuousClock.now < deadline {
-                open = try await service.call("server.stats")["connections"]?["open"]?.int ?? 0
+            let isClosed = try await waited {
+                try await service.call("server.stats")["connections"]?["open"]?.int == 1
             }
-            #expect(open == 1)
+            #expect(isClosed)
         }
     }
 

@@ -37,13 +37,7 @@ import Testing
     private func waitUntil(
         _ what: Comment, _ condition: () async throws -> Bool
     ) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try await !condition() {
-            guard ContinuousClock.now < deadline else {
-                Issue.record("not within 30 s: \(what)")
-                return
-            }
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        let isSo = try await waited(until: condition)
+        #expect(isSo, what)
     }
 }

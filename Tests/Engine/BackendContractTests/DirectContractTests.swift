@@ -21,7 +21,8 @@ func withBackend<Result>(
     limits.queryMilliseconds = 600_000
     limits.failoverMilliseconds = 60_000
     var opening = BackendKind.Opening(path: path)
-    (opening.limits, opening.now) = (limits, { clock.now })
+    opening.limits = limits
+    opening.clock.milliseconds = { clock.now }
     if let tuning = makesColumns ? .eager : tuning { opening.tuning = tuning }
     let backend = try kind.open(opening)
     do {

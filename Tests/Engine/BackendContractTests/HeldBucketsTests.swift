@@ -1,4 +1,6 @@
 import Objects
+import Runtime
+import TestSupport
 import Testing
 
 @testable import ReplicatedBackend
@@ -6,10 +8,11 @@ import Testing
 @Suite struct HeldBucketsTests {
     private let shops = BucketName(trusted: "shops")
     private let parks = BucketName(trusted: "parks")
-    private let start = ContinuousClock.now
+    private let time = TestClock(0)
+    private var clock: ServiceClock { ServiceClock(nanoseconds: { [time] in time.now }) }
 
     @Test func `a bucket is held when it has been wanted, loaded and joined`() {
-        let held = HeldBuckets([])
+        let held = HeldBuckets([], clock: clock)
         #expect(held.want(shops) && !held.want(shops) && held.loading == 1)
         #expect(!held.holds(shops))
         #expect(held.takeWanted(atMost: 8) == [shops] && held.takeWanted(atMost: 8).isEmpty)
@@ -19,7 +22,7 @@ import Testing
     }
 
     @Test func `what a request waits for is loaded first`() {
-        let held = HeldBuckets([])
+        let held = HeldBuckets([], clock: clock)
         _ = held.want(parks)
         _ = held.want(shops)
         _ = held.want(shops, isUrgent: true)
@@ -28,45 +31,50 @@ import Testing
     }
 
     @Test func `a bucket that is leaving is held until it is released`() {
-        let held = HeldBuckets([shops])
-        held.revise(start) { _ in false }
+        let held = HeldBuckets([shops], clock: clock)
+        held.revise { _ in false }
         #expect(held.holds(shops))
-        #expect(held.leaving(for: .seconds(10), start + .seconds(9)).isEmpty)
-        #expect(held.leaving(for: .seconds(10), start + .seconds(10)) == [shops])
+        time.advance(9)
+        #expect(held.leaving(for: .nanoseconds(10)).isEmpty)
+        time.advance(1)
+        #expect(held.leaving(for: .nanoseconds(10)) == [shops])
         #expect(held.release(shops) && !held.holds(shops) && !held.release(shops))
         #expect(held.statistics.releases == 1)
     }
 
     @Test func `a bucket that is to be held again stays`() {
-        let held = HeldBuckets([shops])
+        let held = HeldBuckets([shops], clock: clock)
         let ticket = held.ticket(of: shops)
-        held.revise(start) { _ in false }
-        held.revise(start) { _ in true }
+        held.revise { _ in false }
+        held.revise { _ in true }
         #expect(!held.release(shops) && held.ticket(of: shops) == ticket)
     }
 
     @Test func `a bucket that went and came back is another stay`() {
-        let held = HeldBuckets([shops])
+        let held = HeldBuckets([shops], clock: clock)
         let ticket = held.ticket(of: shops)
-        held.revise(start) { _ in false }
+        held.revise { _ in false }
         #expect(held.release(shops) && held.want(shops))
         held.joined(held.takeWanted(atMost: 1))
         #expect(held.holds(shops) && held.ticket(of: shops) != ticket)
     }
 
     @Test func `a loading that failed is tried again`() {
-        let held = HeldBuckets([])
+        let held = HeldBuckets([], clock: clock)
         _ = held.want(shops)
         held.failed(held.takeWanted(atMost: 1))
         #expect(held.takeWanted(atMost: 1) == [shops])
     }
 
     @Test func `a bucket that did not fit is wanted again only after a while`() {
-        let held = HeldBuckets([])
+        let held = HeldBuckets([], clock: clock)
         _ = held.want(shops)
         _ = held.takeWanted(atMost: 1)
-        held.refuse(shops, "it is too large", until: start + .seconds(60))
+        held.refuse(shops, "it is too large", for: .nanoseconds(60))
         #expect(held.refusal(of: shops) == "it is too large" && held.statistics.refused == 1)
-        #expect(!held.want(shops, start + .seconds(59)) && held.want(shops, start + .seconds(60)))
+        time.advance(59)
+        #expect(!held.want(shops))
+        time.advance(1)
+        #expect(held.want(shops))
     }
 }

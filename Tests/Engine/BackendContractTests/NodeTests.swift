@@ -5,6 +5,7 @@ import Glibc
 import JSONText
 import Objects
 import ReplicatedBackend
+import Runtime
 import TestSupport
 import Testing
 
@@ -31,8 +32,9 @@ import Testing
     /// Runs statements on the tables, as somebody else might.
     private static func run(_ statements: [String], at path: String) throws {
         let address = try NodePair.address(of: path)
-        let deadline = ContinuousClock.now + .seconds(10)
-        let connection = try PostgresConnection(address)
+        let clock = ServiceClock()
+        let deadline = clock.deadline(after: hangTime)
+        let connection = try PostgresConnection(address, clock: clock)
         try ClusterSchema.selectSchema(connection, address.schema, until: deadline)
         _ = try connection.run(statements.map { PostgresStatement($0) }, until: deadline)
     }
@@ -53,11 +55,13 @@ import Testing
             let backend = try PostgresBackend(
                 .init(address: named, cache: opening.path), limits: Limits(),
                 logger: opening.logger)
-            let connection = try PostgresConnection(address)
+            let clock = ServiceClock()
+            let connection = try PostgresConnection(address, clock: clock)
             func connections() throws -> Int64 {
                 let count = PostgresStatement(
                     "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'closed'")
-                return try connection.run([count], until: .now + .seconds(10))[0].int(0, 0)
+                return try connection.run([count], until: clock.deadline(after: hangTime))[0].int(
+                    0, 0)
             }
             let object = PutObject(
                 id: ObjectID(trusted: "x"),
@@ -74,10 +78,26 @@ import Testing
             #expect(try connections() >= 3)
             try backend.close()
             // The server notices the end of a connection soon, and not at once.
-            let end = ContinuousClock.now + .seconds(10)
-            while try connections() > 0, ContinuousClock.now < end { usleep(5_000) }
-            #expect(try connections() == 0)
+            let isAlone = try await waited { try connections() == 0 }
+            #expect(isAlone)
             withExtendedLifetime(backend) {}
+        }
+    }
+
+    @Test func `a node whose clock is off says by how much`() async throws {
+        try await withTemporaryFolder { folder in
+            let log = LogLines()
+            var opening = BackendKind.Opening(path: folder + "/node")
+            opening.logger = log.logger
+            opening.clock.milliseconds = { wallMilliseconds() + 3_600_000 }
+            let node = try NodePair.node("ahead", opening)
+            defer { try? node.close() }
+            let isLogged = try await waited {
+                log.all(from: .warning).contains { $0.contains("clock differs") }
+            }
+            #expect(isLogged)
+            let skew = try #require(node.statistics().cluster?.skewMilliseconds)
+            #expect(abs(skew - 3_600_000) < 60_000, "\(skew)")
         }
     }
 
@@ -245,14 +265,12 @@ import Testing
                     "DELETE FROM batch WHERE last_change > (SELECT change FROM before)",
                     "UPDATE head SET change = (SELECT change FROM before)", "COMMIT",
                 ], at: path)
-            let end = ContinuousClock.now + .seconds(60)
-            while ContinuousClock.now < end {
-                let rebuilt = [pair.writing, pair.reading].allSatisfy {
+            let areRebuilt = try await waited {
+                [pair.writing, pair.reading].allSatisfy {
                     $0.statistics().cluster!.rebuilds > 0 && $0.isReady
                 }
-                if rebuilt { break }
-                try await Task.sleep(for: .milliseconds(20))
             }
+            #expect(areRebuilt)
             for client in [a, b] {
                 let refusal = try await client.refusal(
                     "object.get", #"{"bucket":"shops","id":"lost"}"#)
@@ -274,7 +292,7 @@ import Testing
             try Self.run(["UPDATE batch SET at = at - interval '1 day'"], at: path)
             try await b.value("object.put", Self.put("o3", 1))
             let tables = try ClusterTables(
-                try NodePair.address(of: path), answerTime: .seconds(10))
+                try NodePair.address(of: path), answerTime: hangTime, clock: ServiceClock())
             try tables.forget(tombstonesBefore: 0, requestsBefore: 0, atMost: 1_000)
             // The state after o2 was left only now, so a node that is a little behind goes on from it.
             let known = try tables.run([PostgresStatement("SELECT count(*) FROM batch")])
@@ -335,10 +353,12 @@ import Testing
         let port = UInt16(bigEndian: name.sin_port)
         let there = PostgresServer.shared!.url.replacing("host=", with: "host=127.0.0.1,")
         let url = "\(there)&port=\(port),5432"
-        _ = try PostgresConnection(PostgresAddress(url: url, schema: "geobucket"))
+        _ = try PostgresConnection(
+            PostgresAddress(url: url, schema: "geobucket"), clock: ServiceClock())
         let last = "\(there.replacing(#/,[^&]*/#, with: ",127.0.0.1"))&port=\(port),\(port)"
         #expect(throws: PostgresFailure.self) {
-            try PostgresConnection(PostgresAddress(url: last, schema: "geobucket"))
+            try PostgresConnection(
+                PostgresAddress(url: last, schema: "geobucket"), clock: ServiceClock())
         }
     }
 

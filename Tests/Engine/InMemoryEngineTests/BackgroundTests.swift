@@ -3,6 +3,7 @@ import Dispatch
 import JSONText
 import Objects
 import QueryLanguage
+import Runtime
 import SpatialIndex
 import Synchronization
 import TestSupport
@@ -146,7 +147,7 @@ private final class EngineTable {
         let now = now
         engine = Engine(
             limits: limits, secret: [1], source: documents, tuning: tuning,
-            now: { now.withLock { $0 } })
+            clock: ServiceClock(milliseconds: { now.withLock { $0 } }))
     }
 
     /// The fields of the bucket that have columns.

@@ -3,6 +3,7 @@ import Geodesy
 import JSONText
 import Objects
 import QueryLanguage
+import Runtime
 import TestSupport
 
 @testable import InMemoryEngine
@@ -23,10 +24,11 @@ struct NoDocuments: DocumentSource {
 
 func makeEngine(
     _ tuning: Engine.Tuning = Engine.Tuning(), limits: Limits = Limits(),
+    clock: ServiceClock = ServiceClock(milliseconds: { 0 }),
     ready: @escaping @Sendable () -> Void = {}
 ) -> Engine {
     Engine(
-        limits: limits, secret: [1], source: NoDocuments(), tuning: tuning, now: { 0 },
+        limits: limits, secret: [1], source: NoDocuments(), tuning: tuning, clock: clock,
         backgroundWorkReady: ready)
 }
 

@@ -36,7 +36,7 @@ final class WatchWorld {
         opening = BackendKind.Opening(path: path)
         opening.limits = limits
         opening.limits.documentCacheBytes = random.pick([0, 1 << 20])
-        opening.now = { [clock] in clock.milliseconds }
+        opening.clock.milliseconds = { [clock] in clock.milliseconds }
         (opening.tuning.holes, opening.tuning.slotsPerHole) = random.pick([(2, 10), (64, 4)])
         opening.tuning.pointsPerTree = random.pick([8, 256])
         opening.tuning.smallestBucket = 8

@@ -13,7 +13,7 @@ enum Servers {
         _ backend: some Backend, limits: Limits = Limits(), log: LogLines = LogLines(),
         _ body: @escaping @Sendable (_ port: Int) async throws -> Void
     ) async throws {
-        let logger = Logger(label: "test") { _ in log }
+        let logger = log.logger
         try await run(backend, limits, logger, body) { service, workers, listening in
             let server = LineServer(
                 service: service, host: "127.0.0.1", port: 0, drainTime: .milliseconds(50),

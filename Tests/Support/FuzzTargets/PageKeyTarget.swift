@@ -2,6 +2,7 @@ import BackendContract
 import InMemoryEngine
 import Objects
 import QueryLanguage
+import Runtime
 
 /// Page keys as clients may send them: any text but one that was given out is refused.
 enum PageKeyTarget {
@@ -16,7 +17,8 @@ enum PageKeyTarget {
     }
 
     private static let engine = Engine(
-        limits: Limits(), secret: [1, 2, 3], source: NoDocuments(), now: { 0 })
+        limits: Limits(), secret: [1, 2, 3], source: NoDocuments(),
+        clock: ServiceClock(milliseconds: { 0 }))
 
     static func run(_ bytes: [UInt8]) {
         let key = String(decoding: bytes, as: UTF8.self)

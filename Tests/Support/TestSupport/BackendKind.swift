@@ -35,8 +35,7 @@ public struct BackendKind: Sendable, CustomStringConvertible {
         public var limits = Limits()
         public var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         public var tuning = Engine.Tuning.untimed
-        /// Milliseconds since 1970.
-        public var now: @Sendable () -> Int64 = wallMilliseconds
+        public var clock = ServiceClock()
 
         public init(path: String) { self.path = path }
     }
@@ -50,7 +49,8 @@ public struct BackendKind: Sendable, CustomStringConvertible {
         description: "embedded",
         open: {
             try SQLiteBackend(
-                path: $0.path, limits: $0.limits, logger: $0.logger, tuning: $0.tuning, now: $0.now)
+                path: $0.path, limits: $0.limits, logger: $0.logger, tuning: $0.tuning,
+                clock: $0.clock)
         },
         check: { try StoreCheck.run(path: $0) })
 

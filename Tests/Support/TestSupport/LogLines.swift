@@ -13,6 +13,9 @@ public struct LogLines: LogHandler {
 
     public init() {}
 
+    /// Logs to this.
+    public var logger: Logger { Logger(label: "test") { _ in self } }
+
     public var all: [String] { lines.all.withLock { $0.map(\.text) } }
 
     /// What is at least so grave.

@@ -36,7 +36,7 @@ public final class NodePair: TestedBackend {
             address: try address(of: opening.path), cache: "\(opening.path).\(name)")
         configuration.tuning = opening.tuning
         return try PostgresBackend(
-            configuration, limits: opening.limits, logger: opening.logger, now: opening.now)
+            configuration, limits: opening.limits, logger: opening.logger, clock: opening.clock)
     }
 
     /// Where the tables are that a path stands for.

@@ -66,7 +66,7 @@ public final class PostgresServer: Sendable {
         try process.run()
         // The server writes its state there.
         let status = "\(folder)/data/postmaster.pid"
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + hangTime
         while (try? String(contentsOfFile: status, encoding: .utf8))?.contains("ready") != true {
             guard process.isRunning, ContinuousClock.now < end else {
                 throw POSIXError(.ECONNREFUSED)

@@ -168,7 +168,7 @@ public final class TestCluster: Sendable {
     public func wait(
         until condition: @Sendable ([ShareStatistics]) -> Bool
     ) async throws {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + hangTime
         while true {
             let backends = members.withLock { $0.values.map(\.backend) }
             let shares = backends.compactMap { $0.statistics().cluster?.share }

@@ -45,10 +45,11 @@ public struct TestService: Sendable {
         _ body: @escaping @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         try await withTemporaryFolder { folder in
-            let logger = Logger(label: "test") { _ in log }
+            let logger = log.logger
             var opening = BackendKind.Opening(path: path ?? folder + "/store.sqlite")
             (opening.limits, opening.logger) = (limits, logger)
-            (opening.tuning, opening.now) = (tuning, now)
+            opening.tuning = tuning
+            opening.clock.milliseconds = now
             let backend = try kind.open(opening)
             defer { try? backend.close() }
             var clock = ServiceClock()

@@ -3,21 +3,20 @@ import Synchronization
 import Testing
 
 @Suite struct ChangeSignalTests {
-    private static let far = monotonicNanoseconds() + 600_000_000_000
+    private static let long = Duration.seconds(600)
 
     @Test func `What has changed since it was looked at is not waited for`() {
         let signal = ChangeSignal()
         let seen = signal.count
         signal.signal()
-        signal.wait(beyond: seen, until: Self.far)
+        signal.wait(beyond: seen, atMost: Self.long)
         #expect(signal.count == seen + 1)
     }
 
     @Test func `Nothing is waited for beyond the end`() {
         let signal = ChangeSignal()
-        let now = monotonicNanoseconds()
-        signal.wait(beyond: signal.count, until: now + 1_000_000)
-        signal.wait(beyond: signal.count, until: now - 1_000_000_000)
+        signal.wait(beyond: signal.count, atMost: .milliseconds(1))
+        signal.wait(beyond: signal.count, atMost: .zero)
         #expect(signal.count == 0)
     }
 
@@ -30,7 +29,7 @@ import Testing
                 while true {
                     let seen = signal.count
                     if value.load(ordering: .sequentiallyConsistent) == 1_000 { return }
-                    signal.wait(beyond: seen, until: Self.far)
+                    signal.wait(beyond: seen, atMost: Self.long)
                 }
             }
         }

@@ -21,7 +21,7 @@ final class BackgroundMerges: Sendable {
         let epoch: UInt32
         /// The time when the index was first seen in this epoch. Little has been written since
         /// then.
-        let since: ContinuousClock.Instant
+        let since: MonotonicTime
     }
 
     private struct State {
@@ -36,9 +36,11 @@ final class BackgroundMerges: Sendable {
     private let ready: @Sendable () -> Void
     /// The shortest time without writes after which an index counts as at rest.
     private let rest: Duration
+    private let clock: ServiceClock
 
-    init(rest: Duration, ready: @escaping @Sendable () -> Void) {
+    init(rest: Duration, clock: ServiceClock, ready: @escaping @Sendable () -> Void) {
         self.rest = rest
+        self.clock = clock
         self.ready = ready
     }
 
@@ -49,7 +51,7 @@ final class BackgroundMerges: Sendable {
             if index.wholeMerge() == nil {
                 state.scattered[indexKey] = nil
             } else if state.scattered[indexKey]?.epoch != index.epoch {
-                state.scattered[indexKey] = Scattered(epoch: index.epoch, since: .now)
+                state.scattered[indexKey] = Scattered(epoch: index.epoch, since: clock.now)
             }
         }
         if let job = index.pendingMerge() { run(job, for: indexKey) }
@@ -59,16 +61,15 @@ final class BackgroundMerges: Sendable {
     /// times the duration of the merge, so that occasional writes cost little more.
     private static let restForPoint = Duration.microseconds(5)
 
-    /// Starts a merge of all tiers for each index that is at rest at an instant.
+    /// Starts a merge of all tiers for each index that is at rest.
     ///
     /// - Parameter index: returns the present state of an index.
-    func startAtRest(
-        _ now: ContinuousClock.Instant, _ index: (BucketName, FieldPath) -> PointIndex?
-    ) {
+    func startAtRest(_ index: (BucketName, FieldPath) -> PointIndex?) {
+        let now = clock.now
         for (indexKey, seen) in state.withLock({ $0.scattered }) {
             let job = index(indexKey.bucket, indexKey.field)?.wholeMerge()
             let rest = max(rest, Self.restForPoint * (job?.entryCount ?? 0))
-            guard now - seen.since >= rest else { continue }
+            guard seen.since.duration(to: now) >= rest else { continue }
             state.withLock { state in
                 // Keeps the entry if the index has been written since.
                 if state.scattered[indexKey] == seen { state.scattered[indexKey] = nil }

@@ -38,12 +38,12 @@ final class ColumnRequests: Sendable {
         var columns: [ColumnName: Progress] = [:]
         /// Orders that are being built or wait to be built.
         var orders: Set<ColumnName> = []
-        var refused: [ColumnName: ContinuousClock.Instant] = [:]
+        var refused: [ColumnName: MonotonicTime] = [:]
         var waiting: [(name: ColumnName, isOrder: Bool)] = []
         /// The number of columns that each principal has requested in the minute that began at
         /// `minute`.
         var asked: [String?: Int] = [:]
-        var minute = ContinuousClock.now
+        var minute: MonotonicTime
         var isMaking = false
         var hasChanged = false
 
@@ -56,13 +56,14 @@ final class ColumnRequests: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     /// Signalled when columns have been published, or will not be built.
     let changes = ChangeSignal()
     private let columnsPerMinute: Int
     private let due: @Sendable () -> Void
 
     private let refusal: Duration
+    private let clock: ServiceClock
     /// When more refusals than this are stored, expired ones are removed.
     private static let manyRefused = 1_000
     /// The number of columns that one job builds. Their values are inserted together.
@@ -72,9 +73,14 @@ final class ColumnRequests: Sendable {
     ///   - columnsPerMinute: the number of columns that one principal may request in a minute.
     ///   - refusal: the time before a column that did not fit is tried again.
     ///   - due: called on any thread when there is something to build.
-    init(columnsPerMinute: Int, refusal: Duration, due: @escaping @Sendable () -> Void) {
+    init(
+        columnsPerMinute: Int, refusal: Duration, clock: ServiceClock,
+        due: @escaping @Sendable () -> Void
+    ) {
+        state = Mutex(State(minute: clock.now))
         self.columnsPerMinute = columnsPerMinute
         self.refusal = refusal
+        self.clock = clock
         self.due = due
     }
 
@@ -102,8 +108,10 @@ final class ColumnRequests: Sendable {
         _ fields: some Collection<FieldPath>, of bucket: BucketName, for principal: String?
     ) {
         let isNew = state.withLock { state in
-            let now = ContinuousClock.now
-            if now - state.minute >= .seconds(60) { (state.asked, state.minute) = ([:], now) }
+            let now = clock.now
+            if state.minute.duration(to: now) >= .seconds(60) {
+                (state.asked, state.minute) = ([:], now)
+            }
             if state.refused.count > Self.manyRefused {
                 state.refused = state.refused.filter { now < $0.value }
             }
@@ -223,7 +231,7 @@ final class ColumnRequests: Sendable {
     func forget(_ columnName: ColumnName, refused: Bool) {
         state.withLock { state in
             state.columns[columnName] = nil
-            state.refused[columnName] = refused ? .now + refusal : nil
+            state.refused[columnName] = refused ? clock.now.advanced(by: refusal) : nil
             state.waiting.removeAll { $0.name == columnName && !$0.isOrder }
             state.hasChanged = true
         }

@@ -78,17 +78,18 @@ final class PlannedQuery: Sendable {
         let changes = engine.columnRequests.changes
         // If the columns cannot be built, enough time must remain to read documents, which report
         // the reason.
-        let end = bounds.deadline - Int64(engine.limits.queryMilliseconds) * 100_000
+        let end = bounds.deadline.earlier(
+            by: .milliseconds(engine.limits.queryMilliseconds) / 10)
         guard waitsForColumns else { return self }
         bounds.stop?.whenStopped { changes.signal() }
         while true {
             let seen = changes.count
             let planned = PlannedQuery(
                 query, in: bucket, pageObjects: planner.pageObjects, by: principal, on: engine)
-            guard planned.waitsForColumns, !bounds.isStopped, monotonicNanoseconds() < end else {
+            guard planned.waitsForColumns, !bounds.isStopped, !end.isOver else {
                 return planned
             }
-            changes.wait(beyond: seen, until: end)
+            changes.wait(beyond: seen, atMost: end.timeLeft)
         }
     }
 

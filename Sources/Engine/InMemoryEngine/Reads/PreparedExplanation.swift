@@ -17,14 +17,14 @@ final class PreparedExplanation: PreparedRead {
     init(
         _ query: Query, in bucket: BucketName, analyze: Bool, on engine: Engine
     ) throws(ServiceFailure) {
-        let start = ContinuousClock.now
+        let start = engine.clock.now
         key = try engine.pageKey(of: query, in: bucket)
         planned = PlannedQuery(
             query, in: bucket,
             pageObjects: query.aggregations.isEmpty ? engine.pageObjects(query) : nil, on: engine)
         plans = planned.planner.plans()
         isCostly = analyze
-        planning = .now - start
+        planning = start.duration(to: engine.clock.now)
     }
 
     func run(
@@ -85,7 +85,8 @@ final class PreparedExplanation: PreparedRead {
     private func analyze(
         until stop: StopSignal?, into writer: inout JSONWriter
     ) throws(ServiceFailure) {
-        let start = ContinuousClock.now
+        let clock = planned.engine.clock
+        let start = clock.now
         let execution = planned.execution(within: planned.engine.bounds(until: stop))
         let objects = try run(execution)
         writer.raw(",\"analyze\":{\"candidatesVisited\":")
@@ -99,7 +100,7 @@ final class PreparedExplanation: PreparedRead {
         writer.key("planningMicroseconds")
         writer.integer(planning.microseconds)
         writer.key("executionMicroseconds")
-        writer.integer((ContinuousClock.now - start).microseconds)
+        writer.integer(start.duration(to: clock.now).microseconds)
         writer.byte(UInt8(ascii: "}"))
     }
 }

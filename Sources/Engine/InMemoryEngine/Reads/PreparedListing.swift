@@ -19,7 +19,7 @@ final class PreparedListing: PreparedRead {
         where isListed: @escaping @Sendable (BucketName) -> Bool, on engine: Engine
     ) {
         (self.scope, self.last, self.isListed) = (scope, last, isListed)
-        let (snapshot, now) = (engine.snapshot, engine.now())
+        let (snapshot, now) = (engine.snapshot, engine.clock.milliseconds())
         (self.snapshot, self.now) = (snapshot, now)
         // Expired objects are counted one by one.
         isCostly =

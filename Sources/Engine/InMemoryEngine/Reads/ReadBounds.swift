@@ -3,15 +3,14 @@ import Runtime
 
 /// The limits of a query's run.
 struct ReadBounds {
-    /// Nanoseconds of the monotonic clock.
-    let deadline: Int64
+    let deadline: Deadline
     /// Signals that the answer is no longer wanted.
     let stop: StopSignal?
 
     var isStopped: Bool { stop?.isStopped == true }
 
     /// Whether the time is over.
-    var isLate: Bool { monotonicNanoseconds() > deadline }
+    var isLate: Bool { deadline.isOver }
 
     /// Whether the query has to end with a failure.
     var areOver: Bool { isStopped || isLate }

@@ -112,7 +112,8 @@ struct ExportBucket: Read {
         let session = context.caller.export
         if !continues {
             session.end()
-            session.begin(.export(bucket, try context.backend.export(bucket)))
+            session.begin(
+                .export(bucket, try context.backend.export(bucket)), by: context.service.clock)
         }
         guard case .export(bucket, let export) = session.current() else {
             throw ServiceFailure(

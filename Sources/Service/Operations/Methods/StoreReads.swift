@@ -47,7 +47,7 @@ struct BackUpStore: Read {
         let session = context.caller.export
         if !continues {
             session.end()
-            session.begin(.backup(try context.backend.backup()))
+            session.begin(.backup(try context.backend.backup()), by: context.service.clock)
         }
         guard case .backup(let backup) = session.current() else {
             throw ServiceFailure(

@@ -16,6 +16,9 @@ final class NodeLinks: @unchecked Sendable {
     private let tls: TLSIdentity?
     private var links: [String: NodeLink] = [:]
 
+    /// Whether there is none.
+    var isEmpty: Bool { links.isEmpty }
+
     init(
         _ placement: any BucketPlacement, _ secret: NodeSecret, _ tls: TLSIdentity?,
         _ limits: Limits, _ clock: ServiceClock, on eventLoop: any EventLoop
@@ -62,7 +65,7 @@ final class NodeLinks: @unchecked Sendable {
 
     /// Ends the connections to nodes that are dead, or that have been silent for too long.
     func look(now: Int64) {
-        guard !links.isEmpty else { return }
+        guard !isEmpty else { return }
         let alive = Set(placement.nodes.map(\.id))
         let timeout = Int64(limits.nodeTimeoutMilliseconds) * 1_000_000
         for (id, link) in links {

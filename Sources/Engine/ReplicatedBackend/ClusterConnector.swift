@@ -1,0 +1,21 @@
+import Objects
+import PostgresStore
+import Runtime
+
+/// How the parts of a node reach the tables.
+struct ClusterConnector: Sendable {
+    let address: PostgresAddress
+    let limits: Limits
+    let clock: ServiceClock
+
+    /// The time for which requests wait for the end of an outage.
+    var failoverTime: Duration { .milliseconds(limits.failoverMilliseconds) }
+
+    /// A new connection.
+    ///
+    /// - Parameter answerTime: the time that the server may take for an answer; nil takes
+    ///   `failoverTime`.
+    func connect(answerTime: Duration? = nil) throws(PostgresFailure) -> ClusterTables {
+        try ClusterTables(address, answerTime: answerTime ?? failoverTime, clock: clock)
+    }
+}

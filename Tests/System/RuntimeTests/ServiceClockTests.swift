@@ -1,0 +1,45 @@
+import Runtime
+import Synchronization
+import Testing
+
+@Suite struct ServiceClockTests {
+    private final class Hand: Sendable { let nanoseconds = Atomic<Int64>(1_000) }
+
+    private let hand = Hand()
+    private var clock: ServiceClock {
+        ServiceClock(nanoseconds: { [hand] in hand.nanoseconds.load(ordering: .relaxed) })
+    }
+
+    private func advance(_ nanoseconds: Int64) {
+        hand.nanoseconds.add(nanoseconds, ordering: .relaxed)
+    }
+
+    @Test func `A deadline is over when its moment has come, by its own clock`() {
+        let deadline = clock.deadline(after: .nanoseconds(500))
+        #expect(!deadline.isOver && deadline.timeLeft == .nanoseconds(500))
+        advance(499)
+        #expect(!deadline.isOver && deadline.timeLeft == .nanoseconds(1))
+        advance(1)
+        #expect(deadline.isOver && deadline.timeLeft == .zero)
+        advance(1)
+        #expect(deadline.isOver && deadline.timeLeft == .zero)
+    }
+
+    @Test func `A deadline can be earlier, and is the earlier of two`() {
+        let deadline = clock.deadline(after: .nanoseconds(500))
+        #expect(deadline.earlier(by: .nanoseconds(100)).timeLeft == .nanoseconds(400))
+        #expect(deadline.orEarlier(after: .nanoseconds(300)).timeLeft == .nanoseconds(300))
+        advance(300)
+        #expect(deadline.orEarlier(after: .nanoseconds(300)).timeLeft == .nanoseconds(200))
+    }
+
+    @Test func `A time that is too long ends at the last moment there is`() {
+        let start = clock.now
+        #expect(start.advanced(by: .seconds(Int64.max)).nanoseconds == .max)
+        let past = MonotonicTime(nanoseconds: -1_000)
+        #expect(past.advanced(by: .seconds(Int64.min)).nanoseconds == .min)
+        #expect(!clock.deadline(after: .seconds(Int64.max)).isOver)
+        let far = MonotonicTime(nanoseconds: .min).duration(to: MonotonicTime(nanoseconds: .max))
+        #expect(far > .seconds(18_446_744_073) && far < .seconds(18_446_744_074))
+    }
+}
