@@ -16,4 +16,5 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+export GEOBUCKET_OPTIMIZED_TESTS=1  # as in scripts/test.sh
 GEOBUCKET_COMBINED_MINUTES=$minutes GEOBUCKET_COMBINED_SEED=$seed exec swift test --filter CombinedTests
