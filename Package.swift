@@ -294,7 +294,7 @@ let package = Package(
             dependencies: ["Geodesy", "PersistentStructures", "SpatialIndex", "TestSupport"]),
         .testTarget(
             name: "JSONTextTests", dependencies: ["FuzzTargets", "JSONText", "TestSupport"]),
-        .testTarget(name: "RuntimeTests", dependencies: ["Runtime"]),
+        .testTarget(name: "RuntimeTests", dependencies: ["Runtime", "TestSupport"]),
         .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
         .testTarget(
             name: "OperationsTests",

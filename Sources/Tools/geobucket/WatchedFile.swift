@@ -28,7 +28,7 @@ final class WatchedFile: Sendable {
     /// The name of the file in the log.
     private let name: String
     private let maximumBytes: Int
-    private let clock: ServiceClock
+    private let clock = ServiceClock()
     private let logger: Logger
     private let thread: WorkThread
     private let state: Mutex<State>
@@ -43,13 +43,11 @@ final class WatchedFile: Sendable {
 
     /// - Parameter seen: the file as it was applied at the start.
     init(
-        _ path: String, named name: String, maximumBytes: Int, seen: FileStamp?,
-        clock: ServiceClock = ServiceClock(), logger: Logger
+        _ path: String, named name: String, maximumBytes: Int, seen: FileStamp?, logger: Logger
     ) {
         self.path = path
         self.name = name
         self.maximumBytes = maximumBytes
-        self.clock = clock
         self.logger = logger
         thread = WorkThread(name)
         state = Mutex(State(seen: seen))

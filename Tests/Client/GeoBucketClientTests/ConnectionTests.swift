@@ -274,7 +274,8 @@ import Testing
         }
     }
 
-    @Test func `A cancelled task does not wait for its connection`() async throws {
+    @Test(.timeLimit(.minutes(3)))
+    func `A cancelled task does not wait for its connection`() async throws {
         try await FakeService({ _, _ in .silence }).serve { service, port in
             let configuration = Self.configuration {
                 $0.tls = ClientTLS()

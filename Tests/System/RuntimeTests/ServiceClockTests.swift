@@ -1,27 +1,19 @@
 import Runtime
-import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct ServiceClockTests {
-    private final class Hand: Sendable { let nanoseconds = Atomic<Int64>(1_000) }
-
-    private let hand = Hand()
-    private var clock: ServiceClock {
-        ServiceClock(nanoseconds: { [hand] in hand.nanoseconds.load(ordering: .relaxed) })
-    }
-
-    private func advance(_ nanoseconds: Int64) {
-        hand.nanoseconds.add(nanoseconds, ordering: .relaxed)
-    }
+    private let time = TestClock(1_000)
+    private var clock: ServiceClock { ServiceClock(nanoseconds: { [time] in time.now }) }
 
     @Test func `A deadline is over when its moment has come, by its own clock`() {
         let deadline = clock.deadline(after: .nanoseconds(500))
         #expect(!deadline.isOver && deadline.timeLeft == .nanoseconds(500))
-        advance(499)
+        time.advance(499)
         #expect(!deadline.isOver && deadline.timeLeft == .nanoseconds(1))
-        advance(1)
+        time.advance(1)
         #expect(deadline.isOver && deadline.timeLeft == .zero)
-        advance(1)
+        time.advance(1)
         #expect(deadline.isOver && deadline.timeLeft == .zero)
     }
 
@@ -29,7 +21,7 @@ import Testing
         let deadline = clock.deadline(after: .nanoseconds(500))
         #expect(deadline.earlier(by: .nanoseconds(100)).timeLeft == .nanoseconds(400))
         #expect(deadline.orEarlier(after: .nanoseconds(300)).timeLeft == .nanoseconds(300))
-        advance(300)
+        time.advance(300)
         #expect(deadline.orEarlier(after: .nanoseconds(300)).timeLeft == .nanoseconds(200))
     }
 
