@@ -92,7 +92,7 @@ final class BucketLoader: @unchecked Sendable {
         let version = membership.version
         guard version != revised else { return }
         let view = membership.view
-        let names = try connected().bucketNames()
+        let names = try connector.connected(&tables).bucketNames()
         held.revise { view.isOwn($0, copies: membership.copies) }
         for name in names where view.isOwn(name, copies: membership.copies) {
             _ = held.want(name)
@@ -128,7 +128,7 @@ final class BucketLoader: @unchecked Sendable {
     }
 
     private func load(_ names: [BucketName]) throws {
-        let tables = try connected()
+        let tables = try connector.connected(&self.tables)
         // What an attempt that failed has left.
         for name in names { try backend.remove(name) }
         try backend.remember(NodeCache.list(names), as: NodeCache.incomplete)
@@ -176,7 +176,7 @@ final class BucketLoader: @unchecked Sendable {
     /// Whether a bucket fits into the memory that it may take; it is refused if not.
     private func fits(_ bucket: BucketName) throws -> Bool {
         guard connector.limits.heldBytes > 0 else { return true }
-        let (objects, idBytes, pointBytes) = try connected().size(of: bucket)
+        let (objects, idBytes, pointBytes) = try connector.connected(&tables).size(of: bucket)
         let bytes = Int(
             objects * Self.objectBytes + idBytes + pointBytes / Self.storedPointBytes
                 * Self.pointBytes)
@@ -220,13 +220,6 @@ final class BucketLoader: @unchecked Sendable {
         guard now >= nextTrim else { return }
         nextTrim = now.advanced(by: Self.trimInterval)
         held.leave { !backend.has($0) }
-    }
-
-    private func connected() throws(PostgresFailure) -> ClusterTables {
-        if let tables { return tables }
-        let fresh = try connector.connect()
-        tables = fresh
-        return fresh
     }
 
     /// Logs when loading begins to fail or succeeds again.

@@ -18,4 +18,18 @@ struct ClusterConnector: Sendable {
     func connect(answerTime: Duration? = nil) throws(PostgresFailure) -> ClusterTables {
         try ClusterTables(address, answerTime: answerTime ?? failoverTime, clock: clock)
     }
+
+    /// The connection that there is, or a new one, which stays.
+    ///
+    /// - Parameters:
+    ///   - tables: the connection; nil if there is none, or if it was lost.
+    ///   - answerTime: as for `connect`.
+    func connected(
+        _ tables: inout ClusterTables?, answerTime: Duration? = nil
+    ) throws(PostgresFailure) -> ClusterTables {
+        if let tables { return tables }
+        let fresh = try connect(answerTime: answerTime)
+        tables = fresh
+        return fresh
+    }
 }

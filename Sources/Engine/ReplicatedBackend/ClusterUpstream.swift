@@ -112,7 +112,7 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
             let isStopped = isStopped.load(ordering: .relaxed)
             let deadline = isStopped ? begin : outage.deadline(begin)
             do throws(PostgresFailure) {
-                let result = try body(try connected())
+                let result = try body(try connector.connected(&tables))
                 outage.ended()
                 return result
             } catch .unavailable(let reason) {
@@ -152,14 +152,6 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     func committed() {
         interrupted = nil
         batches.add(1, ordering: .relaxed)
-    }
-
-    /// The connection, or a new one.
-    private func connected() throws(PostgresFailure) -> ClusterTables {
-        if let tables { return tables }
-        let fresh = try connector.connect()
-        tables = fresh
-        return fresh
     }
 }
 

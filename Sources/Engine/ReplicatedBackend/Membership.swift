@@ -126,8 +126,10 @@ final class Membership: @unchecked Sendable {
         guard var own = announced else { return }
         own.loading = loading.load(ordering: .relaxed)
         let milliseconds = connector.limits.nodeTimeoutMilliseconds
-        let alive = try connected().beat(own, timeout: milliseconds)
-        let (now, timeout) = (connector.clock.now, Duration.milliseconds(milliseconds))
+        let timeout = Duration.milliseconds(milliseconds)
+        let tables = try connector.connected(&self.tables, answerTime: timeout)
+        let alive = try tables.beat(own, timeout: milliseconds)
+        let now = connector.clock.now
         // If this node could not announce itself, perhaps nobody could. Others get the time to.
         if lastBeat.duration(to: now) >= timeout { amnesty = now.advanced(by: timeout) }
         lastBeat = now
@@ -148,14 +150,6 @@ final class Membership: @unchecked Sendable {
         logger.notice(
             "nodes have come or gone",
             metadata: ["before": "\(change.before)", "now": "\(change.after)"])
-    }
-
-    private func connected() throws(PostgresFailure) -> ClusterTables {
-        if let tables { return tables }
-        let fresh = try connector.connect(
-            answerTime: .milliseconds(connector.limits.nodeTimeoutMilliseconds))
-        tables = fresh
-        return fresh
     }
 
     /// Logs when the announcements begin to fail or succeed again.
