@@ -84,7 +84,7 @@ let package = Package(
         .target(
             name: "ObjectStore",
             dependencies: [
-                "CGlibc", "CZlib", "Geodesy", "JSONText", "Objects", "BackendContract",
+                "CGlibc", "CZlib", "Geodesy", "JSONText", "Objects", "BackendContract", "Runtime",
                 "WriteRules",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -105,8 +105,8 @@ let package = Package(
         .target(
             name: "EmbeddedBackend",
             dependencies: [
-                "CGlibc", "JSONText", "Objects", "QueryLanguage", "BackendContract",
-                "Runtime", "WriteRules", "ObjectStore", "InMemoryEngine",
+                "CGlibc", "JSONText", "Objects", "QueryLanguage", "BackendContract", "Runtime",
+                "WriteRules", "ObjectStore", "InMemoryEngine",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
@@ -182,8 +182,7 @@ let package = Package(
         .target(
             name: "VectorTiles",
             dependencies: [
-                "Digests", "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage",
-                "WebExchange", "Wire",
+                "Digests", "Geodesy", "JSONText", "Objects", "QueryLanguage", "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
@@ -191,7 +190,7 @@ let package = Package(
         .target(
             name: "FeaturesAPI",
             dependencies: [
-                "CQL2", "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage", "Runtime",
+                "CQL2", "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage",
                 "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
@@ -207,8 +206,7 @@ let package = Package(
             dependencies: [
                 "CWebFiles", "Digests", "FeaturesAPI", "HTTPGateway", "JSONText", "KiiREST",
                 "Listeners", "Objects", "Operations", "QueryServer", "Runtime", "VectorTiles",
-                "WebExchange",
-                "WireProtocol",
+                "WebExchange", "WireProtocol",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -249,8 +247,8 @@ let package = Package(
             name: "geobucket",
             dependencies: [
                 "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
-                "ObjectStore", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
-                "KiiREST", "LiveQueries", "Operations", "QueryServer", "HTTPGateway", "WebServer",
+                "ObjectStore", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend", "KiiREST",
+                "LiveQueries", "Operations", "QueryServer", "HTTPGateway", "WebServer",
                 "GeoBucketClient", "Interchange", "Archives", "LoadTest", "SyntheticData",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -268,7 +266,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Runtime", "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
+                "Runtime", "JSONText", "Objects", "QueryLanguage", "BackendContract",
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
                 "Operations", "QueryServer", "WebExchange", "WebServer", "GeoBucketClient",
                 "SyntheticData", "Wire",
@@ -323,8 +321,8 @@ let package = Package(
         .testTarget(
             name: "FeaturesAPITests",
             dependencies: [
-                "CQL2", "FeaturesAPI", "GeoBucketClient", "JSONText", "Objects", "Operations",
-                "QueryLanguage", "WebExchange", "Wire", "TestSupport",
+                "FeaturesAPI", "GeoBucketClient", "JSONText", "Objects", "Operations",
+                "WebExchange", "Wire", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .testTarget(
@@ -336,16 +334,13 @@ let package = Package(
         .testTarget(
             name: "WebServerTests",
             dependencies: [
-                "GeoBucketClient", "JSONText", "Objects", "Operations", "QueryServer",
-                "TestSupport", "WebExchange", "WebServer",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                "GeoBucketClient", "JSONText", "Objects", "Operations", "TestSupport", "WebServer",
             ]),
         .testTarget(
             name: "QueryServerTests",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "BackendContract", "Operations",
-                "QueryServer",
-                "KiiREST", "WireProtocol", "GeoBucketClient", "TestSupport", "WebServer",
+                "JSONText", "Objects", "BackendContract", "Operations", "QueryServer", "KiiREST",
+                "WireProtocol", "GeoBucketClient", "TestSupport", "WebServer",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -355,7 +350,7 @@ let package = Package(
             dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
         .testTarget(
             name: "CQL2Tests",
-            dependencies: ["CQL2", "Geodesy", "JSONText", "Objects", "QueryLanguage"]),
+            dependencies: ["CQL2", "JSONText", "Objects", "QueryLanguage"]),
         .testTarget(
             name: "GeoBucketClientTests",
             dependencies: [
@@ -366,7 +361,7 @@ let package = Package(
         .testTarget(name: "ArchivesTests", dependencies: ["Archives", "JSONText", "TestSupport"]),
         .testTarget(
             name: "InterchangeTests",
-            dependencies: ["Geodesy", "JSONText", "Objects", "Interchange", "CZlib"]),
+            dependencies: ["Geodesy", "JSONText", "Interchange", "CZlib"]),
         .testTarget(
             name: "ColumnsTests",
             dependencies: [
@@ -387,7 +382,6 @@ let package = Package(
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "Histogram", package: "hdrhistogram-swift"),
             ]),
         .testTarget(
             name: "WriteRulesTests",
@@ -398,25 +392,23 @@ let package = Package(
         .testTarget(
             name: "LiveQueriesTests",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
-                "InMemoryEngine",
-                "LiveQueries", "SyntheticData", "TestSupport",
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract", "LiveQueries",
+                "SyntheticData", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "BackendContractTests",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
-                "InMemoryEngine",
+                "JSONText", "Objects", "QueryLanguage", "BackendContract", "InMemoryEngine",
                 "ObjectStore", "PostgresStore", "Runtime", "QueryServer", "ReplicatedBackend",
                 "GeoBucketClient", "TestSupport",
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "geobucket", "Runtime", "JSONText", "Objects", "EmbeddedBackend",
-                "GeoBucketClient", "KiiCompatibility", "LoadTest", "Operations", "QueryServer",
-                "StoreFinder", "TestSupport",
+                "geobucket", "Runtime", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
+                "KiiCompatibility", "LoadTest", "Operations", "QueryServer", "StoreFinder",
+                "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["foreign_client.py", "make_archives.py", "failing_io.c", "Stores"]),
@@ -431,10 +423,9 @@ let layers = [
     ],
     "Core": [
         "CQL2", "CQL2Tests", "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText",
-        "JSONTextTests",
-        "Objects", "ObjectsTests", "PersistentStructures", "PersistentStructuresTests",
-        "PlainJSON", "QueryLanguage", "QueryLanguageTests", "SpatialIndex", "SpatialIndexTests",
-        "Vocabulary", "Wire",
+        "JSONTextTests", "Objects", "ObjectsTests", "PersistentStructures",
+        "PersistentStructuresTests", "PlainJSON", "QueryLanguage", "QueryLanguageTests",
+        "SpatialIndex", "SpatialIndexTests", "Vocabulary", "Wire",
     ],
     "Engine": [
         "BackendContract", "BackendContractTests", "Columns", "ColumnsTests", "EmbeddedBackend",

@@ -15,7 +15,7 @@ import Testing
     private static func withDocuments(
         _ body: @escaping @Sendable (TestService) async throws -> Void
     ) async throws {
-        try await TestService.with(clock: FakeClock(7)) { service in
+        try await TestService.with(clock: TestClock(7)) { service in
             try await service.call(
                 "object.putMany",
                 #"{"bucket":"b1","objects":[\#(documents.joined(separator: ","))]}"#)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `An expired object is in no group and no sum`() async throws {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         try await TestService.with(clock: clock) { service in
             for number in 0..<10 {
                 try await service.call(
@@ -95,7 +95,7 @@ import Testing
                         + #""expiresAt":\#(2_000 + number * 100)}"#)
             }
             #expect(try await Self.answer(#""type":"SUM","field":"n""#, service) == "45")
-            clock.milliseconds = 2_450
+            clock.now = 2_450
             #expect(try await Self.answer(#""type":"SUM","field":"n""#, service) == "35")
             #expect(try await Self.answer(#""type":"MIN","field":"n""#, service) == "5")
             #expect(

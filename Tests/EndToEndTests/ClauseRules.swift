@@ -182,10 +182,10 @@ extension TestService {
     }
 
     @Test func `Predefined fields may stand in clauses`() async throws {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         try await TestService.with(clock: clock) { service in
             try await service.store(["o1": ""])
-            clock.milliseconds = 2_000
+            clock.now = 2_000
             try await service.store(["o2": "", "o1": "", "o3": ""])
             for (clause, ids) in [
                 (#""eq","field":"_id","value":"o2""#, ["o2"]),

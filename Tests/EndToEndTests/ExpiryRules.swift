@@ -16,13 +16,13 @@ import Testing
     }
 
     @Test func `An expired object is in no answer from its millisecond on`() async throws {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         try await TestService.with(clock: clock) { service in
             _ = try await put("stays", expires: "null", service)
             _ = try await put("goes", expires: "5000", service)
             let plain = #"{"bucket":"b1"}"#
             for (time, expected) in [(4_999, ["stays", "goes"]), (5_000, ["stays"])] {
-                clock.milliseconds = Int64(time)
+                clock.now = Int64(time)
                 let count = expected.count
                 for clause in [#"{"type":"all"}"#, near, #"{"type":"eq","field":"n","value":1}"#] {
                     #expect(try await service.ids(clause) == expected, "at \(time)")
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `An export under way leaves out what expires meanwhile`() async throws {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         var limits = Limits()
         limits.replyBytes = 1_024
         try await TestService.with(limits: limits, clock: clock) { service in
@@ -63,7 +63,7 @@ import Testing
                     "bucket.export", #"{"bucket":"b1","continue":\#(!found.isEmpty)}"#)
                 found += piece["objects"]!.array!.map { $0["_id"]!.string! }
                 more = piece["more"]! == .bool(true)
-                clock.milliseconds = 2_002
+                clock.now = 2_002
             }
             #expect(found == ["o0", "o3"])
         }
@@ -72,19 +72,19 @@ import Testing
     @Test func `Expired objects are removed in the background, also after a restart`()
         async throws
     {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
             try await TestService.with(path: path, clock: clock) { service in
                 for number in 0..<20 {
                     _ = try await put("o\(number)", expires: "\(2_000 + number)", service)
                 }
-                clock.milliseconds = 2_009
+                clock.now = 2_009
                 try await Self.wait(for: 10, in: service)
             }
             try await TestService.with(path: path, clock: clock) { service in
                 #expect(try await service.ids().count == 10)
-                clock.milliseconds = 9_000
+                clock.now = 9_000
                 #expect(try await service.ids() == [])
                 try await Self.wait(for: 0, in: service)
             }
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `A patch that does not name the time keeps it, null takes it away`() async throws {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         try await TestService.with(clock: clock) { service in
             _ = try await put("o1", expires: "5000", service)
             func patch(_ more: String) async throws -> JSONValue? {
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `A write finds no object that has expired`() async throws {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         try await TestService.with(clock: clock) { service in
             let named = #"{"bucket":"b1","id":"o1""#
             for (method, more, outcome) in [
@@ -131,9 +131,9 @@ import Testing
                 ("object.put", #","object":{}"#, "accepted"),
             ] {
                 _ = try await service.outcome("object.delete", named + "}")
-                let time = clock.milliseconds
+                let time = clock.now
                 _ = try await put("o1", expires: "\(time + 10)", service)
-                clock.milliseconds = time + 10
+                clock.now = time + 10
                 #expect(
                     try await service.outcome(method, named + more + "}") == outcome, "\(method)")
                 if outcome == "accepted" {
@@ -142,8 +142,8 @@ import Testing
                 }
             }
             for method in ["bucket.deleteWhere", "bucket.delete"] {
-                _ = try await put("o2", expires: "\(clock.milliseconds + 1)", service)
-                clock.milliseconds += 1
+                _ = try await put("o2", expires: "\(clock.now + 1)", service)
+                clock.now += 1
                 let more =
                     method == "bucket.delete"
                     ? "" : #","bucketQuery":{"clause":{"type":"eq","field":"n","value":1}}"#
@@ -155,16 +155,16 @@ import Testing
     }
 
     @Test func `Every write that stores objects takes a time`() async throws {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         try await TestService.with(clock: clock) { service in
             try await service.call(
                 "object.create", #"{"bucket":"b1","object":{},"expiresAt":2000}"#)
             try await service.call(
                 "object.putMany", #"{"bucket":"b1","objects":[{},{"_id":"o1"}],"expiresAt":2001}"#)
             #expect(try await service.ids().count == 3)
-            clock.milliseconds = 2_000
+            clock.now = 2_000
             #expect(try await service.ids().count == 2)
-            clock.milliseconds = 2_001
+            clock.now = 2_001
             #expect(try await service.ids() == [])
             for bad in ["-1", "1.5", "9007199254740992", "\"soon\"", "true"] {
                 #expect(
@@ -182,7 +182,7 @@ import Testing
     @Test func `A time of expiry that comes back in a document is not stored with it`()
         async throws
     {
-        try await TestService.with(clock: FakeClock(1_000)) { service in
+        try await TestService.with(clock: TestClock(1_000)) { service in
             _ = try await put("o1", expires: "5000", service)
             let read = try await service.getText("o1")
             _ = try await service.put("o1", read)

@@ -65,7 +65,7 @@ import Testing
             uniqueKeysWithValues: LoginRules.grants.keys.map { ($0, Token()) })
         let access = AccessControl(tokens: LoginRules.file(tokens, LoginRules.grants))
         let limits = Self.limits
-        try await TestService.with(limits: limits, access: access, clock: clock) { service in
+        try await TestService.with(limits: limits, access: access, monotonic: clock) { service in
             let guarded = LoginRules.Guarded(service: service, access: access, tokens: tokens)
             let (mine, others) = (tokens["reader"]!, tokens["writer"]!)
             let right = Self.login(mine.text)

@@ -161,7 +161,7 @@ import Testing
         var limits = Limits()
         limits.requestsPerSecond = 5
         let clock = TestClock()
-        try await TestService.with(limits: limits, clock: clock) { service in
+        try await TestService.with(limits: limits, monotonic: clock) { service in
             try RawConnection.with(port: service.port) { raw in
                 func codes(_ count: Int) throws -> [String] {
                     try raw.send(String(repeating: FramingRules.ping(), count: count))

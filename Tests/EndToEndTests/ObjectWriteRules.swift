@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test func `A write of an object answers its id, times and version`() async throws {
-        let clock = FakeClock(1_700_000_000_123)
+        let clock = TestClock(1_700_000_000_123)
         try await TestService.with(clock: clock) { service in
             let names = ["_id", "_created", "_modified", "_version"]
             let time = JSONValue.int(1_700_000_000_123)
@@ -21,7 +21,7 @@ import Testing
                 #expect(answer["_modified"] == time)
                 #expect(answer["_version"] == .int(1))
             }
-            clock.milliseconds += 5
+            clock.now += 5
             let later = JSONValue.int(1_700_000_000_128)
             let patched = try await service.call("object.patch", params(#"{"b":2}"#))
             #expect(
@@ -36,10 +36,10 @@ import Testing
     }
 
     @Test func `A put replaces the whole object and keeps its time of creation`() async throws {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         try await TestService.with(clock: clock) { service in
             _ = try await service.put("o1", #"{"a":1,"b":{"c":1}}"#)
-            clock.milliseconds = 2_000
+            clock.now = 2_000
             _ = try await service.put("o1", #"{"b":2}"#)
             #expect(
                 try await service.getText("o1")
@@ -51,7 +51,7 @@ import Testing
     func `A patch that stores nulls removes nothing, and one that is asked returns the object`()
         async throws
     {
-        try await TestService.with(clock: FakeClock(10)) { service in
+        try await TestService.with(clock: TestClock(10)) { service in
             _ = try await service.put("o1", #"{"a":1,"b":{"c":1,"d":2}}"#)
             let patch = #"{"a":null,"b":{"c":null},"e":{"f":null}}"#
             let stored = #""a":null,"b":{"c":null,"d":2},"e":{"f":null}}"#
@@ -90,10 +90,10 @@ import Testing
     }
 
     @Test func `Every answered write is a change, also one that alters nothing`() async throws {
-        let clock = FakeClock(10)
+        let clock = TestClock(10)
         try await TestService.with(clock: clock) { service in
             for version in 1...3 {
-                clock.milliseconds += 1
+                clock.now += 1
                 let answer = try await service.put("o1", #"{"a":1}"#)
                 #expect(answer["_version"] == .int(version))
                 #expect(answer["_modified"] == .int(10 + version))
@@ -109,10 +109,10 @@ import Testing
     @Test func `The time of modification never goes backwards, whatever the clock does`()
         async throws
     {
-        let clock = FakeClock(5_000)
+        let clock = TestClock(5_000)
         try await TestService.with(clock: clock) { service in
             _ = try await service.put("o1", "{}")
-            clock.milliseconds = 3_000
+            clock.now = 3_000
             let put = try await service.put("o1", "{}")
             #expect(put["_modified"] == .int(5_000))
             let patched = try await service.call("object.patch", params("{}"))
@@ -120,7 +120,7 @@ import Testing
             try await service.store(["o1": "", "o2": ""])
             #expect(try await service.get("o1")["_modified"] == .int(5_000))
             #expect(try await service.get("o2")["_created"] == .int(3_000))
-            clock.milliseconds = 5_001
+            clock.now = 5_001
             let later = try await service.put("o1", "{}")
             #expect(later["_modified"] == .int(5_001))
             #expect(later["_created"] == .int(5_000))
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func `An object deleted and created anew is a new object`() async throws {
-        let clock = FakeClock(5_000)
+        let clock = TestClock(5_000)
         try await TestService.with(clock: clock) { service in
             _ = try await service.put("o1", #"{"a":1}"#)
             _ = try await service.put("o1", #"{"a":2}"#)
@@ -136,7 +136,7 @@ import Testing
             #expect(try await service.text("object.delete", named) == "{}")
             #expect(try await service.outcome("object.get", named) == "OBJECT_NOT_FOUND")
             #expect(try await service.outcome("object.delete", named) == "OBJECT_NOT_FOUND")
-            clock.milliseconds = 4_000
+            clock.now = 4_000
             _ = try await service.put("o1", #"{"b":3}"#)
             #expect(
                 try await service.getText("o1")

@@ -123,10 +123,10 @@ import Testing
     }
 
     @Test func `Predefined fields and nested fields may stand in the order`() async throws {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         try await TestService.with(clock: clock) { service in
             for (time, id, n) in [(3_000, "o2", 1), (1_000, "o3", 2), (2_000, "o1", 0)] {
-                clock.milliseconds = Int64(time)
+                clock.now = Int64(time)
                 _ = try await service.put(id, #"{"a":{"n":\#(n)}}"#)
             }
             _ = try await service.put("o3", #"{"a":{"n":2}}"#)

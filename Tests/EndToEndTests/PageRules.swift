@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test func `fields chooses first-level names, ids and distances come always`() async throws {
-        let clock = FakeClock(7)
+        let clock = TestClock(7)
         try await TestService.with(clock: clock) { service in
             try await service.store([
                 "o1": #""a":1.0,"b":{"c":1},"d.e":2,"p":\#(point(0, 0))"#, "o2": #""b":null"#,

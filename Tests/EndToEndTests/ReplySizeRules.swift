@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: ["", #","orderBy":"_calculated.d""#, #","orderBy":"a""#])
     func `Pages hold as many objects as fit into a reply, and no more`(_ order: String) async throws
     {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         let whole = try await TestService.with(clock: clock) { service in
             try await service.store(Self.objects(4, padding: 20))
             return try await service.line(Self.request(order, key: nil))

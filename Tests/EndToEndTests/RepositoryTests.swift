@@ -55,6 +55,32 @@ import Testing
         #expect(documented.sorted() == modules.sorted())
     }
 
+    @Test func `Package.swift declares no dependency that is not imported`() throws {
+        let target =
+            #/
+            \.( target | executableTarget | testTarget ) \(
+            \s* name: \s* "(\w+)", \s* dependencies: \s* \[ ( (?: [^\[\]] | \[ [^\]]* \] )* ) \]
+            /#
+        let sources = try Self.files(".swift", ".cpp", ".h")
+        let targets = try Self.text("Package.swift").matches(of: target)
+        #expect(targets.count > 50)
+        // Tests run programs, too.
+        let programs = targets.filter { $0.output.1 == "executableTarget" }.map(\.output.2)
+        for (_, _, name, dependencies) in targets.map(\.output) {
+            let own = sources.filter { $0.contains("/\(name)/") || $0.hasPrefix("Tests/\(name)/") }
+            let texts = try own.map(Self.text)
+            #expect(!texts.isEmpty, "\(name)")
+            let modules = dependencies.matches(of: /(?:^|,|\(name:)\s*"(\w+)"/).map(\.output.1)
+            for module in modules where !programs.contains(module) {
+                let isImported = texts.contains {
+                    $0.contains("import \(module)\n") || $0.contains("#include \"\(module).h\"")
+                        || $0.contains("import struct \(module).")
+                }
+                #expect(isImported, "\(name): \(module)")
+            }
+        }
+    }
+
     @Test func `Every suite that a document names exists`() throws {
         let suites = try Self.files(".swift").filter { $0.hasPrefix("Tests/") }
             .flatMap { path in

@@ -7,7 +7,7 @@ import Testing
     private let day: Int64 = 24 * 3_600_000
 
     @Test func `A repeat within a day answers what the first did, and does nothing`() async throws {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         try await TestService.with(clock: clock) { service in
             _ = try await service.put("o0", #"{"n":1}"#)
             let writes = [
@@ -28,7 +28,7 @@ import Testing
             for (method, params) in writes {
                 let first = try await service.text(method, params)
                 let change = try await service.call("server.stats")["change"]
-                clock.milliseconds += day / 8
+                clock.now += day / 8
                 #expect(try await service.text(method, params) == first, "\(method)")
                 #expect(try await service.call("server.stats")["change"] == change, "\(method)")
             }
@@ -36,13 +36,13 @@ import Testing
     }
 
     @Test func `After a day a key is free again`() async throws {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         try await TestService.with(clock: clock) { service in
             let params = #"{"bucket":"b1","object":{},"requestKey":"k1"}"#
             let first = try await service.text("object.create", params)
-            clock.milliseconds += day - 1
+            clock.now += day - 1
             #expect(try await service.text("object.create", params) == first)
-            clock.milliseconds += 1
+            clock.now += 1
             #expect(try await service.text("object.create", params) != first)
             #expect(try await service.ids().count == 2)
         }
@@ -116,7 +116,7 @@ import Testing
     @Test func `As many writes are remembered as the limit says, until they are a day old`()
         async throws
     {
-        let clock = FakeClock(1_000)
+        let clock = TestClock(1_000)
         var limits = Limits()
         limits.requestKeys = 3
         try await TestService.with(limits: limits, clock: clock) { service in
@@ -127,14 +127,14 @@ import Testing
                 let outcome = try await put(key)
                 #expect(outcome == "accepted")
             }
-            clock.milliseconds += 5_000
+            clock.now += 5_000
             let refusal = try await service.error(
                 "object.put", #"{"bucket":"b1","id":"o1","object":{},"requestKey":"4"}"#)
             #expect(refusal?.errorCode == "TOO_MANY_REQUESTS" && refusal?.path == "requestKey")
             #expect(refusal?.retryAfterMilliseconds == Int(day) - 5_000)
             #expect(try await put(3) == "accepted", "a repeat needs no room")
             #expect(try await service.putOutcome("o1", "{}") == "accepted", "no key, no room")
-            clock.milliseconds += day
+            clock.now += day
             #expect(try await put(4) == "accepted")
         }
     }

@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test func `leave says why: moved, changed, deleted, expired, query`() async throws {
-        let clock = FakeClock(1_000_000)
+        let clock = TestClock(1_000_000)
         try await TestService.with(clock: clock) { service in
             try await WatchClient.with(port: service.port) { client in
                 let clause =
@@ -235,7 +235,7 @@ import Testing
                 ]
                 #expect(client.events(watch) == first)
                 client.forget()
-                clock.milliseconds = 3_000_000
+                clock.now = 3_000_000
                 try client.sync(watch)
                 #expect(client.events(watch) == ["leave c7 expired"])
                 client.forget()

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Operations
+import Runtime
 import Synchronization
 import TestSupport
 import Testing
@@ -50,7 +51,8 @@ import Testing
         try await withTemporaryFolder { folder in
             let (path, outcome) = (folder + "/file", Outcome())
             let file = WatchedFile(
-                path, named: "tokens", maximumBytes: 1_000, seen: nil, logger: outcome.logger)
+                path, named: "tokens", maximumBytes: 1_000, seen: nil, clock: ServiceClock(),
+                logger: outcome.logger)
             try await body(path, file, outcome)
         }
     }

@@ -23,14 +23,12 @@ final class Housekeeping: @unchecked Sendable {
     private var ticks = 0
     private var isFailing = false
 
-    /// Intervals in ticks. Checkpoints are no more frequent than necessary, because a checkpoint
-    /// writes a page to the file once, however often it was written in between.
-    private static let (secondly, sweepEvery) = (5, 150)
+    /// The number of ticks between two times at which free memory is returned.
+    private static let sweepEvery = 30
 
     init(
         store: SQLiteStore, engine: Engine, writer: Writer, exports: Exports,
-        tick: Duration,
-        logger: Logger, clock: ServiceClock
+        tick: Duration, logger: Logger, clock: ServiceClock
     ) {
         self.exports = exports
         self.store = store
@@ -40,6 +38,10 @@ final class Housekeeping: @unchecked Sendable {
         self.clock = clock
         metrics = StoreMetrics(clock: clock)
         interval = tick
+        store.checkpointDue.set { [weak self] in
+            guard let self else { return }
+            thread.async { self.attempt { () throws(StoreFailure) in try self.checkpoint() } }
+        }
         scheduleTick()
     }
 
@@ -52,7 +54,7 @@ final class Housekeeping: @unchecked Sendable {
     private func scheduleTick() {
         thread.async(after: interval) { [weak self] in
             guard let self, !isStopped.load(ordering: .relaxed) else { return }
-            tick()
+            attempt { () throws(StoreFailure) in try self.tick() }
             scheduleTick()
         }
     }
@@ -63,28 +65,35 @@ final class Housekeeping: @unchecked Sendable {
         thread.drain()
     }
 
-    private func tick() {
+    private func tick() throws(StoreFailure) {
         ticks += 1
-        let isSecond = ticks % Self.secondly == 0
-        guard isSecond || store.isCheckpointDue else { return }
         // SQLite keeps the pages of a load that is long over, and malloc what connections and queries
         // have freed, in the arena of any thread.
         switch ticks % Self.sweepEvery {
-        case Self.sweepEvery - Self.secondly: store.releaseIdleCaches()
+        case Self.sweepEvery - 1: store.releaseIdleCaches()
         case 0: gb_malloc_trim()
         default: break
         }
-        if isSecond {
-            engine.mergeAtRest()
-            noteDisplacement()
-        }
+        engine.mergeAtRest()
+        noteDisplacement()
+        try checkpoint()
+        if try store.hasExpired(at: clock.milliseconds()) { writer.removeExpired() }
+        if ticks % Self.sweepEvery == 1 { writer.forgetOld() }
+    }
+
+    /// Checkpoints are no more frequent than necessary, because a checkpoint writes a page to the file
+    /// once, however often it was written in between.
+    private func checkpoint() throws(StoreFailure) {
+        let start = clock.now
+        if try store.checkpoint() { writer.finishCheckpoint() }
+        exports.endThoseThatKeepTooMuch(logBytes: store.logLength)
+        metrics.checkpointed(since: start)
+    }
+
+    private func attempt(_ body: () throws(StoreFailure) -> Void) {
+        guard !isStopped.load(ordering: .relaxed) else { return }
         do throws(StoreFailure) {
-            let start = clock.now
-            if try store.checkpoint() { writer.finishCheckpoint() }
-            exports.endThoseThatKeepTooMuch(logBytes: store.logLength)
-            metrics.checkpointed(since: start)
-            if isSecond, try store.hasExpired(at: clock.milliseconds()) { writer.removeExpired() }
-            if ticks % Self.sweepEvery == Self.secondly { writer.forgetOld() }
+            try body()
             isFailing = false
         } catch {
             // Housekeeping is retried constantly, so a failure is logged once.

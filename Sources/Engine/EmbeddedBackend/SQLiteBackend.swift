@@ -41,10 +41,10 @@ public final class SQLiteBackend: Backend {
         let store = try SQLiteStore(
             path: path, durability: durability, logBytes: limits.logBytes)
         unlink(BackupJob.path(besides: path))  // the remains of a backup that a crash ended
-        let wakeup = WriterWakeup()
+        let backgroundWorkReady = Callback()
         let engine = Engine(
             limits: limits, secret: store.secret, source: StoredDocuments(store: store),
-            tuning: tuning, clock: clock, backgroundWorkReady: { wakeup.fire() })
+            tuning: tuning, clock: clock, backgroundWorkReady: { backgroundWorkReady() })
         try store.scan { scan in
             try engine.load(
                 buckets: scan.buckets, fields: scan.fields, change: try scan.lastChange(),
@@ -63,7 +63,7 @@ public final class SQLiteBackend: Backend {
         history = ChangeHistory(
             of: store, from: engine.change, upstream: upstream, logger: logger, clock: clock)
         engine.setHistory(mark: history.mark)
-        wakeup.connect(writer)
+        backgroundWorkReady.set { [weak writer] in writer?.installBackgroundWork() }
         engine.want(
             remembered: ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))
     }

@@ -74,9 +74,8 @@ public final class Engine: Sendable {
         /// The time that a search may take on an event loop when its estimate is cheap. After that, a
         /// worker thread starts it again.
         public var briefSearch = Duration.milliseconds(2)
-        /// The interval between checks whether a checkpoint is due. Other housekeeping runs at five
-        /// times this interval.
-        public var housekeeping = Duration.milliseconds(200)
+        /// The interval of housekeeping.
+        public var housekeeping = Duration.seconds(1)
 
         /// The values that a service runs with.
         public init() {}

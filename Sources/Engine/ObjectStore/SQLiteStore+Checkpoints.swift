@@ -20,9 +20,6 @@ extension SQLiteStore {
     /// The divisor of `logBytes` for a log of which more than half made the file longer.
     private static let shareForNewPages = 4
 
-    /// Whether so much has been written since the last checkpoint that the next one is due at once.
-    public var isCheckpointDue: Bool { writtenBytes.load(ordering: .relaxed) > logBytes / 2 }
-
     /// The length of the log at the last checkpoint, in bytes, including the part that is kept for
     /// readers.
     public var logLength: Int { loggedBytes.load(ordering: .relaxed) }
@@ -32,7 +29,8 @@ extension SQLiteStore {
         var (pages, highest): (Int32, Int32) = (0, 0)
         sqlite3_db_status(
             db.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 1)
-        writtenBytes.add(Int(pages) * 4_096, ordering: .relaxed)
+        let (before, now) = writtenBytes.add(Int(pages) * 4_096, ordering: .relaxed)
+        if before <= logBytes / 2, now > logBytes / 2 { checkpointDue() }
     }
 
     /// Copies committed pages into the file while writers and readers continue.

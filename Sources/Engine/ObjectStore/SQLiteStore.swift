@@ -3,6 +3,7 @@ import GRDB
 import GRDBSQLite
 import Geodesy
 import Objects
+import Runtime
 import Synchronization
 
 /// The objects on disk, in one SQLite file. Everything in memory is derived from this file.
@@ -31,6 +32,9 @@ public final class SQLiteStore: Sendable {
     let takenBytes = Atomic(0)
     /// The bytes that the writer has written to the log since the last checkpoint began.
     let writtenBytes = Atomic(0)
+    /// Called on the writer's thread whenever so much has been written since the last checkpoint that
+    /// the next one is due at once.
+    public let checkpointDue = Callback()
     /// The size of the file when the log was last restarted.
     let begunAt = Atomic(0)
     /// The length of the log after the last checkpoint, in bytes.

@@ -131,9 +131,11 @@ public final class ClusterTables {
     ///
     /// - Returns: its number; nil at the deadline.
     public func waitForChange(
-        until deadline: Deadline
+        until deadline: Deadline, unless interrupt: Interrupt
     ) throws(PostgresFailure) -> ChangeNumber? {
-        try connection.notification(until: deadline).map { ChangeNumber($0) ?? .max }
+        try connection.notification(until: deadline, unless: interrupt).map {
+            ChangeNumber($0) ?? .max
+        }
     }
 
     /// What was changed after a change.

@@ -172,20 +172,22 @@ final class PostgresConnection {
 
     /// Waits for a notification on the channels that the connection listens to.
     ///
-    /// - Returns: the payload of the last one that has arrived; nil if none has at the deadline.
+    /// - Returns: the payload of the last one that has arrived; nil if none has at the deadline, or
+    ///   when the wait is interrupted.
     func notification(
-        until deadline: Deadline
+        until deadline: Deadline, unless interrupt: Interrupt
     ) throws(PostgresFailure) -> String? {
-        while true {
+        while !interrupt.isRaised {
             var last: String?
             while let notice = PQnotifies(handle) {
                 last = String(cString: notice.pointee.extra)
                 PQfreemem(notice)
             }
             if last != nil { return last }
-            guard try isReadable(until: deadline) else { return nil }
+            guard try isReadable(until: deadline, unless: interrupt) else { return nil }
             guard PQconsumeInput(handle) == 1 else { throw failure }
         }
+        return nil
     }
 
     // MARK: Copies
@@ -249,21 +251,18 @@ final class PostgresConnection {
     }
 
     private func isReadable(
-        until deadline: Deadline
-    ) throws(PostgresFailure) -> Bool { try poll(POLLIN, until: deadline) }
+        until deadline: Deadline, unless interrupt: Interrupt? = nil
+    ) throws(PostgresFailure) -> Bool { try poll(POLLIN, until: deadline, unless: interrupt) }
 
     private func poll(
-        _ events: Int32, until deadline: Deadline
+        _ events: Int32, until deadline: Deadline, unless interrupt: Interrupt? = nil
     ) throws(PostgresFailure) -> Bool {
         let socket = PQsocket(handle)
         guard socket >= 0 else { throw failure }
-        while true {
-            var descriptor = pollfd(fd: socket, events: Int16(events), revents: 0)
-            let left = deadline.timeLeft / .milliseconds(1)
-            let ready = Glibc.poll(&descriptor, 1, Int32(min(left.rounded(.up), 1e6)))
-            if ready > 0 { return true }
-            if ready < 0, errno != EINTR { throw .unavailable("poll failed: error \(errno)") }
-            if deadline.isOver { return false }
+        do throws(PollFailure) {
+            return try isReady(socket, for: events, until: deadline, unless: interrupt)
+        } catch {
+            throw .unavailable("poll failed: error \(error.code)")
         }
     }
 

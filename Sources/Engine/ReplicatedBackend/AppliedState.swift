@@ -28,10 +28,18 @@ final class AppliedState: Sendable {
         var current: MonotonicTime
         /// Why no later state will be reached.
         var end: ServiceFailure?
+        /// The earliest deadline at which `timer` will refuse reads; nil if no read waits.
+        var nextDeadline: MonotonicTime?
     }
 
     private let state: Mutex<State>
     private let clock: ServiceClock
+    /// Refuses the reads that have waited for too long.
+    private let timer = WorkThread("late reads")
+
+    private static let late = ServiceFailure(
+        .temporarilyUnavailable,
+        "this node has not received in time what the read has to see from PostgreSQL")
 
     init(_ reached: SharedState, clock: ServiceClock) {
         self.clock = clock
@@ -88,12 +96,15 @@ final class AppliedState: Sendable {
 
     /// Lets reads go on as soon as the node has reached a change, or refuses them at their deadlines.
     func wait(_ waiters: [Waiter]) {
-        let (ready, end) = state.withLock { state in
+        let (ready, end, deadline) = state.withLock { state in
             state.waiters += waiters
             let (reached, end) = (state.reached.change, state.end)
-            return (state.take { $0.change <= reached || end != nil }, end)
+            return (
+                state.take { $0.change <= reached || end != nil }, end, state.newDeadline()
+            )
         }
         for waiter in ready { waiter.ready(end) }
+        if let deadline { refuse(at: deadline) }
     }
 
     /// Refuses all reads that wait, and those to come.
@@ -102,15 +113,36 @@ final class AppliedState: Sendable {
         wait([])
     }
 
-    /// Refuses the reads that have waited for too long.
-    func refuseLate(_ failure: ServiceFailure) {
+    private func refuse(at deadline: MonotonicTime) {
+        timer.async(after: clock.now.duration(to: deadline)) { [weak self] in self?.refuseLate() }
+    }
+
+    private func refuseLate() {
         let now = clock.now
-        let late = state.withLock { state in state.take { $0.deadline <= now } }
-        for waiter in late { waiter.ready(failure) }
+        let (late, deadline) = state.withLock { state in
+            let late = state.take { $0.deadline <= now }
+            state.nextDeadline = nil
+            return (late, state.newDeadline())
+        }
+        for waiter in late { waiter.ready(Self.late) }
+        if let deadline { refuse(at: deadline) }
     }
 }
 
 extension AppliedState.State {
+    /// Notes the earliest deadline of the reads that wait.
+    ///
+    /// - Returns: the deadline, if it is earlier than the one noted before.
+    fileprivate mutating func newDeadline() -> MonotonicTime? {
+        guard let first = waiters.lazy.map(\.deadline).min(),
+            nextDeadline.map({ first < $0 }) ?? true
+        else {
+            return nil
+        }
+        nextDeadline = first
+        return first
+    }
+
     /// Removes and returns some waiters.
     fileprivate mutating func take(
         where isTaken: (AppliedState.Waiter) -> Bool

@@ -12,6 +12,9 @@ import Synchronization
 /// A bucket is copied at a state of its own while the node goes on. Then, between two writes, one
 /// look at PostgreSQL leads both to the same state. From then on the bucket is followed, and answers.
 ///
+/// It looks at what has to be done whenever a bucket is wanted, and at each announcement of the node,
+/// once a second. What has failed is tried again at the next one.
+///
 /// `@unchecked Sendable`: only the thread accesses what is neither constant nor atomic.
 final class BucketLoader: @unchecked Sendable {
     private let connector: ClusterConnector
@@ -24,13 +27,13 @@ final class BucketLoader: @unchecked Sendable {
     private let diverged: @Sendable (Divergence) -> Void
     private let thread = WorkThread("buckets", .background)
     private let isStopped = Atomic(false)
+    /// Whether a look is about to begin.
+    private let isLookDue = Atomic(false)
     private var tables: ClusterTables?
     private var revised: Int?
     private var nextTrim = MonotonicTime(nanoseconds: .min)
     private var isFailing = false
 
-    /// The time between two looks at what has to be done.
-    private static let interval = Duration.milliseconds(100)
     /// The objects that the writer's thread adds at once.
     private static let objectsAtOnce = 500
     /// The buckets that are copied at once.
@@ -55,25 +58,23 @@ final class BucketLoader: @unchecked Sendable {
         self.diverged = diverged
     }
 
-    func start() { thread.async { self.tick() } }
-
-    /// Loads what is wanted without delay.
-    func wake() { thread.async { self.attempt { try self.loadWanted() } } }
+    /// Does what has to be done.
+    func look() {
+        guard !isLookDue.exchange(true, ordering: .relaxed) else { return }
+        thread.async { [self] in
+            isLookDue.store(false, ordering: .relaxed)
+            attempt {
+                try revise()
+                try loadWanted()
+                try letGo()
+            }
+        }
+    }
 
     /// Returns when nothing is loaded or removed any more, and ends the connection.
     func stop() {
         isStopped.store(true, ordering: .relaxed)
         thread.sync { tables = nil }
-    }
-
-    private func tick() {
-        guard !isStopped.load(ordering: .relaxed) else { return }
-        attempt {
-            try revise()
-            try loadWanted()
-            try letGo()
-        }
-        thread.async(after: Self.interval) { [weak self] in self?.tick() }
     }
 
     private func attempt(_ body: () throws -> Void) {

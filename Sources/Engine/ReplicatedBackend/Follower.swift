@@ -22,7 +22,7 @@ final class Follower: @unchecked Sendable {
     private let logger: Logger
     private let diverged: @Sendable (Divergence) -> Void
     private let thread = WorkThread("follower", .writer)
-    private let isStopped = Atomic(false)
+    private let interrupt = Interrupt()
     private var tables: ClusterTables?
     private var isFailing = false
     private let skew = Atomic<Int64>(0)
@@ -66,12 +66,12 @@ final class Follower: @unchecked Sendable {
 
     /// Returns when nothing is followed any more, and ends the connection.
     func stop() {
-        isStopped.store(true, ordering: .relaxed)
+        interrupt.raise()
         thread.sync { tables = nil }
     }
 
     private func step() {
-        guard !isStopped.load(ordering: .relaxed) else { return }
+        guard !interrupt.isRaised else { return }
         do {
             try follow()
             note(nil)
@@ -83,7 +83,6 @@ final class Follower: @unchecked Sendable {
             note("\(error)")
             pause(Outage.pause)
         }
-        refuseLate()
         thread.async { self.step() }
     }
 
@@ -95,14 +94,11 @@ final class Follower: @unchecked Sendable {
         if let divergence { return diverged(divergence) }
         try noteClock(tables)
         let end = connector.clock.deadline(after: interval)
-        while !isStopped.load(ordering: .relaxed), !end.isOver {
-            if let change = try tables.waitForChange(until: end.orEarlier(after: Outage.pause)),
-                !isReached(change)
-            {
+        while !end.isOver, let change = try tables.waitForChange(until: end, unless: interrupt) {
+            guard isReached(change) else {
                 isAnnounced = true
                 return
             }
-            refuseLate()
         }
     }
 
@@ -147,13 +143,6 @@ final class Follower: @unchecked Sendable {
         try fresh.listen()
         tables = fresh
         return fresh
-    }
-
-    private func refuseLate() {
-        applied.refuseLate(
-            ServiceFailure(
-                .temporarilyUnavailable,
-                "this node has not received in time what the read has to see from PostgreSQL"))
     }
 
     /// Compares the clocks.

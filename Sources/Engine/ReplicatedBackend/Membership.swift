@@ -52,6 +52,8 @@ final class Membership: @unchecked Sendable {
     private let thread = WorkThread("nodes")
     private let state: Mutex<State>
     private let isStopped = Atomic(false)
+    /// Called on this object's thread after each announcement, when it is known which nodes are alive.
+    let announcement = Callback()
     /// The buckets that this node still has to load.
     let loading = Atomic(0)
     private var announced: ClusterTables.Node?
@@ -134,6 +136,7 @@ final class Membership: @unchecked Sendable {
         if lastBeat.duration(to: now) >= timeout { amnesty = now.advanced(by: timeout) }
         lastBeat = now
         take(alive, own, isLenient: amnesty.map { now < $0 } ?? false)
+        announcement()
     }
 
     private func take(_ alive: [ClusterTables.Node], _ own: ClusterTables.Node, isLenient: Bool) {

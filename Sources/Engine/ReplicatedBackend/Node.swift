@@ -74,7 +74,7 @@ final class Node: Sendable {
     /// Begins to follow.
     func start() {
         follower.start()
-        loader?.start()
+        loader?.look()
     }
 
     /// Runs a look at a bucket, if the node holds the bucket all the while.

@@ -3,20 +3,23 @@ import EmbeddedBackend
 import ObjectStore
 import Objects
 import PostgresStore
-import Synchronization
+import Runtime
 
 /// The part of the buckets that one life of a node holds, and ought to hold.
 final class NodeShare: Sendable {
     let held: HeldBuckets
     let membership: Membership
-    private let loader = Mutex<BucketLoader?>(nil)
+    private let look = Callback()
 
     init(_ held: HeldBuckets, _ membership: Membership) {
         self.held = held
         self.membership = membership
     }
 
-    func connect(_ loader: BucketLoader) { self.loader.withLock { $0 = loader } }
+    func connect(_ loader: BucketLoader) {
+        look.set { [weak loader] in loader?.look() }
+        membership.announcement.set { [weak loader] in loader?.look() }
+    }
 
     /// What the node wants of the changes of others.
     ///
@@ -25,18 +28,20 @@ final class NodeShare: Sendable {
         let view = membership.view
         return held.filter(
             after: change,
-            passed: { [held, membership] in
-                if view.isOwn($0, copies: membership.copies) { _ = held.want($0) }
+            passed: { [self] in
+                if view.isOwn($0, copies: membership.copies) { want($0) }
             })
     }
 
     /// Whether the node answers for a bucket. If it ought to and does not, it begins to load it.
     func answers(for bucket: BucketName) -> Bool {
         if held.holds(bucket) { return true }
-        if membership.isOwn(bucket), held.want(bucket, isUrgent: true) {
-            loader.withLock { $0 }?.wake()
-        }
+        if membership.isOwn(bucket) { want(bucket, isUrgent: true) }
         return false
+    }
+
+    private func want(_ bucket: BucketName, isUrgent: Bool = false) {
+        if held.want(bucket, isUrgent: isUrgent) { look() }
     }
 }
 

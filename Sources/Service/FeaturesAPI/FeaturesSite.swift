@@ -1,6 +1,5 @@
 import HTTPTypes
 import JSONText
-import Runtime
 import WebExchange
 
 /// OGC API Features: the paths below `/ogc`, as GIS programs ask for them.
@@ -20,9 +19,7 @@ public struct FeaturesSite: Sendable {
     /// Answers with the operations of a service.
     ///
     /// - Parameter now: milliseconds since 1970.
-    public init(
-        operations: any WebOperations, now: @escaping @Sendable () -> Int64 = wallMilliseconds
-    ) {
+    public init(operations: any WebOperations, now: @escaping @Sendable () -> Int64) {
         (self.operations, self.now) = (operations, now)
     }
 

@@ -1,7 +1,6 @@
 import Digests
 import JSONText
 import Operations
-import Runtime
 import Synchronization
 
 /// The sessions of browsers: logins under a secret that a cookie carries. They end with the process.
@@ -42,9 +41,9 @@ final class Sessions: Sendable {
     }
 
     /// The caller of a session that has not ended.
-    subscript(id: String) -> Caller? {
+    func caller(of id: String, now: Int64) -> Caller? {
         let session = sessions.withLock { $0[Self.key(id)] }
-        guard let session, session.end > wallMilliseconds() else { return nil }
+        guard let session, session.end > now else { return nil }
         return session.caller
     }
 

@@ -39,7 +39,7 @@ struct Site: Sendable {
         watches = WatchSite(service: service, runner: runner, access: access, loop: loop)
         let operations = WebService(limits: service.limits, runner: runner, access: access)
         tiles = TileSite(operations: operations)
-        features = FeaturesSite(operations: operations)
+        features = FeaturesSite(operations: operations, now: service.clock.milliseconds)
         kii = settings.kii.map { KiiSite(operations: operations, settings: $0) }
         pages = PageSite(assets: settings.assets)
         reader = RequestReader(limits: service.limits, settings: settings, isSecure: isSecure)
@@ -164,7 +164,7 @@ struct Site: Sendable {
     /// The head, with the fields that every answer has.
     private func head(of answer: WebAnswer, to request: HTTPRequest) -> HTTPResponse {
         var fields = answer.headers
-        fields[.date] = httpDate(wallMilliseconds() / 1_000)
+        fields[.date] = httpDate(service.clock.milliseconds() / 1_000)
         if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
         for (name, value) in Self.protection { fields[name] = value }
         access.permit(request, &fields)

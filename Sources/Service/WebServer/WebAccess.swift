@@ -107,7 +107,9 @@ struct WebAccess: Sendable {
         if let token = token(in: request.headers) {
             _ = try grant(of: token, caller)
         } else if let id = sessionID(in: request.headers) {
-            guard let session = sessions[id], service.isLoggedIn(session) else {
+            guard let session = sessions.caller(of: id, now: service.clock.milliseconds()),
+                service.isLoggedIn(session)
+            else {
                 throw WebFailure(
                     ServiceFailure(.unauthorized, "the session is over; log in again"))
             }
@@ -139,7 +141,7 @@ struct WebAccess: Sendable {
         }
         let caller = Caller(address: request.address)
         let grant = try grant(of: token, caller)
-        let now = wallMilliseconds()
+        let now = service.clock.milliseconds()
         let end = min(grant.expires ?? .max, now + Sessions.milliseconds)
         let id = sessions.begin(caller, until: end, now: now)
         var writer = JSONWriter()

@@ -73,11 +73,6 @@ public struct Deadline: Sendable {
     public func earlier(by duration: Duration) -> Deadline {
         Deadline(time.advanced(by: .zero - duration), nanoseconds)
     }
-
-    /// The end of a time that begins now, or this deadline if it comes first.
-    public func orEarlier(after duration: Duration) -> Deadline {
-        Deadline(min(time, now.advanced(by: duration)), nanoseconds)
-    }
 }
 
 extension Duration {

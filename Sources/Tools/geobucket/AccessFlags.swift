@@ -3,6 +3,7 @@ import Logging
 import Objects
 import Operations
 import QueryServer
+import Runtime
 
 /// The flags of `serve` for logins, tokens and TLS.
 struct AccessFlags: ParsableArguments {
@@ -48,7 +49,7 @@ struct AccessFlags: ParsableArguments {
 
     /// Nil when no login is required.
     func access(
-        _ settings: Settings, _ limits: Limits, logger: Logger
+        _ settings: Settings, _ limits: Limits, _ clock: ServiceClock, logger: Logger
     ) async throws -> WatchedAccess? {
         let tokens = settings.string("tokens", flag: tokens)
         let keys = settings.string("jwtKeys", flag: jwtKeys)
@@ -69,7 +70,7 @@ struct AccessFlags: ParsableArguments {
         rules.demandsExpiry = !takesEndless
         return try await WatchedAccess(
             .init(tokens: tokens, keys: keys, rules: rules, maximumBytes: limits.fileBytes),
-            logger: logger)
+            clock: clock, logger: logger)
     }
 
     /// Nil for connections without TLS.

@@ -9,24 +9,37 @@ import UnixSignals
 struct Reloading: ServiceLifecycle.Service {
     let access: WatchedAccess?
     let tls: TLSIdentity?
+    let clock: ServiceClock
     let logger: Logger
 
-    private static let interval = Duration.milliseconds(200)
+    /// The time after which a change is noticed of which the system does not tell.
+    private static let interval = Duration.seconds(1)
+    /// The least time between two looks at the files, however much changes in their folders.
+    private static let pace = Duration.milliseconds(20)
+    /// Looks for changes; a stop does not wait for a file system that does not respond.
+    private static let watching = WorkThread("files")
     /// Reads certificates, one at a time; a stop does not wait for it.
     private static let thread = WorkThread("certificates")
 
     func run() async throws {
-        await cancelWhenGracefulShutdown {
-            await withTaskGroup { group in
-                group.addTask { await watchAccess() }
-                group.addTask { await reloadAtHangup() }
-            }
-        }
+        let interrupt = Interrupt()
+        if let access { Self.watching.async { watch(access, unless: interrupt) } }
+        await cancelWhenGracefulShutdown { await reloadAtHangup() }
+        interrupt.raise()
     }
 
-    private func watchAccess() async {
-        guard let access else { return }
-        while (try? await Task.sleep(for: Self.interval)) != nil { access.renew() }
+    private func watch(_ access: WatchedAccess, unless interrupt: Interrupt) {
+        let changes = FolderChanges(in: access.folders)
+        if !changes.areTold {
+            logger.notice(
+                "the system does not tell of changes of files; the service looks for them",
+                metadata: ["seconds": "\(Self.interval.components.seconds)"])
+        }
+        while !interrupt.isRaised {
+            access.renew()
+            pause(Self.pace)
+            changes.wait(until: clock.deadline(after: Self.interval), unless: interrupt)
+        }
     }
 
     /// Runs without TLS too, because SIGHUP must not end the service.

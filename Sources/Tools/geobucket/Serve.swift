@@ -86,7 +86,8 @@ struct Serve: AsyncParsableCommand {
         guard (0...86_400).contains(drain) else {
             throw ValidationError("--drain-seconds has to be 0 to 86400")
         }
-        let access = try await accessFlags.access(settings, limits, logger: logger)
+        let clock = ServiceClock()
+        let access = try await accessFlags.access(settings, limits, clock, logger: logger)
         try accessFlags.check(address, hasLogins: access != nil, settings)
         let web = try webFlags.settings(settings, hasLogins: access != nil)
         if let web {
@@ -96,10 +97,11 @@ struct Serve: AsyncParsableCommand {
             access: access,
             tls: try accessFlags.tls(
                 settings, limits, nodeAuthority: clusterFlags.authority(settings)),
-            logger: logger)
+            clock: clock, logger: logger)
         let frame = Frame(
             address: address, web: web, limits: limits, drain: .seconds(drain),
-            reloading: reloading, neighbourhood: try clusterFlags.neighbourhood(settings))
+            reloading: reloading, neighbourhood: try clusterFlags.neighbourhood(settings),
+            clock: clock)
         Niceness.prefer(try preference(settings))
         OpenFiles.raiseLimit(for: limits, logger)
         try AddressSpace.check(
@@ -203,7 +205,7 @@ struct Serve: AsyncParsableCommand {
         let drain: Duration
         let reloading: Reloading
         let neighbourhood: Neighbourhood?
-        let clock = ServiceClock()
+        let clock: ServiceClock
     }
 
     private func serve(

@@ -1,6 +1,8 @@
 import Dispatch
+import Foundation
 import Logging
 import Operations
+import Runtime
 import Synchronization
 
 /// Controls the logins of a running service by its current tokens file and key set.
@@ -20,13 +22,13 @@ struct WatchedAccess: Sendable {
     private let logger: Logger
 
     /// - Throws: `CommandFailure` for a file that cannot be used.
-    init(_ sources: Sources, logger: Logger) async throws {
+    init(_ sources: Sources, clock: ServiceClock, logger: Logger) async throws {
         func open(_ path: String?, _ name: String) throws -> (TrustedFile, WatchedFile)? {
             guard let path else { return nil }
             let file = try Files.trusted(path, maximumBytes: sources.maximumBytes)
             let watched = WatchedFile(
                 path, named: name, maximumBytes: sources.maximumBytes, seen: file.stamp,
-                logger: logger)
+                clock: clock, logger: logger)
             return (file, watched)
         }
         let tokens = try open(sources.tokens, "tokens")
@@ -49,6 +51,15 @@ struct WatchedAccess: Sendable {
             keys: signingKeys,
             refresh: { control in tokens?.1.checkNow { try Self.take($0, control) } })
         if let signingKeys { warnWithout(signingKeys) }
+    }
+
+    /// The folders with the files, and with what links lead to.
+    var folders: Set<String> {
+        let files = [tokens, keys].compactMap { $0.map { URL(filePath: $0.path) } }
+        return Set(
+            (files + files.map { $0.resolvingSymlinksInPath() }).map {
+                $0.deletingLastPathComponent().path
+            })
     }
 
     /// Applies what has changed since the last check.

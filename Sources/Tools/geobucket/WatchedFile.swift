@@ -6,7 +6,7 @@ import Synchronization
 
 /// A file that configures a running service and may change at any time.
 ///
-/// The file is checked repeatedly and applied if it differs from the version applied last. If that
+/// The file is checked from time to time and applied if it differs from the version applied last. If that
 /// fails, the next check tries again. Checks never overlap, so an older file never replaces a newer
 /// one. They run on a separate thread, so a file system that does not respond blocks nothing else.
 final class WatchedFile: Sendable {
@@ -16,6 +16,8 @@ final class WatchedFile: Sendable {
     private struct State {
         /// The file as it was read last; nil if the next check must read it in any case.
         var seen: FileStamp?
+        /// Whether a check is about to begin.
+        var isDue = false
         /// When the check in progress began.
         var begun: MonotonicTime?
         /// Why the file as it was read last was not applied.
@@ -24,11 +26,11 @@ final class WatchedFile: Sendable {
         var complaint: (reason: String, at: MonotonicTime)?
     }
 
-    private let path: String
+    let path: String
     /// The name of the file in the log.
     private let name: String
     private let maximumBytes: Int
-    private let clock = ServiceClock()
+    private let clock: ServiceClock
     private let logger: Logger
     private let thread: WorkThread
     private let state: Mutex<State>
@@ -43,22 +45,31 @@ final class WatchedFile: Sendable {
 
     /// - Parameter seen: the file as it was applied at the start.
     init(
-        _ path: String, named name: String, maximumBytes: Int, seen: FileStamp?, logger: Logger
+        _ path: String, named name: String, maximumBytes: Int, seen: FileStamp?,
+        clock: ServiceClock, logger: Logger
     ) {
         self.path = path
         self.name = name
         self.maximumBytes = maximumBytes
+        self.clock = clock
         self.logger = logger
         thread = WorkThread(name)
         state = Mutex(State(seen: seen))
     }
 
-    /// Schedules a check, unless one is in progress.
+    /// Schedules a check, unless one is about to begin.
     func check(_ take: @escaping Take) {
-        guard let begun = state.withLock({ $0.begun }) else {
-            return thread.async { self.takeUp(take) }
+        let (isDue, begun) = state.withLock { state in
+            defer { state.isDue = true }
+            return (state.isDue, state.begun)
         }
-        if begun.duration(to: clock.now) > Self.longCheck {
+        if !isDue {
+            thread.async {
+                self.state.withLock { $0.isDue = false }
+                self.takeUp(take)
+            }
+        }
+        if let begun, begun.duration(to: clock.now) > Self.longCheck {
             complain("reading it takes longer than \(Self.longCheck)")
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import ObjectStore
 import Objects
+import Synchronization
 import TestSupport
 import Testing
 
@@ -25,6 +26,29 @@ import Testing
                     && ContinuousClock.now - begin < .seconds(60)
                 #expect(try Self.restarts(of: path) >= 3)
             }
+        }
+    }
+
+    @Test func `a checkpoint is due once after half of logBytes`() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try SQLiteStore(path: folder + "/store.sqlite", logBytes: 1 << 20)
+            let calls = Atomic(0)
+            store.checkpointDue.set { calls.add(1, ordering: .relaxed) }
+            func write(_ count: Int) throws -> Int {
+                let value = [UInt8](repeating: 1, count: 40_000)
+                for _ in 0..<count {
+                    try store.write { try $0.set("name", to: value) }
+                }
+                return calls.load(ordering: .relaxed)
+            }
+            _ = try store.checkpoint()
+            #expect(try write(3) == 0)
+            #expect(try write(12) == 1)
+            #expect(try write(20) == 1)
+            _ = try store.checkpoint()
+            #expect(try write(3) == 1)
+            #expect(try write(12) == 2)
+            try store.close()
         }
     }
 

@@ -16,7 +16,7 @@ import Testing
         limits.documentCacheBytes = 0
         try await withTemporaryFolder { [limits] folder in
             let path = folder + "/store.sqlite"
-            let clock = FakeClock(1_000)
+            let clock = TestClock(1_000)
             let ids = (0..<20).map { "o\($0)" }
             @Sendable func put(_ id: String, _ n: Int, _ service: TestService) async throws {
                 let expiry = id == ids.last && expires ? #","expiresAt":9000"# : ""

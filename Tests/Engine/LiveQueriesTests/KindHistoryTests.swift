@@ -34,7 +34,7 @@ private final class KindHistory {
         client = WatchClient(world.hub)
     }
 
-    private var now: Int64 { world.clock.milliseconds }
+    private var now: Int64 { world.clock.now }
 
     func run(steps: Int) throws {
         for _ in 0..<20 { try change() }
@@ -76,7 +76,7 @@ private final class KindHistory {
         case 1..<4:
             try world.delete(id, in: name)
             things[bucket]![id] = nil
-        case 4..<6: world.clock.milliseconds = now + Int64(world.random.below(900))
+        case 4..<6: world.clock.now = now + Int64(world.random.below(900))
         case 6:
             let objects = (0..<5).shuffled(using: &world.random).prefix(3).map {
                 ("id.\($0)", thing())

@@ -13,7 +13,7 @@ import TestSupport
 final class WatchWorld {
     let kind: BackendKind
     let path: String
-    let clock = FakeClock(1_700_000_000_000)
+    let clock = TestClock(1_700_000_000_000)
     var opening: BackendKind.Opening
     private(set) var backend: any TestedBackend
     private(set) var hub: WatchHub
@@ -36,13 +36,13 @@ final class WatchWorld {
         opening = BackendKind.Opening(path: path)
         opening.limits = limits
         opening.limits.documentCacheBytes = random.pick([0, 1 << 20])
-        opening.clock.milliseconds = { [clock] in clock.milliseconds }
+        opening.clock.milliseconds = { [clock] in clock.now }
         (opening.tuning.holes, opening.tuning.slotsPerHole) = random.pick([(2, 10), (64, 4)])
         opening.tuning.pointsPerTree = random.pick([8, 256])
         opening.tuning.smallestBucket = 8
         opening.tuning.documentsForColumn = random.pick([8, 1_000])
         opening.tuning.objectsForFreezing = random.pick([1, 1_000])
-        opening.tuning.housekeeping = random.pick([.milliseconds(1), .seconds(1)])
+        opening.tuning.housekeeping = random.pick([.milliseconds(5), .seconds(1)])
         backend = try kind.open(opening)
         hub = WatchHub(backend: backend, limits: opening.limits, logger: opening.logger)
         self.random = random
@@ -104,7 +104,7 @@ final class WatchWorld {
 
     /// A random write, or a step of the clock.
     func writeSomething() throws {
-        let now = clock.milliseconds
+        let now = clock.now
         func expiry() -> Int64? { random.oneIn(5) ? now + Int64(1 + random.below(3_000)) : nil }
         switch random.below(32) {
         case 0:
@@ -115,7 +115,7 @@ final class WatchWorld {
                 ClauseGenerator(objects: generator, bucket: bucket).ids(&random))
             _ = try? submit(.deleteWhere(bucket: name, clause: clause))
         case 2..<7:
-            clock.milliseconds = now + Int64(random.below(1_500))
+            clock.now = now + Int64(random.below(1_500))
             hub.look()
         case 7..<11:
             let patch = generator.patch(&random)

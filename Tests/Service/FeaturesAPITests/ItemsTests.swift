@@ -169,12 +169,12 @@ import WebExchange
     }
 
     @Test func `The time is when the object was last changed`() async throws {
-        let clock = FakeClock(0)
+        let clock = TestClock(0)
         try await TestService.with(clock: clock) { service in
             let site = TestSite(LineOperations(service: service))
             let start = 1_795_514_400_000  // 2026-11-24T10:00:00Z
             for number in 0..<4 {
-                clock.milliseconds = Int64(start + number * 1_000)
+                clock.now = Int64(start + number * 1_000)
                 try await service.call(
                     "object.put",
                     #"{"bucket":"times","id":"t\#(number)","object":{"p":{"_type":"point","lat":0,"lon":0}}}"#

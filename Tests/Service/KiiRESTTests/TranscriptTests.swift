@@ -19,7 +19,7 @@ import WebServer
         settings.kii = kii
         settings.url = "http://kii.example"
         try await TestService.with(
-            limits: limits, access: access, web: settings, clock: TestClock(), now: Self.now
+            limits: limits, access: access, web: settings, monotonic: TestClock(), now: Self.now
         ) { service in
             var transcript = try Transcript(name, names: names)
             #expect(!transcript.exchanges.isEmpty)

@@ -197,16 +197,16 @@ import WebExchange
     }
 
     @Test func `A tag changes when an object expires, before anything removes it`() async throws {
-        let clock = FakeClock(1_000_000)
+        let clock = TestClock(1_000_000)
         try await TiledService.with(clock: clock) { service in
             try await service.store(Self.crowd(2))
             try await service.service.call(
                 "object.put",
                 #"{"bucket":"b1","id":"x1","object":{"p":\#(point(0, 0))},"expiresAt":2000000}"#)
-            clock.milliseconds = 1_999_999
+            clock.now = 1_999_999
             let before = try await Self.tag(service)
             #expect(try await service.tile("0/0/0")["objects"]?.features.count == 3)
-            clock.milliseconds = 2_000_000
+            clock.now = 2_000_000
             let after = try await Self.tag(service)
             #expect(after != before)
             #expect(try await service.get(Self.tile, ifNoneMatch: before).status == .ok)

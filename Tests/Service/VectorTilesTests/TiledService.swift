@@ -17,7 +17,7 @@ struct TiledService {
 
     /// Runs `body` with a service of its own.
     static func with(
-        path: String? = nil, limits: Limits = Limits(), clock: FakeClock = FakeClock(1_000_000),
+        path: String? = nil, limits: Limits = Limits(), clock: TestClock = TestClock(1_000_000),
         _ body: @escaping @Sendable (TiledService) async throws -> Void
     ) async throws {
         try await TestService.with(path: path, limits: limits, clock: clock) {

@@ -31,7 +31,7 @@ public struct TestService: Sendable {
     ///   - access: who may log in; nil asks nobody.
     ///   - tls: the service's certificate, and how the connection checks it.
     ///   - web: the service is served over HTTP too, on a free port.
-    ///   - clock: of rates, connections and watches, in nanoseconds; nil is the system's.
+    ///   - monotonic: the clock of rates, connections and watches, in nanoseconds; nil is the system's.
     ///   - tuning: of the engine and its writer.
     ///   - log: takes what is logged.
     ///   - now: the service's clock, milliseconds since 1970.
@@ -39,7 +39,7 @@ public struct TestService: Sendable {
         on kind: BackendKind = .usual, path: String? = nil, limits: Limits = Limits(),
         access: AccessControl? = nil,
         tls: (server: TLSIdentity, client: ClientTLS)? = nil,
-        web: WebPort.Settings? = nil, clock testClock: TestClock? = nil,
+        web: WebPort.Settings? = nil, monotonic: TestClock? = nil,
         tuning: Engine.Tuning = Engine.Tuning(), log: LogLines = LogLines(),
         now: @escaping @Sendable () -> Int64 = wallMilliseconds,
         _ body: @escaping @Sendable (TestService) async throws -> Result
@@ -52,8 +52,8 @@ public struct TestService: Sendable {
             opening.clock.milliseconds = now
             let backend = try kind.open(opening)
             defer { try? backend.close() }
-            var clock = ServiceClock()
-            if let testClock { clock.nanoseconds = { testClock.now } }
+            var clock = ServiceClock(milliseconds: now)
+            if let monotonic { clock.nanoseconds = { monotonic.now } }
             let service = Operations.Service(
                 backend: backend, limits: limits, access: access, clock: clock, logger: logger)
             let (ports, continuation) = AsyncStream<Int>.makeStream()
@@ -97,9 +97,9 @@ public struct TestService: Sendable {
     public static func with<Result: Sendable>(
         on kind: BackendKind = .usual, path: String? = nil, limits: Limits = Limits(),
         tuning: Engine.Tuning = Engine.Tuning(), log: LogLines = LogLines(),
-        clock: FakeClock, _ body: @escaping @Sendable (TestService) async throws -> Result
+        clock: TestClock, _ body: @escaping @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
-        let now: @Sendable () -> Int64 = { clock.milliseconds }
+        let now: @Sendable () -> Int64 = { clock.now }
         return try await with(
             on: kind, path: path, limits: limits, tuning: tuning, log: log, now: now, body)
     }

@@ -17,12 +17,9 @@ import Testing
         #expect(deadline.isOver && deadline.timeLeft == .zero)
     }
 
-    @Test func `A deadline can be earlier, and is the earlier of two`() {
+    @Test func `A deadline can be earlier`() {
         let deadline = clock.deadline(after: .nanoseconds(500))
         #expect(deadline.earlier(by: .nanoseconds(100)).timeLeft == .nanoseconds(400))
-        #expect(deadline.orEarlier(after: .nanoseconds(300)).timeLeft == .nanoseconds(300))
-        time.advance(300)
-        #expect(deadline.orEarlier(after: .nanoseconds(300)).timeLeft == .nanoseconds(200))
     }
 
     @Test func `A time that is too long ends at the last moment there is`() {

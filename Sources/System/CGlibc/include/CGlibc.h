@@ -20,6 +20,10 @@ void gb_malloc_thresholds(int mapped_bytes, int kept_bytes);
 // pthread_setname_np(3): names the calling thread; Linux keeps 15 bytes.
 void gb_name_thread(const char *name);
 
+// eventfd(2): a descriptor to which one writes an 8-byte number other than 0, and which is readable
+// then; -1 if there is none left. Reads and writes do not wait.
+int gb_eventfd(void);
+
 // sync_file_range(2): writes a part of a file to the disk and waits for it; 0, or -1 and errno.
 int gb_write_back(int file, long offset, long count);
 

@@ -27,7 +27,7 @@ struct CombinedBudget: Sendable {
         tuning.rest = random.pick([.milliseconds(1), .milliseconds(50)])
         tuning.objectsForFreezing = random.pick([1, 50, 1_000])
         tuning.removedAtOnce = random.pick([3, 1_000])
-        tuning.housekeeping = random.pick([.milliseconds(1), .milliseconds(20), .seconds(1)])
+        tuning.housekeeping = random.pick([.milliseconds(5), .milliseconds(100), .seconds(1)])
 
         limits.memoryBytes = random.pick([15_000, 60_000, 1 << 30])
         limits.columnsPerMinute = 1_000_000

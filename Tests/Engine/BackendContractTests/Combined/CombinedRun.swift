@@ -14,7 +14,7 @@ struct CombinedRun: Sendable {
     private let world: CombinedWorld
     /// What the service has logged.
     let log = LogLines()
-    private let clock = FakeClock(1_700_000_000_000)
+    private let clock = TestClock(1_700_000_000_000)
     private let buckets: [CombinedBucket]
 
     private static let lives = 3
@@ -32,7 +32,7 @@ struct CombinedRun: Sendable {
         buckets = budget.sizes.indices.map { number in
             CombinedBucket(
                 name: "bucket-\(number)", size: budget.sizes[number], isRagged: number > 0,
-                time: Int(clock.milliseconds))
+                time: Int(clock.now))
         }
     }
 
@@ -113,9 +113,9 @@ struct CombinedRun: Sendable {
 
     /// Moves the clock, on which no write is under way now, while reads are.
     private func advance() {
-        let time = clock.milliseconds + 400
+        let time = clock.now + 400
         let numbers = buckets.map { $0.history.begin { $0.time = Int(time) }.number }
-        clock.milliseconds = time
+        clock.now = time
         for (bucket, number) in zip(buckets, numbers) { bucket.history.know(number) }
     }
 
