@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # Makes the client library's documentation, .build/documentation; a link that leads nowhere is an error.
 #
+#     scripts/docs.sh            # builds the library first
+#     scripts/docs.sh --built    # takes it as the last build has left it in .build/debug
+#
 # Read it with: python3 -m http.server --directory .build/documentation
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v docc >/dev/null || { echo "geobucket: this Swift toolchain has no docc" >&2; exit 1; }
-swift build --target GeoBucketClient >&2
+[ "${1:-}" = --built ] || swift build --target GeoBucketClient >&2
 
 output=.build/documentation
 symbols=.build/documentation-symbols
