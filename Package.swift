@@ -400,8 +400,8 @@ let package = Package(
             name: "BackendContractTests",
             dependencies: [
                 "JSONText", "Objects", "QueryLanguage", "BackendContract", "InMemoryEngine",
-                "ObjectStore", "PostgresStore", "Runtime", "QueryServer", "ReplicatedBackend",
-                "GeoBucketClient", "TestSupport",
+                "EmbeddedBackend", "ObjectStore", "PostgresStore", "ReplicatedBackend", "Runtime",
+                "QueryServer", "GeoBucketClient", "SyntheticData", "TestSupport",
             ]),
         .testTarget(
             name: "EndToEndTests",
@@ -460,10 +460,9 @@ if Context.environment["GEOBUCKET_WARNINGS_AS_ERRORS"] != nil {
 }
 
 // The tests compute much, so those who wait for all of them ask for this: what they call, and the oracles that
-// they compare it with, are optimized. Assertions stay. What the client consists of stays as others build it.
+// they compare it with, are optimized. Assertions stay.
 if Context.environment["GEOBUCKET_OPTIMIZED_TESTS"] != nil {
-    let optimized = Set(["System", "Core", "Engine", "Support"].flatMap { layers[$0]! })
-        .subtracting(["CJSONNodes", "PlainJSON", "Vocabulary", "Wire"])
+    let optimized = ["System", "Core", "Engine", "Support"].flatMap { layers[$0]! }
     let swiftFlags = ["-O", "-Xfrontend", "-assert-config", "-Xfrontend", "Debug"]
     for target in package.targets where optimized.contains(target.name) && target.type == .regular {
         target.cSettings = [.unsafeFlags(["-O2"], .when(configuration: .debug))]

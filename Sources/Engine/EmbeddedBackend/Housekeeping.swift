@@ -25,6 +25,8 @@ final class Housekeeping: @unchecked Sendable {
 
     /// The number of ticks between two times at which free memory is returned.
     private static let sweepEvery = 30
+    /// The least time between two checkpoints.
+    private static let checkpointPause = Duration.milliseconds(200)
 
     init(
         store: SQLiteStore, engine: Engine, writer: Writer, exports: Exports,
@@ -39,8 +41,9 @@ final class Housekeeping: @unchecked Sendable {
         metrics = StoreMetrics(clock: clock)
         interval = tick
         store.checkpointDue.set { [weak self] in
-            guard let self else { return }
-            thread.async { self.attempt { () throws(StoreFailure) in try self.checkpoint() } }
+            self?.thread.async(after: Self.checkpointPause) { [weak self] in
+                self?.attempt { try $0.checkpoint() }
+            }
         }
         scheduleTick()
     }
@@ -54,7 +57,7 @@ final class Housekeeping: @unchecked Sendable {
     private func scheduleTick() {
         thread.async(after: interval) { [weak self] in
             guard let self, !isStopped.load(ordering: .relaxed) else { return }
-            attempt { () throws(StoreFailure) in try self.tick() }
+            attempt { try $0.tick() }
             scheduleTick()
         }
     }
@@ -90,10 +93,10 @@ final class Housekeeping: @unchecked Sendable {
         metrics.checkpointed(since: start)
     }
 
-    private func attempt(_ body: () throws(StoreFailure) -> Void) {
+    private func attempt(_ body: (Housekeeping) throws -> Void) {
         guard !isStopped.load(ordering: .relaxed) else { return }
-        do throws(StoreFailure) {
-            try body()
+        do {
+            try body(self)
             isFailing = false
         } catch {
             // Housekeeping is retried constantly, so a failure is logged once.

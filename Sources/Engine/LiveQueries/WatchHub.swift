@@ -17,6 +17,12 @@ import Synchronization
 /// watches that this may concern by an index of the watches, and asks their clauses of both states.
 /// Another thread makes snapshots and lists. Writers wait for neither.
 public final class WatchHub: Sendable {
+    private struct Sessions {
+        var all: [ObjectIdentifier: WatchSession] = [:]
+        /// Whether `beat` is scheduled.
+        var areBeating = false
+    }
+
     let limits: Limits
     let clock: ServiceClock
     let logger: Logger
@@ -24,7 +30,7 @@ public final class WatchHub: Sendable {
     /// Makes what may take long: snapshots and the lists of rankings.
     let lists = WorkThread("watch lists", .costlyReads)
     private let backend: any Backend
-    private let sessions = Mutex<[ObjectIdentifier: WatchSession]>([:])
+    private let sessions = Mutex(Sessions())
     private let watches = Atomic(0)
     private let lastNumber = Atomic(0)
     private let isStopped = Atomic(false)
@@ -41,7 +47,6 @@ public final class WatchHub: Sendable {
         self.logger = logger
         matcher = Matcher(
             backend: backend, limits: limits, clock: clock, logger: logger, lists: lists)
-        beat()
     }
 
     /// The watches of one connection.
@@ -49,12 +54,17 @@ public final class WatchHub: Sendable {
     /// - Parameter wake: called on any thread when `next` of the session has become worth calling.
     public func session(wake: @escaping @Sendable () -> Void) -> WatchSession {
         let session = WatchSession(hub: self, wake: wake)
-        sessions.withLock { $0[ObjectIdentifier(session)] = session }
+        let isFirst = sessions.withLock { sessions in
+            sessions.all[ObjectIdentifier(session)] = session
+            defer { sessions.areBeating = true }
+            return !sessions.areBeating
+        }
+        if isFirst { beat() }
         return session
     }
 
     func forget(_ session: WatchSession) {
-        sessions.withLock { $0[ObjectIdentifier(session)] = nil }
+        sessions.withLock { $0.all[ObjectIdentifier(session)] = nil }
     }
 
     /// The counts of all watches.
@@ -76,7 +86,7 @@ public final class WatchHub: Sendable {
     public func stop() {
         isStopped.store(true, ordering: .relaxed)
         let failure = ServiceFailure(.temporarilyUnavailable, "the service stops")
-        for session in sessions.withLock({ Array($0.values) }) {
+        for session in sessions.withLock({ Array($0.all.values) }) {
             session.end(failure) { _ in false }
         }
         matcher.thread.sync { matcher.stop() }
@@ -153,7 +163,7 @@ public final class WatchHub: Sendable {
 
     // MARK: Heartbeats
 
-    /// How often the hub looks for watches that have been silent for long.
+    /// How often the hub looks for watches that have been silent for long, while there are any.
     private var beatInterval: Duration {
         .milliseconds(min(max(limits.watchHeartbeatMilliseconds / 20, 5), 1_000))
     }
@@ -162,8 +172,12 @@ public final class WatchHub: Sendable {
         matcher.thread.async(after: beatInterval) { [weak self] in
             guard let self, !isStopped.load(ordering: .relaxed) else { return }
             let now = clock.nanoseconds()
-            for session in sessions.withLock({ Array($0.values) }) { session.beat(now) }
-            beat()
+            let all = sessions.withLock { sessions in
+                sessions.areBeating = !sessions.all.isEmpty
+                return Array(sessions.all.values)
+            }
+            for session in all { session.beat(now) }
+            if !all.isEmpty { beat() }
         }
     }
 }

@@ -114,12 +114,16 @@ final class AppliedState: Sendable {
     }
 
     private func refuse(at deadline: MonotonicTime) {
-        timer.async(after: clock.now.duration(to: deadline)) { [weak self] in self?.refuseLate() }
+        timer.async(after: clock.now.duration(to: deadline)) { [weak self] in
+            self?.refuseLate(deadline)
+        }
     }
 
-    private func refuseLate() {
+    private func refuseLate(_ due: MonotonicTime) {
         let now = clock.now
-        let (late, deadline) = state.withLock { state in
+        let (late, deadline) = state.withLock { state -> ([Waiter], MonotonicTime?) in
+            // Another deadline has become the earliest, and has a job of its own.
+            guard state.nextDeadline == due else { return ([], nil) }
             let late = state.take { $0.deadline <= now }
             state.nextDeadline = nil
             return (late, state.newDeadline())

@@ -14,7 +14,8 @@ import Synchronization
 /// and what it judges.
 final class HeldBuckets: Sendable {
     private enum Stage {
-        case wanted, loading, held
+        case wanted(isUrgent: Bool)
+        case loading, held
         case leaving(since: MonotonicTime)
         /// It does not fit.
         case refused(String, until: MonotonicTime)
@@ -103,12 +104,13 @@ final class HeldBuckets: Sendable {
             switch state.stages[bucket] {
             case nil: break
             case .refused(_, let end) where end <= clock.now: break
-            case .wanted where isUrgent && state.queue.first != bucket:
+            case .wanted(isUrgent: false) where isUrgent:
+                state.stages[bucket] = .wanted(isUrgent: true)
                 state.queue.prepend(bucket)
                 return false
             default: return false
             }
-            state.stages[bucket] = .wanted
+            state.stages[bucket] = .wanted(isUrgent: isUrgent)
             if isUrgent { state.queue.prepend(bucket) } else { state.queue.append(bucket) }
             return true
         }
@@ -143,7 +145,7 @@ final class HeldBuckets: Sendable {
         state.withLock { state in
             for bucket in buckets {
                 guard case .loading = state.stages[bucket] else { continue }
-                state.stages[bucket] = .wanted
+                state.stages[bucket] = .wanted(isUrgent: false)
                 state.queue.append(bucket)
             }
         }

@@ -52,7 +52,7 @@ final class Membership: @unchecked Sendable {
     private let thread = WorkThread("nodes")
     private let state: Mutex<State>
     private let isStopped = Atomic(false)
-    /// Called on this object's thread after each announcement, when it is known which nodes are alive.
+    /// Called on this object's thread after each announcement, also one that has failed.
     let announcement = Callback()
     /// The buckets that this node still has to load.
     let loading = Atomic(0)
@@ -121,6 +121,7 @@ final class Membership: @unchecked Sendable {
             tables = nil
             note(error)
         }
+        announcement()
         thread.async(after: Self.interval) { [weak self] in self?.step() }
     }
 
@@ -136,7 +137,6 @@ final class Membership: @unchecked Sendable {
         if lastBeat.duration(to: now) >= timeout { amnesty = now.advanced(by: timeout) }
         lastBeat = now
         take(alive, own, isLenient: amnesty.map { now < $0 } ?? false)
-        announcement()
     }
 
     private func take(_ alive: [ClusterTables.Node], _ own: ClusterTables.Node, isLenient: Bool) {

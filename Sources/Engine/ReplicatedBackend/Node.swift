@@ -61,7 +61,6 @@ final class Node: Sendable {
                 connector, $0.membership, $0.held, applied, of: backend, steps,
                 logger: logger, diverged: report)
         }
-        if let loader { share?.connect(loader) }
         let begin = connector.clock.now
         let tail = try tables.tail(
             after: state.change, state.stateMark?.batch, share?.filter(after: state.change))
@@ -74,7 +73,10 @@ final class Node: Sendable {
     /// Begins to follow.
     func start() {
         follower.start()
-        loader?.look()
+        if let loader {
+            share?.connect(loader)
+            loader.look()
+        }
     }
 
     /// Runs a look at a bucket, if the node holds the bucket all the while.

@@ -13,8 +13,8 @@ struct Reloading: ServiceLifecycle.Service {
     let logger: Logger
 
     /// The time after which a change is noticed of which the system does not tell.
-    private static let interval = Duration.seconds(1)
-    /// The least time between two looks at the files, however much changes in their folders.
+    private static let interval = Duration.milliseconds(900)
+    /// The time between a change and the look at the files: who makes a file writes it then.
     private static let pace = Duration.milliseconds(20)
     /// Looks for changes; a stop does not wait for a file system that does not respond.
     private static let watching = WorkThread("files")
@@ -29,16 +29,19 @@ struct Reloading: ServiceLifecycle.Service {
     }
 
     private func watch(_ access: WatchedAccess, unless interrupt: Interrupt) {
-        let changes = FolderChanges(in: access.folders)
-        if !changes.areTold {
-            logger.notice(
-                "the system does not tell of changes of files; the service looks for them",
-                metadata: ["seconds": "\(Self.interval.components.seconds)"])
-        }
+        var areTold = true
         while !interrupt.isRaised {
+            // Each time anew, because folders may be replaced, and links lead elsewhere.
+            let changes = FolderChanges(in: access.folders)
+            if areTold, !changes.areTold {
+                logger.notice(
+                    "the system does not tell of changes of files; the service looks for them",
+                    metadata: ["every": "\(Self.interval)"])
+            }
+            areTold = changes.areTold
             access.renew()
-            pause(Self.pace)
             changes.wait(until: clock.deadline(after: Self.interval), unless: interrupt)
+            pause(Self.pace)
         }
     }
 

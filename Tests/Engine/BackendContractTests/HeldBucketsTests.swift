@@ -30,6 +30,18 @@ import Testing
         #expect(held.takeWanted(atMost: 9) == [parks])
     }
 
+    @Test func `what two requests wait for in turn is loaded once`() {
+        let held = HeldBuckets([], clock: clock)
+        for _ in 0..<100 {
+            _ = held.want(parks, isUrgent: true)
+            _ = held.want(shops, isUrgent: true)
+        }
+        #expect(held.takeWanted(atMost: 9) == [shops, parks])
+        held.failed([shops, parks])
+        #expect(!held.want(parks, isUrgent: true))
+        #expect(held.takeWanted(atMost: 9) == [parks, shops])
+    }
+
     @Test func `a bucket that is leaving is held until it is released`() {
         let held = HeldBuckets([shops], clock: clock)
         held.revise { _ in false }
