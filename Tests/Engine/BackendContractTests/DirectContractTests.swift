@@ -19,7 +19,7 @@ func withBackend<Result>(
 ) async throws -> Result {
     var limits = limits
     limits.queryMilliseconds = 600_000
-    limits.failoverMilliseconds = 60_000
+    limits.failoverMilliseconds = 600_000
     var opening = BackendKind.Opening(path: path)
     opening.limits = limits
     opening.clock.milliseconds = { clock.now }
