@@ -32,18 +32,18 @@ class Writer(Client):
 
     def step(self):
         self.serial += 1
-        name, self.node = f"counter-{self.number}", self.random.choice(self.cluster.nodes)
+        name, self.node = f"counter-{self.number}", self.random.choice(self.world.nodes)
         try:
             written = self.ask("object.put", {"bucket": BUCKET, "id": name, "object": {"n": self.serial}})
         except Unanswered:
             self.history.lost_answers += 1
             return time.sleep(0.05)
-        self.cluster.counts.answer(name, self.serial)
+        self.world.counts.answer(name, self.serial)
         self.history.writes += 1
         if "change" not in written:
-            return self.cluster.violations.add("an answer to a write has no change although reads are local")
+            return self.world.violations.add("an answer to a write has no change although reads are local")
         self.read(name, "its own write", {})
-        self.node = self.random.choice(self.cluster.nodes)
+        self.node = self.random.choice(self.world.nodes)
         self.read(name, f"atLeast {written['change']}", {"atLeast": written["change"]})
 
     def ask(self, method, params):
@@ -52,39 +52,39 @@ class Writer(Client):
             return self.node.ask(method, params)
         finally:
             if (took := time.monotonic() - begin) > ANSWER_SECONDS:
-                self.cluster.violations.add(f"{method} on node {self.node.number} took {took:.1f} s")
+                self.world.violations.add(f"{method} on node {self.node.number} took {took:.1f} s")
 
     def read(self, name, what, more):
         process = self.node.process
         try:
             found = self.ask("object.get", {"bucket": BUCKET, "id": name, **more})["n"]
         except Unanswered:
-            self.cluster.refusals += 1
+            self.world.refusals += 1
             return
         except Refused as refusal:
             found = refusal.args[0]
         self.history.reads += 1
         # A node that was killed meanwhile has forgotten what it answered, unless the read says what it must have.
         if found != self.serial and (more or process is self.node.process):
-            self.cluster.violations.add(f"node {self.node.number} does not show {what}: {self.serial} was written, {found} read")
+            self.world.violations.add(f"node {self.node.number} does not show {what}: {self.serial} was written, {found} read")
 
 
 class Reader(Client):
     """No answer is older than followMilliseconds."""
 
     def step(self):
-        name, self.node = f"counter-{self.random.randrange(WRITERS)}", self.random.choice(self.cluster.nodes)
-        least = self.cluster.counts.least(name, time.monotonic() - FOLLOW_SECONDS)
+        name, self.node = f"counter-{self.random.randrange(WRITERS)}", self.random.choice(self.world.nodes)
+        least = self.world.counts.least(name, time.monotonic() - FOLLOW_SECONDS)
         try:
             found = self.node.ask("object.get", {"bucket": BUCKET, "id": name})["n"]
         except Unanswered:
-            self.cluster.refusals += 1
+            self.world.refusals += 1
             return time.sleep(0.01)
         except Refused:
             found = 0
         self.history.reads += 1
         if found < least:
-            self.cluster.violations.add(f"node {self.node.number} answers {found} of {name}; "
+            self.world.violations.add(f"node {self.node.number} answers {found} of {name}; "
                                         f"{least} was answered more than {FOLLOW_SECONDS} s before")
 
 
