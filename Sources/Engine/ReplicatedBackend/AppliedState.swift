@@ -28,7 +28,8 @@ final class AppliedState: Sendable {
         var current: MonotonicTime
         /// Why no later state will be reached.
         var end: ServiceFailure?
-        /// The earliest deadline at which `timer` will refuse reads; nil if no read waits.
+        /// The next deadline at which `timer` looks for late reads, which may be none by then; nil if
+        /// no look is scheduled.
         var nextDeadline: MonotonicTime?
     }
 
