@@ -25,7 +25,8 @@ let package = Package(
     traits: [
         .trait(name: "TLS", description: "Connections with TLS, of the service and of clients."),
         .trait(name: "JWT", description: "Logins by tokens that somebody else has signed."),
-        .default(enabledTraits: ["TLS", "JWT"]),
+        .trait(name: "GIS", description: "Vector tiles and the OGC API of the web port."),
+        .default(enabledTraits: ["TLS", "JWT", "GIS"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -204,9 +205,10 @@ let package = Package(
         .target(
             name: "WebServer",
             dependencies: [
-                "CWebFiles", "Digests", "FeaturesAPI", "HTTPGateway", "JSONText", "KiiREST",
-                "Listeners", "Objects", "Operations", "QueryServer", "Runtime", "VectorTiles",
-                "WebExchange", "WireProtocol",
+                "CWebFiles", "Digests", "HTTPGateway", "JSONText", "KiiREST", "Listeners",
+                "Objects", "Operations", "QueryServer", "Runtime", "WebExchange", "WireProtocol",
+                .target(name: "FeaturesAPI", condition: .when(traits: ["GIS"])),
+                .target(name: "VectorTiles", condition: .when(traits: ["GIS"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

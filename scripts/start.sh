@@ -50,8 +50,8 @@ else
     programs=$scratch/release
     flags=(-c release --scratch-path "$scratch" --disable-default-traits
         --only-use-versions-from-resolved-file)
-    say "building for release, which takes some minutes the first time; without TLS and signed tokens," \
-        "which GEOBUCKET_BUILD=release has"
+    say "building for release, which takes some minutes the first time; without TLS, signed tokens, vector tiles" \
+        "and the OGC API, which GEOBUCKET_BUILD=release has"
     # Package.resolved stays one for builds with all traits.
     show "fetching packages" swift package --scratch-path "$scratch" resolve
 fi

@@ -1,4 +1,3 @@
-import FeaturesAPI
 import HTTPGateway
 import HTTPTypes
 import HummingbirdCore
@@ -10,7 +9,6 @@ import Objects
 import Operations
 import QueryServer
 import Runtime
-import VectorTiles
 import WebExchange
 
 /// Answers each request of the web port: reads it, finds out what it asks for, and sends the answer.
@@ -19,8 +17,7 @@ struct Site: Sendable {
     private let access: WebAccess
     private let messages: MessageSite
     private let watches: WatchSite
-    private let tiles: TileSite
-    private let features: FeaturesSite
+    private let gis: GISSite
     private let kii: KiiSite?
     private let pages: PageSite
     private let reader: RequestReader
@@ -38,8 +35,7 @@ struct Site: Sendable {
         messages = MessageSite(service: service, runner: runner, access: access)
         watches = WatchSite(service: service, runner: runner, access: access, loop: loop)
         let operations = WebService(limits: service.limits, runner: runner, access: access)
-        tiles = TileSite(operations: operations)
-        features = FeaturesSite(operations: operations, now: service.clock.milliseconds)
+        gis = GISSite(operations: operations, now: service.clock.milliseconds)
         kii = settings.kii.map { KiiSite(operations: operations, settings: $0) }
         pages = PageSite(assets: settings.assets)
         reader = RequestReader(limits: service.limits, settings: settings, isSecure: isSecure)
@@ -106,8 +102,7 @@ struct Site: Sendable {
         case "login" where request.path.count == 1 && request.method == .post:
             try access.logIn(request)
         case "logout" where request.path.count == 1: try access.logOut(request)
-        case "tiles": try await tiles.answer(request)
-        case "ogc": try await features.answer(request)
+        case "tiles", "ogc": try await gis.answer(request)
         default: try pages.answer(request)
         }
     }

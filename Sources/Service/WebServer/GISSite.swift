@@ -1,0 +1,37 @@
+import WebExchange
+
+// The part of the web port that maps and GIS programs use, which the package trait GIS adds.
+
+#if GIS
+    import FeaturesAPI
+    import VectorTiles
+
+    /// The paths below `/tiles` and `/ogc`.
+    struct GISSite: Sendable {
+        private let tiles: TileSite
+        private let features: FeaturesSite
+
+        /// - Parameter now: milliseconds since 1970.
+        init(operations: some WebOperations, now: @escaping @Sendable () -> Int64) {
+            tiles = TileSite(operations: operations)
+            features = FeaturesSite(operations: operations, now: now)
+        }
+
+        func answer(_ request: WebRequest) async throws(WebFailure) -> WebAnswer {
+            if request.path.first == "tiles" { return try await tiles.answer(request) }
+            return try await features.answer(request)
+        }
+    }
+#else
+    /// A build without the trait has nothing at these paths, and says so.
+    struct GISSite: Sendable {
+        init(operations: some WebOperations, now: @escaping @Sendable () -> Int64) {}
+
+        func answer(_ request: WebRequest) async throws(WebFailure) -> WebAnswer {
+            throw WebFailure(
+                .notImplemented, "NOT_IMPLEMENTED",
+                "this program was built without GIS, which vector tiles and the OGC API need; "
+                    + "`swift build -c release --product geobucket` builds one with it")
+        }
+    }
+#endif
