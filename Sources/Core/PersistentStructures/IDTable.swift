@@ -39,14 +39,15 @@ struct IDTable: Sendable {
     /// A table of the wanted slots below a count, built in one pass.
     init(slotCount: Int, where isWanted: (Slot) -> Bool, _ idOf: (Slot) -> Bytes) {
         cells = Cells(count: max(Self.smallest, slotCount + slotCount / 2))
-        // The homes of several ids are computed before any cell is read, so that memory accesses
-        // overlap.
+        // The homes of several ids are computed, and prefetched, before any cell is read, so that
+        // memory accesses overlap.
         withUnsafeTemporaryAllocation(of: Home.self, capacity: 16) { homes in
             for first in stride(from: 0, to: slotCount, by: 16) {
                 let group = Slot(first)..<Slot(min(first + 16, slotCount))
                 for slot in group {
-                    homes.initializeElement(
-                        at: Int(slot) - first, to: Home(idOf(slot), in: cells.count))
+                    let home = Home(idOf(slot), in: cells.count)
+                    cells.prefetch(home)
+                    homes.initializeElement(at: Int(slot) - first, to: home)
                 }
                 for slot in group where isWanted(slot) {
                     cells.append(slot, homes[Int(slot) - first])
@@ -179,6 +180,11 @@ private final class Cells: @unchecked Sendable {
     /// The slot in a cell; nil if the cell is empty.
     func slot(in cell: Int) -> Slot? {
         gb_load8(tags + cell) == emptyTag ? nil : gb_load32(slots + cell)
+    }
+
+    func prefetch(_ home: Home) {
+        gb_prefetch(tags + home.cell)
+        gb_prefetch(slots + home.cell)
     }
 
     func find(

@@ -41,6 +41,15 @@ struct BulkPoints {
         all = distinct
     }
 
+    /// The slots that have several points.
+    var slotsWithSeveral: SlotSet {
+        var several: [Slot] = []
+        if hasSeveral {
+            forEachSlot { slot, points in if points.count > 1 { several.append(slot) } }
+        }
+        return SlotSet(several, below: several.last.map { Int($0) + 1 } ?? 0)
+    }
+
     /// Calls `body` with each slot and its points.
     func forEachSlot(_ body: (Slot, ArraySlice<Point>) -> Void) { Self.forEachSlot(all, body) }
 

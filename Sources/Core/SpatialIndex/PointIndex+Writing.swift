@@ -127,55 +127,6 @@ extension PointIndex {
 // MARK: - Epochs
 
 extension PointIndex {
-    /// Builds the single tier of a bulk load, which is not empty.
-    mutating func pack(_ bulk: BulkPoints) {
-        let (points, hasSeveral) = (bulk.all, bulk.hasSeveral)
-        let slots = Int(points[points.count - 1].slot) + 1
-        let epoch = epoch
-        var next = 0
-        stamps = PersistentArray(count: slots) { first, chunk in
-            chunk.initialize(repeating: 0)
-            while next < points.count, Int(points[next].slot) - first < chunk.count {
-                chunk[Int(points[next].slot) - first] = epoch
-                next += 1
-            }
-        }
-        next = 0
-        positions = SlotPositions(
-            first: PersistentArray(count: slots) { first, chunk in
-                chunk.initialize(repeating: SlotPositions.nowhere)
-                while next < points.count, Int(points[next].slot) - first < chunk.count {
-                    chunk[Int(points[next].slot) - first] = points[next].coordinate
-                    next += 1
-                }
-            })
-        count = points.count
-        if hasSeveral { enterSeveral(bulk) }
-        let stamps = stamps
-        let tier = points.withUnsafeBufferPointer { points in
-            Tier(
-                points, position: { ($0.coordinate.latitude, $0.coordinate.longitude) },
-                entry: {
-                    Entry(
-                        slot: $0.slot, stamp: hasSeveral ? stamps[Int($0.slot)] : epoch,
-                        coordinate: $0.coordinate)
-                })
-        }
-        tiers = [TierRecord(tier: tier, epochs: epoch...epoch)]
-        self.epoch += 1
-    }
-
-    /// Marks the slots with several of the points, and keeps all points of each.
-    private mutating func enterSeveral(_ bulk: BulkPoints) {
-        count = 0
-        bulk.forEachSlot { slot, points in
-            count += 1
-            guard points.count > 1 else { return }
-            stamps[Int(slot)] |= Stamp.several
-            positions.set(slot, points.map(\.coordinate))
-        }
-    }
-
     /// Ends the epoch. The delta becomes a tier, merged with the small tiers of about its size.
     private mutating func flush() {
         if epoch == Stamp.lastEpoch {

@@ -117,14 +117,16 @@ public struct PointIndex: PointSet {
     /// - Parameter deltaCapacity: the number of written points that become a tree; at least 8.
     /// - Complexity: O(n) if slots ascend, otherwise O(n log n).
     public init(bulk points: [(slot: Slot, coordinate: Coordinate)], deltaCapacity: Int) {
+        let bulk = BulkIndex(points, deltaCapacity: deltaCapacity)
+        self = bulk.index((0..<BulkIndex.parts).map(bulk.part))
+    }
+
+    /// An index of the parts of a bulk load.
+    init(_ slots: BulkIndex.BySlot, _ tree: Tier, deltaCapacity: Int) {
         self.init(deltaCapacity: deltaCapacity)
-        let points = BulkPoints(points)
-        if points.all.count >= smallestTree {
-            pack(points)
-        } else {
-            delta.reserveCapacity(points.all.count)
-            points.forEachSlot { slot, points in insert(points.map(\.coordinate), for: slot) }
-        }
+        (stamps, positions, count) = (slots.stamps, slots.positions, slots.count)
+        tiers = [TierRecord(tier: tree, epochs: epoch...epoch)]
+        epoch += 1
     }
 
     /// Where a slot's points are, with exactly the numbers that were set.
@@ -159,7 +161,7 @@ public struct PointIndex: PointSet {
     // delta.
 
     /// A bulk load of fewer points builds no tree (64).
-    var smallestTree: Int { Int(deltaCapacity) / 4 }
+    static func smallestTree(deltaCapacity: Int) -> Int { deltaCapacity / 4 }
 
     /// A tier of at least this many entries is sealed: only a `MergeJob` merges it (2,048).
     var sealedSize: Int { Int(deltaCapacity) * 8 }

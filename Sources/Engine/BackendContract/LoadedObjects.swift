@@ -39,8 +39,14 @@ public struct LoadedObjects: Sendable {
     private var ids: [UInt8] = []
     private var points: [Point] = []
 
-    /// An empty list. It allocates nothing.
-    public init() {}
+    /// An empty list.
+    ///
+    /// - Parameter capacity: the number of objects of one point each that it has room for.
+    public init(capacity: Int) {
+        objects.reserveCapacity(capacity)
+        ids.reserveCapacity(capacity * 40)
+        points.reserveCapacity(capacity)
+    }
 
     /// The number of objects.
     public var count: Int { objects.count }

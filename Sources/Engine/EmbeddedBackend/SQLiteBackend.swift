@@ -47,8 +47,8 @@ public final class SQLiteBackend: Backend {
             tuning: tuning, clock: clock, backgroundWorkReady: { backgroundWorkReady() })
         try store.scan { scan in
             try engine.load(
-                buckets: scan.buckets, fields: scan.fields, change: try scan.lastChange(),
-                scan.forEachObject)
+                buckets: scan.buckets, fields: scan.fields, change: try scan.lastChange()
+            ) { try store.forEachObject(of: scan, $0) }
         }
         self.store = store
         self.engine = engine

@@ -54,37 +54,45 @@ struct BucketBuilder: Sendable {
 
     private enum Part: Sendable {
         case ids(SlotIDs)
-        case index(FieldPath, PointIndex)
-    }
-
-    /// An index of the points, or after these the table of ids.
-    private func part(_ number: Int, _ fields: [FieldPath]) -> Part {
-        if number < points.count {
-            let (field, list) = points[number]
-            return .index(fields[field], PointIndex(bulk: list, deltaCapacity: pointsPerTree))
-        }
-        var ids = ids
-        ids.indexAll()
-        return .ids(ids)
+        case index(BulkIndex.Part)
     }
 
     /// - Parameters:
     ///   - fields: the field paths, indexed by field number.
     ///   - byThreads: whether other threads may help to build a large bucket.
     func build(fields: [FieldPath], byThreads: Bool = true) -> BucketState {
-        let count = points.count + 1
-        let parts =
-            byThreads && !isSmall
-            ? concurrentMap(count) { part($0, fields) } : (0..<count).map { part($0, fields) }
-        var (found, indexes) = (SlotIDs(), [FieldPath: PointIndex]())
-        for part in parts {
+        let isConcurrent = byThreads && !isSmall
+        func map<Value: Sendable>(_ count: Int, _ make: @Sendable (Int) -> Value) -> [Value] {
+            isConcurrent ? concurrentMap(count, make) : (0..<count).map(make)
+        }
+        let indexes = map(points.count) {
+            BulkIndex(points[$0].list, deltaCapacity: pointsPerTree)
+        }
+        let indexParts = indexes.count * BulkIndex.parts
+        @Sendable func part(_ number: Int) -> Part {
+            guard number < indexParts else {
+                var ids = ids
+                ids.indexAll()
+                return .ids(ids)
+            }
+            return .index(indexes[number / BulkIndex.parts].part(number % BulkIndex.parts))
+        }
+        var found = SlotIDs()
+        var made: [BulkIndex.Part] = []
+        for part in map(indexParts + 1, part) {
             switch part {
             case .ids(let ids): found = ids
-            case .index(let field, let index): indexes[field] = index
+            case .index(let part): made.append(part)
             }
         }
+        var table: [FieldPath: PointIndex] = [:]
+        for (number, index) in indexes.enumerated() {
+            let first = number * BulkIndex.parts
+            table[fields[points[number].field]] = index.index(
+                Array(made[first..<first + BulkIndex.parts]))
+        }
         return BucketState(
-            records: records, ids: found, fields: indexes, expiries: expiries,
+            records: records, ids: found, fields: table, expiries: expiries,
             pointsPerTree: pointsPerTree)
     }
 }

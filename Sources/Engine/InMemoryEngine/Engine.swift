@@ -155,21 +155,33 @@ public final class Engine: Sendable {
         NextSnapshot(snapshot, pointsPerTree: tuning.pointsPerTree)
     }
 
+    /// The number of written documents that go into the cache together.
+    private static let documentsPutAtOnce = 16
+
     /// Makes committed changes visible, all at once.
     ///
     /// - Parameter nextSnapshot: a snapshot based on the present state.
     public func publish(_ nextSnapshot: NextSnapshot, upTo change: ChangeNumber) {
+        var written: [DocumentCache.NewDocument] = []
+        func putWritten() {
+            cache.put(written)
+            written.removeAll(keepingCapacity: true)
+        }
         for position in nextSnapshot.changes.indices {
             switch nextSnapshot.changes[position] {
             case .upsert(let object, let text):
-                cache.put(
-                    object.metadata.written(around: text), creation: object.creation,
-                    change: object.change)
+                written.append(
+                    DocumentCache.NewDocument(
+                        object.metadata.written(around: text), creation: object.creation,
+                        change: object.change))
+                if written.count == Self.documentsPutAtOnce { putWritten() }
             case .delete(_, let creations, _):
+                putWritten()
                 for creation in creations { cache.remove(creation: creation) }
             case .deleteBucket(let name): columnRequests.forget(name)
             }
         }
+        putWritten()
         jobs.note(nextSnapshot.changes, parsers)
         nextSnapshot.dropWornColumns(columnRequests)
         finish(nextSnapshot, change: change)
@@ -339,7 +351,9 @@ public final class Engine: Sendable {
         if let stored, stored.change == change {
             var copy = JSONWriter(reserving: stored.text.count)
             copy.raw(stored.text)
-            cache.put(copy, creation: creation, change: change)
+            cache.put([
+                DocumentCache.NewDocument(copy, creation: creation, change: change)
+            ])
             return stored.text
         }
         if let kept = try snapshot.superseded.document(creation: creation, change: change) {

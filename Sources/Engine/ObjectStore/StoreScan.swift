@@ -6,21 +6,39 @@ import Objects
 /// One state of a store that is read from beginning to end, at the start and in checks.
 public struct StoreScan {
     /// Every bucket.
-    public let buckets: [BucketName]
+    public var buckets: [BucketName] { names.buckets }
     /// Every field path that holds a GeoPoint in some object.
-    public let fields: [FieldPath]
+    public var fields: [FieldPath] { names.fields }
+    let names: Names
     private let db: Database
-    private let bucketIndices: [Int64: Int]
-    private let fieldIndices: [Int64: Int]
+
+    /// What the numbers in rows stand for: the buckets and field paths, and the index of each number
+    /// in these lists.
+    struct Names: Sendable {
+        fileprivate let buckets: [BucketName]
+        fileprivate let fields: [FieldPath]
+        fileprivate let bucketIndices: [Int64: Int]
+        fileprivate let fieldIndices: [Int64: Int]
+    }
 
     init(_ db: Database) throws {
-        self.db = db
-        (buckets, bucketIndices) = try Self.list(db, "SELECT number, name FROM bucket") {
+        let (buckets, bucketIndices) = try Self.list(db, "SELECT number, name FROM bucket") {
             BucketName(trusted: String(decoding: $0, as: UTF8.self))
         }
-        (fields, fieldIndices) = try Self.list(db, "SELECT number, path FROM geo_field") {
+        let (fields, fieldIndices) = try Self.list(db, "SELECT number, path FROM geo_field") {
             FieldPath(utf8: Array($0))
         }
+        self.init(
+            db,
+            Names(
+                buckets: buckets, fields: fields, bucketIndices: bucketIndices,
+                fieldIndices: fieldIndices))
+    }
+
+    /// - Parameter names: those of another scan of the same state.
+    init(_ db: Database, _ names: Names) {
+        self.db = db
+        self.names = names
     }
 
     /// The names in the rows of a table, and the index of each number in that list.
@@ -54,23 +72,52 @@ public struct StoreScan {
     private static let mappedBytes = 1 << 30
 
     /// The number of objects that `forEachObject` delivers at once, to spread the cost of a call.
-    private static let batch = 4_096
+    /// The memory of small batches is used again and again.
+    private static let batch = 1_024
 
     /// Delivers the part of every object that an engine needs, in batches in the order of creation.
     /// No document is read.
-    ///
-    /// Pages are mapped instead of read, which halves the time and leaves the page cache empty. The
-    /// file cannot shrink meanwhile, because no checkpoint goes past a state that is being read.
     public func forEachObject(_ body: (LoadedObjects) throws -> Void) throws {
+        try withMappedPages { _ = try forEachObject(in: .min ... .max, body) }
+    }
+
+    /// Lets SQLite map the pages of the file instead of reading them, which halves the time of a
+    /// scan and leaves the page cache empty. The file cannot shrink meanwhile, because no checkpoint
+    /// goes past a state that is being read.
+    func withMappedPages(_ body: () throws -> Void) throws {
         try db.execute(sql: "PRAGMA mmap_size = \(Self.mappedBytes)")
         defer { try? db.execute(sql: "PRAGMA mmap_size = 0") }
+        try body()
+    }
+
+    /// The creations of two rows beside a range: the first that a search for its beginning finds,
+    /// and the first behind its end; nil where the table ends.
+    struct Ends: Equatable {
+        var first: Int64?
+        var behind: Int64?
+    }
+
+    /// Delivers the objects that the changes of some numbers have created.
+    ///
+    /// A search in the table trusts the numbers that lead it to a page, of which some may be
+    /// damaged. The ranges side by side have met every row if each has found first what the one
+    /// before it has found behind its end.
+    func forEachObject(
+        in creations: ClosedRange<Int64>, _ body: (LoadedObjects) throws -> Void
+    ) throws -> Ends {
         let rows = try SQLStatement(
-            db, "SELECT creation, bucket, id, change, points FROM object ORDER BY creation")
+            db,
+            "SELECT creation, bucket, id, change, points FROM object WHERE creation >= ?1 "
+                + "ORDER BY creation"
+        ).bind(1, creations.lowerBound)
         defer { rows.reset() }
-        var expiries = try ExpiryWalk(db)
+        var ends = Ends()
+        var before = Int64.min
+        var expiries = try ExpiryWalk(db, from: creations.lowerBound)
         defer { expiries.end() }
-        var objects = LoadedObjects()
+        var objects = LoadedObjects(capacity: Self.batch)
         var lastBucket: (number: Int64, index: Int)?
+        var lastField: (number: UInt32, index: Int)?
         let last = Int64(clamping: try lastChange())
         while try rows.step() {
             let (creation, change, number) = (rows.int(0), rows.int(3), rows.int(1))
@@ -79,10 +126,20 @@ public struct StoreScan {
                     "an object names the changes \(creation) and \(change), the last is \(last)"
                 )
             }
+            guard creation > before else {
+                throw StoreFailure.damaged(
+                    "the object of change \(creation) is stored behind that of \(before)")
+            }
+            before = creation
+            ends.first = ends.first ?? creation
+            guard creation <= creations.upperBound else {
+                ends.behind = creation
+                break
+            }
             let bucket =
                 lastBucket?.number == number ? lastBucket!.index : try bucketIndex(number)
             lastBucket = (number, bucket)
-            try decode(rows.bytes(4)) {
+            try decode(rows.bytes(4), lastField: &lastField) {
                 objects.append(LoadedObjects.Point(field: $0, coordinate: $1))
             }
             objects.append(
@@ -91,10 +148,11 @@ public struct StoreScan {
                 expires: try expiries.time(of: creation))
             if objects.count == Self.batch {
                 try body(objects)
-                objects = LoadedObjects()
+                objects = LoadedObjects(capacity: Self.batch)
             }
         }
-        try body(objects)
+        if objects.count > 0 { try body(objects) }
+        return ends
     }
 
     /// Calls `body` with every object and its document until it returns false. An unreadable part
@@ -156,7 +214,7 @@ public struct StoreScan {
     }
 
     private func bucketIndex(_ number: Int64) throws(StoreFailure) -> Int {
-        guard let index = bucketIndices[number] else {
+        guard let index = names.bucketIndices[number] else {
             throw StoreFailure.damaged("an object names bucket \(number), which does not exist")
         }
         return index
@@ -166,22 +224,30 @@ public struct StoreScan {
         _ column: UnsafeBufferPointer<UInt8>?
     ) throws(StoreFailure) -> [FieldPoint] {
         var points: [FieldPoint] = []
-        try decode(column) {
+        var lastField: (number: UInt32, index: Int)?
+        try decode(column, lastField: &lastField) {
             points.append(FieldPoint(field: fields[$0], coordinate: $1))
         }
         return points
     }
 
     /// Calls `body` with each point of a row: the index of its field, and its coordinate.
+    ///
+    /// - Parameter lastField: the field of the last point, which often is that of the next one.
     private func decode(
-        _ column: UnsafeBufferPointer<UInt8>?, _ body: (Int, Coordinate) -> Void
+        _ column: UnsafeBufferPointer<UInt8>?, lastField: inout (number: UInt32, index: Int)?,
+        _ body: (Int, Coordinate) -> Void
     ) throws(StoreFailure) {
         guard let column else { return }
         let isWhole = try PointsColumn.decode(column) { number, coordinate throws(StoreFailure) in
-            guard let index = fieldIndices[Int64(number)] else {
-                throw StoreFailure.damaged("a point names field \(number), which does not exist")
+            if lastField?.number != number {
+                guard let index = names.fieldIndices[Int64(number)] else {
+                    throw StoreFailure.damaged(
+                        "a point names field \(number), which does not exist")
+                }
+                lastField = (number, index)
             }
-            body(index, coordinate)
+            body(lastField!.index, coordinate)
         }
         guard isWhole else { throw StoreFailure.damaged("a row's points cannot be read") }
     }
@@ -193,8 +259,11 @@ private struct ExpiryWalk {
     /// The first entry that has not been passed yet.
     private var next: (creation: Int64, time: Int64)?
 
-    init(_ db: Database) throws {
-        rows = try SQLStatement(db, "SELECT creation, time FROM expiry ORDER BY creation")
+    /// - Parameter first: the first creation that is asked for.
+    init(_ db: Database, from first: Int64) throws {
+        rows = try SQLStatement(
+            db, "SELECT creation, time FROM expiry WHERE creation >= ?1 ORDER BY creation"
+        ).bind(1, first)
         try step()
     }
 

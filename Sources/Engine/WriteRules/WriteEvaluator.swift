@@ -107,13 +107,20 @@ public struct WriteEvaluator<State: TransactionState> {
             guard let id = object.id else { return nil }
             return try whole(id, in: bucket)
         }
-        let kept = try objects.map { object in
-            object.ifNewer == nil ? nil : try self.kept(present(object), from: object)
-        }
-        let points = zip(objects, kept).map { $1 == nil ? $0.document.points : [] }
-        try checkGeoFields(points, in: bucket) { "objects[\($0)]" }
-        return try zip(objects, kept).map { object, kept in
-            try kept ?? put(object, over: present(object), in: bucket)
+        // Of many objects, each copy would count the references of all their parts.
+        return try objects.withUnsafeBufferPointer { objects in
+            let kept = try objects.indices.map { number in
+                objects[number].ifNewer == nil
+                    ? nil : try self.kept(present(objects[number]), from: objects[number])
+            }
+            let points = objects.indices.map {
+                kept[$0] == nil ? objects[$0].document.points : []
+            }
+            try checkGeoFields(points, in: bucket) { "objects[\($0)]" }
+            return try objects.indices.map { number in
+                try kept[number]
+                    ?? put(objects[number], over: present(objects[number]), in: bucket)
+            }
         }
     }
 

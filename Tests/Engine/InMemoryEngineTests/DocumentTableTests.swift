@@ -47,6 +47,18 @@ import Testing
         #expect(text(table.find(21_000, 1)) == long)
     }
 
+    @Test func `searches stay short while documents are evicted`() {
+        // Among these lengths are some with which the cells are three quarters full.
+        for length in stride(from: 8, through: 320, by: 39) {
+            var table = DocumentTable(capacityBytes: 4 << 20)
+            let text = String(repeating: "x", count: length)
+            for creation in ChangeNumber(1)...100_000 {
+                _ = table.take(document(text), creation * 16, 1)
+            }
+            #expect(table.longestRun < 128, "of \(table.cellCount) cells, \(length) bytes")
+        }
+    }
+
     @Test func `a table that grows and shrinks finds what a dictionary does`() {
         for seed in UInt64(1)...3 {
             var random = SplitMix64(seed: seed)

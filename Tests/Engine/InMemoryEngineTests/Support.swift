@@ -85,7 +85,7 @@ extension Engine {
     /// Loads objects with a point each, dealt out to some buckets in turn.
     func load(objects: Int, buckets: [BucketName], _ random: inout SplitMix64) throws {
         try load(buckets: buckets, fields: [location], change: ChangeNumber(objects)) { feed in
-            var loaded = LoadedObjects()
+            var loaded = LoadedObjects(capacity: 1_000)
             for number in 1...objects {
                 loaded.append(LoadedObjects.Point(field: 0, coordinate: position(&random)))
                 var id = uuid(number).text
@@ -96,7 +96,7 @@ extension Engine {
                 }
                 if number % 1_000 == 0 || number == objects {
                     try feed(loaded)
-                    loaded = LoadedObjects()
+                    loaded = LoadedObjects(capacity: 1_000)
                 }
             }
         }

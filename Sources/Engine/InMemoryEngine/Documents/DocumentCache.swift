@@ -70,13 +70,32 @@ final class DocumentCache: @unchecked Sendable {
         }
     }
 
-    /// Stores a document in the memory in which it was written.
-    func put(_ document: consuming JSONWriter, creation: ChangeNumber, change: ChangeNumber) {
-        let text = document.release()
-        let isTaken = lock.writing {
-            table(creation).pointee.take(Document(text), creation, change)
+    /// A document on its way into the cache, in malloc's memory, which belongs to it.
+    struct NewDocument {
+        fileprivate let text: UnsafeMutableBufferPointer<UInt8>
+        fileprivate let creation: ChangeNumber
+        fileprivate let change: ChangeNumber
+
+        init(_ text: consuming JSONWriter, creation: ChangeNumber, change: ChangeNumber) {
+            self.text = text.release()
+            (self.creation, self.change) = (creation, change)
         }
-        if !isTaken { free(text.baseAddress) }
+    }
+
+    /// Stores documents, in their order, in the memory in which they were written.
+    ///
+    /// Readers wait meanwhile, so there should be few. The cells of all are fetched together.
+    func put(_ documents: [NewDocument]) {
+        lock.writing {
+            for document in documents {
+                table(document.creation).pointee.prefetch(document.creation)
+            }
+            for document in documents {
+                let isTaken = table(document.creation).pointee.take(
+                    Document(document.text), document.creation, document.change)
+                if !isTaken { free(document.text.baseAddress) }
+            }
+        }
     }
 
     func remove(creation: ChangeNumber) {
