@@ -63,7 +63,12 @@ let package = Package(
             name: "CSimdjson", dependencies: ["CJSONNodes"],
             linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib", "CLanes"]),
-        .target(name: "PersistentStructures", dependencies: ["CGlibc", "CLanes"]),
+        .target(
+            name: "PersistentStructures",
+            dependencies: [
+                "CGlibc", "CLanes",
+                .product(name: "HashTreeCollections", package: "swift-collections"),
+            ]),
         .target(
             name: "SpatialIndex",
             dependencies: ["CGlibc", "CLanes", "Geodesy", "PersistentStructures"]),

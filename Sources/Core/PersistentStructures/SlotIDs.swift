@@ -17,6 +17,9 @@ public struct SlotIDs: Sendable {
     /// The memory of the ids in bytes, as if they shared nothing with their copies.
     package var memoryBytes: Int { list.memoryBytes + (table.first?.memoryBytes ?? 0) }
 
+    /// The most cells of the table that a search may pass.
+    var longestRun: Int { table.first?.longestRun ?? 0 }
+
     /// The id of a slot, even if the slot has been removed.
     package subscript(slot: Slot) -> Bytes { list[slot] }
 

@@ -49,8 +49,8 @@ extension SQLiteStore {
             switch part {
             case .objects(let objects): try body(objects)
             case .ends(let ends):
-                if let before, before.behind != ends.first {
-                    throw StoreFailure.damaged("its table of objects is not in order")
+                if let before, !ends.follow(before) {
+                    throw StoreFailure.damaged("its rows are not in order")
                 }
                 before = ends
             }

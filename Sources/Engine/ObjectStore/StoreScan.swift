@@ -90,18 +90,30 @@ public struct StoreScan {
         try body()
     }
 
-    /// The creations of two rows beside a range: the first that a search for its beginning finds,
-    /// and the first behind its end; nil where the table ends.
-    struct Ends: Equatable {
-        var first: Int64?
-        var behind: Int64?
+    /// What a scan of a range of creations has met at its ends, in the tables of objects and of
+    /// expiries.
+    struct Ends {
+        /// The creations of two rows: the first that a search for the beginning of the range finds,
+        /// and the first behind its end; nil where the table ends.
+        struct Rows {
+            var first: Int64?
+            var behind: Int64?
+        }
+
+        var objects = Rows()
+        var expiries = Rows()
+
+        /// Whether both tables go on here as they ended there.
+        func follow(_ before: Ends) -> Bool {
+            objects.first == before.objects.behind && expiries.first == before.expiries.behind
+        }
     }
 
     /// Delivers the objects that the changes of some numbers have created.
     ///
-    /// A search in the table trusts the numbers that lead it to a page, of which some may be
-    /// damaged. The ranges side by side have met every row if each has found first what the one
-    /// before it has found behind its end.
+    /// A search in a table trusts the numbers that lead it to a page, of which some may be damaged.
+    /// Ranges side by side have met every row if each has found first what the one before it has
+    /// found behind its end.
     func forEachObject(
         in creations: ClosedRange<Int64>, _ body: (LoadedObjects) throws -> Void
     ) throws -> Ends {
@@ -115,6 +127,7 @@ public struct StoreScan {
         var before = Int64.min
         var expiries = try ExpiryWalk(db, from: creations.lowerBound)
         defer { expiries.end() }
+        ends.expiries.first = expiries.creation
         var objects = LoadedObjects(capacity: Self.batch)
         var lastBucket: (number: Int64, index: Int)?
         var lastField: (number: UInt32, index: Int)?
@@ -131,9 +144,9 @@ public struct StoreScan {
                     "the object of change \(creation) is stored behind that of \(before)")
             }
             before = creation
-            ends.first = ends.first ?? creation
+            ends.objects.first = ends.objects.first ?? creation
             guard creation <= creations.upperBound else {
-                ends.behind = creation
+                ends.objects.behind = creation
                 break
             }
             let bucket =
@@ -152,6 +165,8 @@ public struct StoreScan {
             }
         }
         if objects.count > 0 { try body(objects) }
+        try expiries.pass(creations.upperBound)
+        ends.expiries.behind = expiries.creation
         return ends
     }
 
@@ -275,9 +290,17 @@ private struct ExpiryWalk {
     /// row.
     func end() { rows.reset() }
 
+    /// The creation of the first entry that has not been passed yet; nil if there is none.
+    var creation: Int64? { next?.creation }
+
     mutating func time(of creation: Int64) throws -> Int64? {
         while let passed = next, passed.creation < creation { try step() }
         return next?.creation == creation ? next?.time : nil
+    }
+
+    /// Passes the entries up to a creation.
+    mutating func pass(_ creation: Int64) throws {
+        while let passed = next, passed.creation <= creation { try step() }
     }
 }
 

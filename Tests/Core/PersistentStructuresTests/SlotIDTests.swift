@@ -145,6 +145,44 @@ import Testing
             #expect(Self.find(7, in: copy) == Slot(round == 0 ? 7 : 999 + round))
             #expect(Self.find(8, in: copy) == 8)
         }
+        // By chance alone a run of 1,000 does not come about.
+        #expect(ids.longestRun < 1_000)
+    }
+
+    @Test func `some ids that come and go among many are found, and make no search long`() {
+        for seed in Seeds.first(2) {
+            var random = SplitMix64(seed: seed)
+            var (ids, alive, dead): (SlotIDs, [Int: Slot], Set<Slot>) = (SlotIDs(), [:], [])
+            var copies: [(SlotIDs, [Int: Slot], Set<Slot>)] = []
+            var count: Slot = 0
+            func add(_ number: Int, _ ids: inout SlotIDs) {
+                Self.append(number, to: &ids, dead)
+                alive[number] = count
+                count += 1
+            }
+            for number in 0..<2_000 { add(number, &ids) }
+            for step in 0..<8_000 {
+                // Three come and go; now and then there is a new one, until the table has grown.
+                let number = random.below(4) == 0 ? 2_000 + step : random.below(3)
+                if let slot = alive.removeValue(forKey: number) {
+                    ids.noteRemoval()
+                    dead.insert(slot)
+                    if random.oneIn(3) { continue }
+                }
+                // A transaction that comes to nothing.
+                if random.oneIn(10) {
+                    var dropped = ids
+                    Self.append(number, to: &dropped, dead)
+                }
+                add(number, &ids)
+                if random.oneIn(600) { copies.append((ids, alive, dead)) }
+            }
+            copies.append((ids, alive, dead))
+            for (copy, alive, dead) in copies {
+                Self.check(copy, numbers: 10_000, alive, dead, seed)
+            }
+            #expect(ids.longestRun < 1_000, "seed \(seed)")
+        }
     }
 
     @Test func `two copies that both go on do not disturb each other`() {

@@ -59,6 +59,29 @@ import Testing
         }
     }
 
+    @Test func `documents that are read stay while others come and go`() {
+        var table = DocumentTable(capacityBytes: 1 << 20)
+        let wanted = ChangeNumber(1)...500
+        for creation in wanted { _ = table.take(document("\(creation)"), creation, 1) }
+        for creation in ChangeNumber(1_000)...60_000 {
+            _ = table.take(document("\(creation)"), creation, 1)
+            if creation % 100 == 0 { for creation in wanted { _ = table.find(creation, 1) } }
+        }
+        for creation in wanted { #expect(text(table.find(creation, 1)) == "\(creation)") }
+    }
+
+    @Test func `of documents that were all read some make room`() {
+        var table = DocumentTable(capacityBytes: 1 << 20)
+        for creation in ChangeNumber(1)...20_000 {
+            _ = table.take(document("\(creation)"), creation, 1)
+            if creation % 2_000 == 0 {
+                for number in 1...creation { _ = table.find(number, 1) }
+            }
+            #expect(table.bytes <= 1 << 20)
+            #expect(text(table.find(creation, 1)) == "\(creation)")
+        }
+    }
+
     @Test func `a table that grows and shrinks finds what a dictionary does`() {
         for seed in UInt64(1)...3 {
             var random = SplitMix64(seed: seed)

@@ -5,7 +5,7 @@ import Glibc
 /// A part of the document cache: a hash table keyed by the changes that created the objects, with
 /// open addressing and linear probing.
 ///
-/// When the table is full, a hand visits one cell after the other and evicts every document that
+/// When the table is full, a hand visits one cell after the other and evicts the next document that
 /// has not been read since its last visit (the clock, or second-chance, algorithm). Its steps are
 /// wide. A hand that took neighbouring cells would leave them empty behind it, while those before it
 /// filled up until a search had to pass thousands of them.
@@ -37,6 +37,10 @@ struct DocumentTable: ~Copyable {
     /// documents of different lengths leave behind. A million documents of 160 bytes, none of them
     /// evicted, were measured to take 108 bytes more each.
     private static let overheadBytes = 112
+
+    /// How many documents that were read are spared before the next one is evicted nevertheless.
+    /// Readers wait meanwhile, and all documents of a large table may have been read.
+    private static let mostSpared = 256
 
     /// The number of cells of an empty table.
     static let fewestCells = 16
@@ -164,12 +168,14 @@ struct DocumentTable: ~Copyable {
         // evenly spread after any number of steps: by a simple fraction such as 8/13 it would sweep
         // 13 parts of the table cell by cell.
         let step = (cellCount * 0x9E37_79B9) >> 32 | 1
+        var spared = 0
         while true {
             let cell = hand
             hand = (hand + step) & mask
             guard cells[cell].creation != 0 else { continue }
-            if !cells[cell].wasRead { return clear(cell) }
+            if !cells[cell].wasRead || spared == Self.mostSpared { return clear(cell) }
             cells[cell].wasRead = false
+            spared += 1
         }
     }
 
