@@ -6,29 +6,9 @@ memory nor the processor time of a request may have grown.
 """
 import argparse, json, os, random, socket, statistics, sys, tempfile, threading, time
 
-import service
+import service, wire
 
 CATEGORIES = 20
-
-
-class Client:
-    """One connection that sends many requests ahead of their answers."""
-
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port))
-        self.lines = self.socket.makefile("rb", 1 << 20)
-
-    def call(self, requests, tolerated=()):
-        lines = [{"jsonrpc": "2.0", "id": n, "method": m, "params": p} for n, (m, p) in enumerate(requests)]
-        self.socket.sendall("".join(json.dumps(line) + "\n" for line in lines).encode())
-        results = []
-        for line in lines:
-            answer = json.loads(self.lines.readline())
-            error = answer.get("error")
-            if error and error["data"]["errorCode"] not in tolerated:
-                sys.exit(f"soak: {line} was answered by {error}")
-            results.append(answer.get("result"))
-        return results
 
 
 class Watcher(threading.Thread):
@@ -117,7 +97,7 @@ def main():
 
 
 def soak(port, fleet, minutes):
-    writer, reader = Client(port), Client(port)
+    writer, reader = wire.PipelinedClient(port), wire.PipelinedClient(port)
     ids = list(fleet.alive)
     for first in range(0, len(ids), 500):
         batch = [{"_id": name, **fleet.document()} for name in ids[first:first + 500]]
