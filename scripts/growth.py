@@ -4,7 +4,7 @@ service's processor time the more often it is done.
 
     scripts/growth.py [--only NAME] [--steps 60000] [--seed 1] [--geobucket .build/release/geobucket]
 """
-import argparse, os, random, socket, sys, tempfile, time
+import argparse, json, os, random, socket, sys, tempfile, time
 
 import service, wire
 
@@ -87,7 +87,8 @@ def costs(name, port, things, objects, steps):
     if name == "patches":
         # One who exports a state and does not read it keeps it alive.
         stalled = socket.create_connection(("127.0.0.1", port))
-        stalled.sendall(b'{"jsonrpc":"2.0","id":1,"method":"bucket.export","params":{"bucket":"growing"}}\n')
+        export = {"jsonrpc": "2.0", "id": 1, "method": "bucket.export", "params": {"bucket": BUCKET}}
+        stalled.sendall(json.dumps(export).encode() + b"\n")
     found, used, step = [], client.call([("server.stats", {})])[0]["cpuSeconds"], getattr(things, name)
     for first in range(0, steps, steps // ROUNDS):
         for begin in range(first, first + steps // ROUNDS, 250):

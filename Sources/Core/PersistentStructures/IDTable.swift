@@ -244,14 +244,8 @@ private final class Cells: @unchecked Sendable {
         return true
     }
 
-    /// The most neighbouring cells that are all taken. No search passes more.
     var longestRun: Int {
-        var (longest, run) = (0, 0)
-        for cell in 0..<count {
-            run = tags[cell] == emptyTag ? 0 : run + 1
-            longest = max(longest, run)
-        }
-        return longest
+        PersistentStructures.longestRun(of: count) { tags[$0] != emptyTag }
     }
 
     /// Adds a slot whose id no other slot has.

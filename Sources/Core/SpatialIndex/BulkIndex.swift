@@ -9,8 +9,7 @@ public struct BulkIndex: Sendable {
     private let points: BulkPoints
     private let deltaCapacity: Int
 
-    /// The epoch of an index that nobody has written to.
-    private static let epoch: UInt32 = 1
+    private static let epoch = PointIndex.firstEpoch
 
     /// A finished part.
     public struct Part: Sendable {

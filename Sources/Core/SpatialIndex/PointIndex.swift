@@ -94,12 +94,15 @@ public struct PointIndex: PointSet {
 
     /// - Parameter deltaCapacity: the number of written points that become a tree; at least 8.
     public init(deltaCapacity: Int) {
-        self.init(epoch: 1, deltaCapacity: UInt32(deltaCapacity))
+        self.init(epoch: Self.firstEpoch, deltaCapacity: UInt32(deltaCapacity))
     }
 
     init(epoch: UInt32, deltaCapacity: UInt32) {
         parts = Shared(Parts(epoch: epoch, deltaCapacity: deltaCapacity))
     }
+
+    /// The epoch of an index that nobody has written to.
+    static let firstEpoch: UInt32 = 1
 
     /// The default number of written points that become a tree.
     public static let defaultDeltaCapacity = 256

@@ -24,17 +24,7 @@ extension SQLiteStore {
         for reader in readers {
             reader.async { [pool] in
                 do {
-                    try pool.read { db in
-                        let scan = StoreScan(db, names)
-                        try scan.withMappedPages {
-                            try pieces.make { piece, add in
-                                let ends = try scan.forEachObject(in: split[piece]) {
-                                    try add(.objects($0))
-                                }
-                                try add(.ends(ends))
-                            }
-                        }
-                    }
+                    try pool.read { try StoreScan($0, names).make(pieces, of: split) }
                 } catch {
                     pieces.fail(error)
                 }
@@ -57,14 +47,26 @@ extension SQLiteStore {
         }
     }
 
-    private enum PartOfPiece: Sendable {
-        case objects(LoadedObjects)
-        /// The last part.
-        case ends(StoreScan.Ends)
-    }
-
     /// Two threads read about as fast as one applies what they have read.
     private static var readers: Int { min(3, ProcessInfo.processInfo.activeProcessorCount) }
+}
+
+private enum PartOfPiece: Sendable {
+    case objects(LoadedObjects)
+    /// The last part.
+    case ends(StoreScan.Ends)
+}
+
+extension StoreScan {
+    fileprivate func make(
+        _ pieces: OrderedPieces<PartOfPiece>, of split: SplitCreations
+    ) throws {
+        try withMappedPages {
+            try pieces.make { piece, add in
+                try add(.ends(forEachObject(in: split[piece]) { try add(.objects($0)) }))
+            }
+        }
+    }
 }
 
 /// All numbers of changes in successive ranges, each of which may have created objects.

@@ -86,6 +86,7 @@ final class DocumentCache: @unchecked Sendable {
     ///
     /// Readers wait meanwhile, so there should be few. The cells of all are fetched together.
     func put(_ documents: [NewDocument]) {
+        guard !documents.isEmpty else { return }
         lock.writing {
             for document in documents {
                 table(document.creation).pointee.prefetch(document.creation)

@@ -1,6 +1,7 @@
 import BackendContract
 import CGlibc
 import Glibc
+import PersistentStructures
 
 /// A part of the document cache: a hash table keyed by the changes that created the objects, with
 /// open addressing and linear probing.
@@ -181,12 +182,7 @@ struct DocumentTable: ~Copyable {
 
     /// The most neighbouring cells that are all taken. No search passes more.
     var longestRun: Int {
-        var (longest, run) = (0, 0)
-        for cell in 0...mask {
-            run = cells[cell].creation == 0 ? 0 : run + 1
-            longest = max(longest, run)
-        }
-        return longest
+        PersistentStructures.longestRun(of: cellCount) { cells[$0].creation != 0 }
     }
 
     private mutating func shrinkIfSparse() {
