@@ -67,6 +67,17 @@ struct Connection {
         }
     }
 
+    /// Whether nothing is under way, so that no other timeout than that of idle connections can expire
+    /// before the next event.
+    var isIdle: Bool {
+        switch phase {
+        case .silent, .open:
+            arrival == .arrived && conversation.isDone && !conversation.isWithinLine
+                && bufferedBytes == 0 && !mayHaveUnsent
+        case .opening, .ending, .closing, .closed: false
+        }
+    }
+
     /// Whether some output may not have been sent.
     var mayHaveUnsent: Bool { unsentBytes != nil }
 

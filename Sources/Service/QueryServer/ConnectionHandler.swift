@@ -33,6 +33,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     private var nodeHandler: NodeServerHandler?
     var isWatchingExport = false
     var isUnsent = false
+    var isIdle = false
 
     /// - Parameter isSecured: whether no TLS handshake has to precede the first line.
     init(
@@ -46,10 +47,6 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         connection = Connection(
             limits: dispatcher.service.limits, isSecured: isSecured,
             now: dispatcher.service.clock.nanoseconds())
-        let answers = scheduler.finishedAnswers
-        caller.watches.onWake { [weak self] in
-            if let self { answers.put(.notified, for: self) }
-        }
     }
 
     var limits: Limits { dispatcher.service.limits }
@@ -58,11 +55,15 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        scheduler.add(self)
+        scheduler.rounds.add(self)
+        let answers = scheduler.finishedAnswers
+        // Strong until the watches are closed: an object with weak references is slower to retain.
+        caller.watches.onWake { [self] in answers.put(.notified, for: self) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        scheduler.remove(self)
+        scheduler.rounds.remove(self)
+        caller.watches.close()
         self.context = nil
     }
 
@@ -78,11 +79,11 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         errand?.cancel()
         scheduler.links?.forget(caller)
         caller.export.close()
-        caller.watches.close()
         context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isIdle { wake() }
         unwrapInboundIn(data).withUnsafeReadableBytes { connection.receive(.received($0)) }
     }
 
@@ -112,8 +113,15 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     // MARK: Other events
 
     func handle(_ event: Connection.Event) {
+        if isIdle { wake() }
         connection.receive(event)
         work()
+    }
+
+    /// Is checked in every round again, and now, as no timeout but the idle one began earlier.
+    private func wake() {
+        scheduler.rounds.wake(self)
+        _ = look(now: dispatcher.service.clock.nanoseconds())
     }
 
     /// Stops reading, answers the requests read so far, and closes.
@@ -255,22 +263,24 @@ extension ConnectionHandler: ScheduledConnection {
 
     func goOn() { work() }
 
-    func look(now: Int64) {
-        guard let context else { return }
+    func look(now: Int64) -> Bool {
+        guard let context else { return false }
         var look = Connection.Look(now: now)
         if connection.mayHaveUnsent {
             let option = ChannelOptions.Types.BufferedWritableBytesOption()
             look.unsentBytes = (try? context.channel.syncOptions?.getOption(option)) ?? 0
         }
-        dispatcher.service.reviewWatches(of: caller)
         look.isWatching = !caller.watches.isEmpty
+        if look.isWatching { dispatcher.service.reviewWatches(of: caller) }
         look.isWelcome = !dispatcher.service.requiresLogin || caller.isLoggedIn
         if let waiting, (now - waiting.begin) / 1_000_000 > limits.queueMilliseconds {
             _ = waiting.take()
         }
         // It keeps the state that it saw in memory.
         if let early, now - early.read.begin > Self.earlyLife { self.early = nil }
-        handle(.looked(look))
+        connection.receive(.looked(look))
+        work()
+        return connection.isIdle && !look.isWatching && waiting == nil && early == nil
     }
 
     func evict() {

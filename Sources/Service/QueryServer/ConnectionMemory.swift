@@ -17,9 +17,9 @@ final class ConnectionMemory: Sendable {
     ///
     /// - Returns: whether all loops together exceed the limit and this loop has the largest
     ///   connection. The caller closes that connection and reports again.
-    func report(_ share: Share, of scheduler: LoopScheduler) -> Bool {
+    func report(_ share: Share, of rounds: ConnectionRounds) -> Bool {
         shares.withLock { shares in
-            shares[ObjectIdentifier(scheduler)] = share
+            shares[ObjectIdentifier(rounds)] = share
             guard shares.values.reduce(0, { $0 + $1.total }) > limit else { return false }
             return shares.values.allSatisfy { $0.largest <= share.largest }
         }

@@ -29,7 +29,12 @@ protocol ScheduledConnection: AnyObject, Sendable {
     func take(_ finished: FinishedAnswer)
     func goOn()
     /// Ends the connection if one of its timeouts has expired.
-    func look(now: Int64)
+    ///
+    /// - Returns: whether it is idle: it keeps no request and no answer in memory, and until it calls
+    ///   `ConnectionRounds.wake`, no other timeout can expire than that of idle connections.
+    func look(now: Int64) -> Bool
+    /// Whether it was idle at the last check; noted by `ConnectionRounds`.
+    var isIdle: Bool { get set }
     /// Ends the connection because it uses the most memory and all together use too much.
     func evict()
 }
@@ -37,13 +42,19 @@ protocol ScheduledConnection: AnyObject, Sendable {
 extension ScheduledConnection {
     var heldSince: Int64? { nil }
 
+    /// It is never idle.
+    var isIdle: Bool {
+        get { false }
+        set {}
+    }
+
     func takeNotifications() {}
 
     func readEarly(_ request: Request, since begin: Int64) {}
 }
 
 /// What the connections of one event loop share: the parser, the output buffer, the answers to
-/// their writes, the reads that wait for the backend, the queue of turns, and the periodic check.
+/// their writes, the reads that wait for the backend, the queue of turns, and the periodic checks.
 /// What all loops share is passed to `init`.
 ///
 /// Used on its event loop only.
@@ -53,18 +64,16 @@ final class LoopScheduler {
     /// The connections to other nodes; nil if this node has every bucket.
     let links: NodeLinks?
     let gate: ReadGate
+    let rounds: ConnectionRounds
     /// Empty unless a connection is working.
     var output = JSONWriter()
     private let room: WriteRoom
     /// Connections with a write that waits for room.
     private var paused: [any ScheduledConnection] = []
 
-    private let limits: Limits
     private let clock: ServiceClock
-    private let connectionMemory: ConnectionMemory
     private let eventLoop: any EventLoop
     let executor: LoopExecutor
-    private var users: [ObjectIdentifier: any ScheduledConnection] = [:]
     private var turns: Deque<Turn> = []
     private var unsent: [any ScheduledConnection] = []
     /// Those whose output is being flushed. The two arrays take turns, and keep their memory.
@@ -72,7 +81,6 @@ final class LoopScheduler {
     private var unsentSince: Int64 = 0
     private var isSending = false
     private var isServingTurns = false
-    private var isGoingRound = false
     /// Connections whose notifications wait for an answer, or have waited, the longest first.
     private var held: Deque<(user: any ScheduledConnection, since: Int64)> = []
 
@@ -80,26 +88,17 @@ final class LoopScheduler {
         service: Service, eventLoop: any EventLoop, executor: LoopExecutor, room: WriteRoom,
         connectionMemory: ConnectionMemory, links: NodeLinks? = nil
     ) {
-        limits = service.limits
         clock = service.clock
         self.links = links
         self.executor = executor
         self.room = room
-        self.connectionMemory = connectionMemory
-        parser = RequestParser(limits: limits)
+        rounds = ConnectionRounds(
+            service.limits, clock, connectionMemory, links: links, on: eventLoop)
+        parser = RequestParser(limits: service.limits)
         finishedAnswers = FinishedAnswers(eventLoop: eventLoop, executor: executor)
         gate = ReadGate(service, eventLoop, finishedAnswers)
         self.eventLoop = eventLoop
     }
-
-    func add(_ user: any ScheduledConnection) {
-        users[ObjectIdentifier(user)] = user
-        guard !isGoingRound else { return }
-        isGoingRound = true
-        goRound()
-    }
-
-    func remove(_ user: any ScheduledConnection) { users[ObjectIdentifier(user)] = nil }
 
     // MARK: Turns
 
@@ -187,43 +186,6 @@ final class LoopScheduler {
                 held.removeFirst()
             }
             if let next = held.first { releaseHeld(at: next.since + Self.holding) }
-        }
-    }
-
-    // MARK: Periodic check
-
-    /// The time between two checks: a quarter of the shortest timeout, within bounds.
-    private var roundInterval: TimeAmount {
-        let shortest = min(
-            limits.handshakeMilliseconds, limits.lineMilliseconds, limits.unreadMilliseconds,
-            limits.idleMilliseconds)
-        return .milliseconds(Int64(min(max(shortest / 4, 5), 100)))
-    }
-
-    /// Checks every connection periodically, as long as there are any.
-    private func goRound() {
-        eventLoop.assumeIsolated().scheduleTask(in: roundInterval) { [self] in
-            checkConnections()
-            isGoingRound = !users.isEmpty || links?.isEmpty == false
-            if isGoingRound { goRound() }
-        }
-    }
-
-    private func checkConnections() {
-        let now = clock.nanoseconds()
-        for user in users.values { user.look(now: now) }
-        links?.look(now: now)
-        while true {
-            var total = 0
-            var most: (any ScheduledConnection)?
-            for user in users.values where user.bufferedBytes > 0 {
-                total += user.bufferedBytes
-                if user.bufferedBytes > most?.bufferedBytes ?? 0 { most = user }
-            }
-            let mustEvict = connectionMemory.report(
-                ConnectionMemory.Share(total: total, largest: most?.bufferedBytes ?? 0), of: self)
-            guard mustEvict, let most else { return }
-            most.evict()
         }
     }
 

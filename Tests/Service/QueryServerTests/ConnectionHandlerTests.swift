@@ -3,6 +3,7 @@ import NIOCore
 import NIOEmbedded
 import Objects
 import Operations
+import Runtime
 import TestSupport
 import Testing
 
@@ -28,6 +29,55 @@ import Testing
         #expect(sent == Self.pong + Self.pong)
     }
 
+    @Test func `A line that begins after a long pause has its full time`() async throws {
+        var limits = Limits()
+        limits.lineMilliseconds = 10_000
+        let time = TestClock()
+        let clock = ServiceClock(nanoseconds: { time.now })
+        let sent = try await Workers.with(limits) { [limits] workers in
+            try Self.sent(workers, limits, clock) { channel, handler in
+                try channel.writeInbound(ByteBuffer(string: Self.ping))
+                Self.pass(60_850, time, channel)
+                #expect(handler.isIdle)
+                try channel.writeInbound(ByteBuffer(string: "{"))
+                #expect(!handler.isIdle)
+                Self.pass(9_950, time, channel)
+                #expect(channel.isActive)
+                Self.pass(1_000, time, channel)
+                #expect(!channel.isActive)
+            }
+        }
+        #expect(sent.hasPrefix(Self.pong))
+        #expect(sent.contains("10000 ms"))
+    }
+
+    @Test func `An idle connection ends when its time is over`() async throws {
+        var limits = Limits()
+        limits.idleMilliseconds = 20_000
+        let time = TestClock()
+        let clock = ServiceClock(nanoseconds: { time.now })
+        let sent = try await Workers.with(limits) { [limits] workers in
+            try Self.sent(workers, limits, clock) { channel, handler in
+                for _ in 0..<3 {
+                    try channel.writeInbound(ByteBuffer(string: Self.ping))
+                    Self.pass(19_900, time, channel)
+                    #expect(channel.isActive && handler.isIdle)
+                }
+                Self.pass(3_000, time, channel)
+                #expect(!channel.isActive)
+            }
+        }
+        #expect(sent == String(repeating: Self.pong, count: 3))
+    }
+
+    /// Lets so many milliseconds pass.
+    private static func pass(_ milliseconds: Int64, _ time: TestClock, _ channel: EmbeddedChannel) {
+        for _ in 0..<milliseconds / 50 {
+            time.advance(50_000_000)
+            channel.embeddedEventLoop.advanceTime(by: .milliseconds(50))
+        }
+    }
+
     /// Lets the event loop have its rounds: a slow machine's connection waits for turns.
     private static func takeTurns(_ channel: EmbeddedChannel) {
         for _ in 1...10 { channel.embeddedEventLoop.advanceTime(by: .milliseconds(1)) }
@@ -35,11 +85,11 @@ import Testing
 
     /// All that a connection sends.
     private static func sent(
-        _ workers: Workers, _ limits: Limits = Limits(),
+        _ workers: Workers, _ limits: Limits = Limits(), _ clock: ServiceClock = ServiceClock(),
         _ body: (EmbeddedChannel, ConnectionHandler) throws -> Void
     ) throws -> String {
         let loop = EmbeddedEventLoop()
-        let service = Operations.Service(backend: EndlessBackend(), limits: limits)
+        let service = Operations.Service(backend: EndlessBackend(), limits: limits, clock: clock)
         let scheduler = LoopScheduler(
             service: service, eventLoop: loop, executor: LoopExecutor(),
             room: WriteRoom(bytes: limits.queuedWriteBytes),

@@ -279,6 +279,6 @@ private final class WaitingUser: ScheduledConnection, @unchecked Sendable {
     func takeRoom() {}
     func sendOutput() {}
     func goOn() {}
-    func look(now: Int64) {}
+    func look(now: Int64) -> Bool { false }
     func evict() {}
 }

@@ -60,7 +60,7 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        scheduler.add(self)
+        scheduler.rounds.add(self)
         // After the greeting has left the pipeline.
         context.eventLoop.assumeIsolated().execute { [self] in
             work()
@@ -69,7 +69,7 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        scheduler.remove(self)
+        scheduler.rounds.remove(self)
         self.context = nil
     }
 
@@ -364,7 +364,7 @@ extension NodeServerHandler: ScheduledConnection {
     func goOn() {}
 
     /// Drops the costly reads that have waited for too long, and the exports that nobody continues.
-    func look(now: Int64) {
+    func look(now: Int64) -> Bool {
         let idle = Duration.milliseconds(limits.exportIdleMilliseconds)
         for caller in callers.values where caller.export.isUnderWay {
             _ = caller.export.expire(after: idle)
@@ -373,6 +373,7 @@ extension NodeServerHandler: ScheduledConnection {
         where (now - read.begin) / 1_000_000 > limits.queueMilliseconds {
             _ = read.take()
         }
+        return false
     }
 
     func evict() {}

@@ -1,0 +1,151 @@
+import NIOCore
+import Objects
+import Runtime
+
+/// Checks every connection of an event loop periodically: its timeouts, and the memory that it uses.
+///
+/// What is known of a connection is scattered in memory, so a check takes one or two microseconds.
+/// Therefore a round goes over the connections in steps, and requests are answered in between;
+/// and idle connections are checked in every tenth round only.
+///
+/// Used on its event loop only.
+final class ConnectionRounds {
+    private let limits: Limits
+    private let clock: ServiceClock
+    private let memory: ConnectionMemory
+    private let links: NodeLinks?
+    private let eventLoop: any EventLoop
+    private typealias Users = [ObjectIdentifier: any ScheduledConnection]
+    private var active: Users = [:]
+    private var idle: Users = [:]
+    /// Those that the present round has not checked yet.
+    private var unchecked: [any ScheduledConnection] = []
+    /// The memory of those that it has checked.
+    private var checked = Usage()
+    /// The rounds that remain until those that are idle are checked.
+    private var idleCountdown = 0
+    private var pause = TimeAmount.zero
+    private var isGoing = false
+
+    init(
+        _ limits: Limits, _ clock: ServiceClock, _ memory: ConnectionMemory, links: NodeLinks?,
+        on eventLoop: any EventLoop
+    ) {
+        self.limits = limits
+        self.clock = clock
+        self.memory = memory
+        self.links = links
+        self.eventLoop = eventLoop
+    }
+
+    func add(_ user: any ScheduledConnection) {
+        active[ObjectIdentifier(user)] = user
+        if !isGoing { begin() }
+    }
+
+    func remove(_ user: any ScheduledConnection) {
+        active[ObjectIdentifier(user)] = nil
+        idle[ObjectIdentifier(user)] = nil
+    }
+
+    /// Has an idle connection checked in every round again.
+    func wake(_ user: any ScheduledConnection) {
+        guard idle.removeValue(forKey: ObjectIdentifier(user)) != nil else { return }
+        user.isIdle = false
+        active[ObjectIdentifier(user)] = user
+    }
+
+    // MARK: Rounds
+
+    /// The number of connections that are checked in one step.
+    static let stepSize = 128
+
+    /// The time between two checks of a connection: a quarter of the shortest timeout, within bounds.
+    private var interval: TimeAmount {
+        let shortest = min(
+            limits.handshakeMilliseconds, limits.lineMilliseconds, limits.unreadMilliseconds,
+            limits.idleMilliseconds)
+        return .milliseconds(Int64(min(max(shortest / 4, 5), 100)))
+    }
+
+    /// The rounds between two checks of an idle connection.
+    private var idleRounds: Int {
+        let quarter = TimeAmount.milliseconds(Int64(limits.idleMilliseconds / 4))
+        return Int(min(max(quarter.nanoseconds / interval.nanoseconds, 1), 10))
+    }
+
+    private func begin() {
+        isGoing = true
+        checked = Usage()
+        unchecked = Array(active.values)
+        idleCountdown -= 1
+        if idleCountdown <= 0 {
+            idleCountdown = idleRounds
+            unchecked += idle.values
+        }
+        let steps = max(1, (unchecked.count + Self.stepSize - 1) / Self.stepSize)
+        pause = .nanoseconds(interval.nanoseconds / Int64(steps))
+        scheduleStep()
+    }
+
+    private func scheduleStep() {
+        eventLoop.assumeIsolated().scheduleTask(in: pause) { [self] in takeStep() }
+    }
+
+    private func takeStep() {
+        let now = clock.nanoseconds()
+        for _ in 0..<min(Self.stepSize, unchecked.count) { check(unchecked.removeLast(), now) }
+        guard unchecked.isEmpty else { return scheduleStep() }
+        links?.look(now: now)
+        evict()
+        // The last round had no connections, and has reported that they use nothing any more.
+        isGoing =
+            !active.isEmpty || !idle.isEmpty || checked.connections > 0
+            || links?.isEmpty == false
+        if isGoing { begin() }
+    }
+
+    private func check(_ user: any ScheduledConnection, _ now: Int64) {
+        let isIdle = user.look(now: now)
+        checked.add(user)
+        guard isIdle else { return wake(user) }
+        if active.removeValue(forKey: ObjectIdentifier(user)) != nil {
+            user.isIdle = true
+            idle[ObjectIdentifier(user)] = user
+        }
+    }
+
+    // MARK: Memory
+
+    private struct Usage {
+        var connections = 0
+        var total = 0
+        /// The connection that uses the most.
+        var largest: (user: any ScheduledConnection, bytes: Int)?
+
+        var share: ConnectionMemory.Share {
+            ConnectionMemory.Share(total: total, largest: largest?.bytes ?? 0)
+        }
+
+        mutating func add(_ user: any ScheduledConnection) {
+            connections += 1
+            let bytes = user.bufferedBytes
+            guard bytes > 0 else { return }
+            total += bytes
+            if bytes > largest?.bytes ?? 0 { largest = (user, bytes) }
+        }
+    }
+
+    /// Ends connections while all together use too much, the largest first.
+    private func evict() {
+        var isTooMuch = memory.report(checked.share, of: self)
+        while isTooMuch {
+            // What was in use when a step saw it may have been sent meanwhile.
+            var present = Usage()
+            for user in active.values { present.add(user) }
+            isTooMuch = memory.report(present.share, of: self)
+            guard isTooMuch, let (user, _) = present.largest else { return }
+            user.evict()
+        }
+    }
+}
