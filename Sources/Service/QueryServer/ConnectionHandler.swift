@@ -83,7 +83,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if isIdle { wake() }
+        if isIdle { scheduler.rounds.wake(self) }
         unwrapInboundIn(data).withUnsafeReadableBytes { connection.receive(.received($0)) }
     }
 
@@ -113,15 +113,9 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     // MARK: Other events
 
     func handle(_ event: Connection.Event) {
-        if isIdle { wake() }
+        if isIdle { scheduler.rounds.wake(self) }
         connection.receive(event)
         work()
-    }
-
-    /// Is checked in every round again, and now, as no timeout but the idle one began earlier.
-    private func wake() {
-        scheduler.rounds.wake(self)
-        _ = look(now: dispatcher.service.clock.nanoseconds())
     }
 
     /// Stops reading, answers the requests read so far, and closes.
@@ -257,6 +251,7 @@ extension ConnectionHandler: ScheduledConnection {
 
     /// The answer is appended to the output when the connection works next.
     func take(_ finished: FinishedAnswer) {
+        if isIdle { scheduler.rounds.wake(self) }
         if case .write(let finished) = finished { scheduler.end(finished.write) }
         connection.receive(.answered(finished))
     }

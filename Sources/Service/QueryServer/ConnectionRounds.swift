@@ -18,13 +18,14 @@ final class ConnectionRounds {
     private typealias Users = [ObjectIdentifier: any ScheduledConnection]
     private var active: Users = [:]
     private var idle: Users = [:]
-    /// Those that the present round has not checked yet.
-    private var unchecked: [any ScheduledConnection] = []
+    /// Those that the present round has not checked yet; some may be gone.
+    private var unchecked: [ObjectIdentifier] = []
     /// The memory of those that it has checked.
     private var checked = Usage()
     /// The rounds that remain until those that are idle are checked.
     private var idleCountdown = 0
-    private var pause = TimeAmount.zero
+    /// When the present round began, and how many connections there were.
+    private var beginning: (time: NIODeadline, connections: Int) = (.uptimeNanoseconds(0), 0)
     private var isGoing = false
 
     init(
@@ -77,27 +78,32 @@ final class ConnectionRounds {
     private func begin() {
         isGoing = true
         checked = Usage()
-        unchecked = Array(active.values)
+        unchecked = []
         idleCountdown -= 1
         if idleCountdown <= 0 {
             idleCountdown = idleRounds
-            unchecked += idle.values
+            unchecked += idle.keys
         }
-        let steps = max(1, (unchecked.count + Self.stepSize - 1) / Self.stepSize)
-        pause = .nanoseconds(interval.nanoseconds / Int64(steps))
+        unchecked += active.keys
+        beginning = (eventLoop.now, unchecked.count)
         scheduleStep()
     }
 
     private func scheduleStep() {
+        let steps = max(1, (beginning.connections + Self.stepSize - 1) / Self.stepSize)
+        let pause = TimeAmount.nanoseconds(interval.nanoseconds / Int64(steps))
         eventLoop.assumeIsolated().scheduleTask(in: pause) { [self] in takeStep() }
     }
 
     private func takeStep() {
         let now = clock.nanoseconds()
-        for _ in 0..<min(Self.stepSize, unchecked.count) { check(unchecked.removeLast(), now) }
+        for _ in 0..<stepCount {
+            let id = unchecked.removeLast()
+            if let user = active[id] ?? idle[id] { check(user, id, now) }
+        }
         guard unchecked.isEmpty else { return scheduleStep() }
         links?.look(now: now)
-        evict()
+        evict(now)
         // The last round had no connections, and has reported that they use nothing any more.
         isGoing =
             !active.isEmpty || !idle.isEmpty || checked.connections > 0
@@ -105,13 +111,22 @@ final class ConnectionRounds {
         if isGoing { begin() }
     }
 
-    private func check(_ user: any ScheduledConnection, _ now: Int64) {
+    /// The number of connections of this step. A busy loop takes its steps late, and then larger
+    /// ones, so that a round takes no longer.
+    private var stepCount: Int {
+        let time = Double((eventLoop.now - beginning.time).nanoseconds)
+        let share = min(1, time / Double(interval.nanoseconds))
+        let left = Int((1 - share) * Double(beginning.connections))
+        return min(unchecked.count, max(Self.stepSize, unchecked.count - left))
+    }
+
+    private func check(_ user: any ScheduledConnection, _ id: ObjectIdentifier, _ now: Int64) {
         let isIdle = user.look(now: now)
         checked.add(user)
         guard isIdle else { return wake(user) }
-        if active.removeValue(forKey: ObjectIdentifier(user)) != nil {
+        if active.removeValue(forKey: id) != nil {
             user.isIdle = true
-            idle[ObjectIdentifier(user)] = user
+            idle[id] = user
         }
     }
 
@@ -137,12 +152,15 @@ final class ConnectionRounds {
     }
 
     /// Ends connections while all together use too much, the largest first.
-    private func evict() {
+    private func evict(_ now: Int64) {
         var isTooMuch = memory.report(checked.share, of: self)
         while isTooMuch {
-            // What was in use when a step saw it may have been sent meanwhile.
+            // What a step saw may have been sent meanwhile.
             var present = Usage()
-            for user in active.values { present.add(user) }
+            for user in active.values {
+                _ = user.look(now: now)
+                present.add(user)
+            }
             isTooMuch = memory.report(present.share, of: self)
             guard isTooMuch, let (user, _) = present.largest else { return }
             user.evict()

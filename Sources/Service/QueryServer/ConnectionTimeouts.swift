@@ -38,9 +38,10 @@ struct ConnectionTimeouts {
     /// - Parameter now: nanoseconds of the monotonic clock.
     mutating func end(of look: Look, now: Int64, _ limits: Limits) -> End? {
         let hasAsked = look.lines != last.lines || look.isAtWork
-        if hasAsked || !look.isWithinLine { lineSince = now }
+        // What has begun since the last look counts from this one: a timeout is late, never early.
+        if hasAsked || !look.isWithinLine || !last.isWithinLine { lineSince = now }
         if hasAsked || look.isWatching || look.unsentBytes > 0 { idleSince = now }
-        if look.unsentBytes == 0 || look.unsentBytes < last.unsentBytes { unreadSince = now }
+        if last.unsentBytes == 0 || look.unsentBytes < last.unsentBytes { unreadSince = now }
         last = look
         func isOver(_ since: Int64, _ milliseconds: Int) -> Bool {
             now - since > Int64(milliseconds) * 1_000_000

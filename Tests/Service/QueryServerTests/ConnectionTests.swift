@@ -366,6 +366,7 @@ import Testing
     func `A line that does not end within lineMilliseconds is told so`(_ milliseconds: Int64) {
         var run = ConnectionRun(limits: Self.limits)
         run.receive("r")
+        run.look(at: 0)
         run.look(at: milliseconds)
         #expect(run.sent == (milliseconds > 200 ? "lineTooSlow" : ""))
         #expect(run.isFinishing == (milliseconds > 200))

@@ -25,7 +25,7 @@ import Testing
         _ look: ConnectionTimeouts.Look, _ limit: Int64, _ end: ConnectionTimeouts.End
     ) {
         var timeouts = ConnectionTimeouts(now: 0)
-        for (after, expected) in [(limit - 1, nil), (limit, nil), (limit + 1, end)] {
+        for (after, expected) in [(0, nil), (limit - 1, nil), (limit, nil), (limit + 1, end)] {
             #expect(
                 timeouts.end(of: look, now: after * 1_000_000, Self.limits) == expected, "\(after)")
         }
@@ -49,6 +49,21 @@ import Testing
         #expect(end(.init(lines: 3, unsentBytes: 8), 30_299) == nil)
         #expect(end(.init(lines: 3, unsentBytes: 8), 30_599) == nil)
         #expect(end(.init(lines: 3, unsentBytes: 9), 30_600) == .unread)
+    }
+
+    @Test func `What has begun since the last look has its full time`() {
+        for (look, limit, expected) in [
+            (.init(isWithinLine: true), 200, .unendingLine), (.init(unsentBytes: 1), 300, .unread),
+        ] as [(ConnectionTimeouts.Look, Int64, ConnectionTimeouts.End)] {
+            var timeouts = ConnectionTimeouts(now: 0)
+            func end(_ look: ConnectionTimeouts.Look, _ time: Int64) -> ConnectionTimeouts.End? {
+                timeouts.end(of: look, now: time * 1_000_000, Self.limits)
+            }
+            #expect(end(.init(), 0) == nil)
+            #expect(end(look, 90) == nil)
+            #expect(end(look, 90 + limit) == nil)
+            #expect(end(look, 91 + limit) == expected)
+        }
     }
 
     @Test func `Bytes of a line that does not end are no sign of life`() {
