@@ -69,7 +69,8 @@ final class LoopScheduler {
     var output = JSONWriter()
     private let room: WriteRoom
     /// Connections with a write that waits for room.
-    private var paused: [any ScheduledConnection] = []
+    private var paused: Deque<any ScheduledConnection> = []
+    private var isAwaitingRoom = false
 
     private let clock: ServiceClock
     private let eventLoop: any EventLoop
@@ -128,7 +129,12 @@ final class LoopScheduler {
             case .send(let user): user.sendOutput()
             case nil: break
             }
-            if turns.isEmpty { isServingTurns = false } else { serveNextTurn() }
+            guard !turns.isEmpty else {
+                isServingTurns = false
+                return
+            }
+            // After the task that sends what this turn has answered: the pause begins with its end.
+            eventLoop.assumeIsolated().execute { [self] in serveNextTurn() }
         }
     }
 
@@ -201,16 +207,22 @@ final class LoopScheduler {
     /// Queues a connection until the write queue has room.
     func pause(_ user: any ScheduledConnection) {
         paused.append(user)
-        guard paused.count == 1 else { return }
+        awaitRoom()
+    }
+
+    private func awaitRoom() {
+        guard !isAwaitingRoom, !paused.isEmpty else { return }
+        isAwaitingRoom = true
         let scheduler = NIOLoopBound(self, eventLoop: eventLoop)
         room.whenOpen { [eventLoop, executor] in
             executor.execute(on: eventLoop) { scheduler.value.release() }
         }
     }
 
+    /// Lets connections go on as long as there is room, those that have waited the longest first.
     private func release() {
-        let users = paused
-        paused = []
-        for user in users { user.takeRoom() }
+        isAwaitingRoom = false
+        while room.isOpen, let user = paused.popFirst() { user.takeRoom() }
+        awaitRoom()
     }
 }

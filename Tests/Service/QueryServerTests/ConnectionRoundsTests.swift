@@ -133,31 +133,25 @@ import Testing
 /// A connection that notes its checks.
 ///
 /// `@unchecked Sendable`: the test uses it on one thread.
-private final class CheckedUser: ScheduledConnection, @unchecked Sendable {
-    var bufferedBytes: Int
+private final class CheckedUser: StillConnection, @unchecked Sendable {
     var onCheck: () -> Void = {}
+    var rests = false
     private(set) var checks = 0
     private(set) var isEvicted = false
-    var isUnsent = false
-    var isIdle = false
-    var rests = false
 
-    init(bufferedBytes: Int = 0) { self.bufferedBytes = bufferedBytes }
+    init(bufferedBytes: Int = 0) {
+        super.init()
+        self.bufferedBytes = bufferedBytes
+    }
 
-    func look(now: Int64) -> Bool {
+    override func look(now: Int64) -> Bool {
         checks += 1
         onCheck()
         return rests
     }
 
-    func evict() {
+    override func evict() {
         isEvicted = true
         bufferedBytes = 0
     }
-
-    func take(_ finished: FinishedAnswer) {}
-    func takeTurn() {}
-    func takeRoom() {}
-    func sendOutput() {}
-    func goOn() {}
 }

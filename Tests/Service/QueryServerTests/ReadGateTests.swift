@@ -164,7 +164,8 @@ import WireProtocol
         let backend = GatedBackend()
         let service = Operations.Service(backend: backend, limits: Limits())
         let gate = ReadGate(
-            service, loop, FinishedAnswers(eventLoop: loop, executor: LoopExecutor()))
+            service, loop,
+            FinishedAnswers(eventLoop: loop, executor: LoopExecutor()))
         let users = (0..<4).map { _ in WaitingUser() }
         for (number, user) in users.enumerated() {
             let request = Request(
@@ -266,19 +267,10 @@ private final class GatedRead: PreparedRead {
 /// A connection that notes which of its reads may begin.
 ///
 /// `@unchecked Sendable`: the test uses it on one thread.
-private final class WaitingUser: ScheduledConnection, @unchecked Sendable {
+private final class WaitingUser: StillConnection, @unchecked Sendable {
     private(set) var taken: [String] = []
-    let bufferedBytes = 0
-    var isUnsent = false
 
-    func take(_ finished: FinishedAnswer) {
+    override func take(_ finished: FinishedAnswer) {
         if case .mayRead(let request, nil, _, _) = finished { taken.append(request.id ?? "") }
     }
-
-    func takeTurn() {}
-    func takeRoom() {}
-    func sendOutput() {}
-    func goOn() {}
-    func look(now: Int64) -> Bool { false }
-    func evict() {}
 }
