@@ -83,12 +83,6 @@ public final class AccessControl: Sendable {
         return login
     }
 
-    /// Whether a token is among those that are known, so that `login` does not have them read again;
-    /// nil for a signed token.
-    func isListed(_ text: String, nowMilliseconds: Int64) -> Bool? {
-        Token(text).map { listed($0, nowMilliseconds) != nil }
-    }
-
     private func signed(_ text: String, _ now: Int64) throws(ServiceFailure) -> Login {
         let (keys, generation) = state.withLock { ($0.keys, $0.generation) }
         guard let keys else { throw .wrongToken }

@@ -113,13 +113,6 @@ struct LogIn: Read {
         }
     }
 
-    /// A token that is not listed has the service look into its file, which may have changed.
-    func prepare(for caller: Caller, on service: Service) -> Preparation {
-        let now = service.clock.milliseconds()
-        return service.admission.access?.isListed(token, nowMilliseconds: now) == false
-            ? .costly : .cheap
-    }
-
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
         let grant = try context.service.admission.login(token, context.caller)
         writer.raw("{\"principal\":")
