@@ -83,7 +83,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if isIdle { scheduler.rounds.wake(self) }
+        wake()
         unwrapInboundIn(data).withUnsafeReadableBytes { connection.receive(.received($0)) }
     }
 
@@ -113,10 +113,13 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     // MARK: Other events
 
     func handle(_ event: Connection.Event) {
-        if isIdle { scheduler.rounds.wake(self) }
+        wake()
         connection.receive(event)
         work()
     }
+
+    /// Is checked in every round again, if it was idle.
+    private func wake() { if isIdle { scheduler.rounds.wake(self) } }
 
     /// Stops reading, answers the requests read so far, and closes.
     func drain() {
@@ -251,7 +254,7 @@ extension ConnectionHandler: ScheduledConnection {
 
     /// The answer is appended to the output when the connection works next.
     func take(_ finished: FinishedAnswer) {
-        if isIdle { scheduler.rounds.wake(self) }
+        wake()
         if case .write(let finished) = finished { scheduler.end(finished.write) }
         connection.receive(.answered(finished))
     }

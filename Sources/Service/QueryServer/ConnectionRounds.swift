@@ -6,7 +6,7 @@ import Runtime
 ///
 /// What is known of a connection is scattered in memory, so a check takes one or two microseconds.
 /// Therefore a round goes over the connections in steps, and requests are answered in between;
-/// and idle connections are checked in every tenth round only.
+/// and idle connections are checked less often.
 ///
 /// Used on its event loop only.
 final class ConnectionRounds {

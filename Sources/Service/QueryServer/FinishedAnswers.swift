@@ -33,14 +33,14 @@ final class FinishedAnswers: Sendable {
         var waiting: Deque<Item> = []
         /// Whether a task of the loop is to come that delivers.
         var isDue = false
-        /// The number of items since the loop last served others.
+        /// The number of items since the last pause.
         var delivered = 0
     }
 
-    /// The number of items after which the loop serves others. To answer and to send one takes some
-    /// fifteen microseconds.
+    /// The number of items after which there is a pause. To answer and to send one takes some fifteen
+    /// microseconds.
     static let most = 128
-    /// The loop runs all tasks that are due before it serves others, so the next one lies in the
+    /// The loop runs all tasks that are due before it serves sockets, so the next one lies in the
     /// future.
     private static let pause = TimeAmount.microseconds(20)
 
@@ -79,7 +79,7 @@ final class FinishedAnswers: Sendable {
                 swap(&some, &state.waiting)
             }
             state.delivered += some.count
-            // Otherwise none are left.
+            // If it is not due, none are left.
             state.isDue = state.delivered == Self.most
             return (some, state.isDue)
         }

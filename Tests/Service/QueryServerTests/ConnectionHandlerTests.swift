@@ -32,20 +32,16 @@ import Testing
     @Test func `A line that begins after a long pause has its full time`() async throws {
         var limits = Limits()
         limits.lineMilliseconds = 10_000
-        let time = TestClock()
-        let clock = ServiceClock(nanoseconds: { time.now })
-        let sent = try await Workers.with(limits) { [limits] workers in
-            try Self.sent(workers, limits, clock) { channel, handler in
-                try channel.writeInbound(ByteBuffer(string: Self.ping))
-                Self.pass(60_850, time, channel)
-                #expect(handler.isIdle)
-                try channel.writeInbound(ByteBuffer(string: "{"))
-                #expect(!handler.isIdle)
-                Self.pass(9_950, time, channel)
-                #expect(channel.isActive)
-                Self.pass(1_000, time, channel)
-                #expect(!channel.isActive)
-            }
+        let sent = try await Self.sent(limits) { channel, handler, pass in
+            try channel.writeInbound(ByteBuffer(string: Self.ping))
+            pass(60_850)
+            #expect(handler.isIdle)
+            try channel.writeInbound(ByteBuffer(string: "{"))
+            #expect(!handler.isIdle)
+            pass(9_950)
+            #expect(channel.isActive)
+            pass(1_000)
+            #expect(!channel.isActive)
         }
         #expect(sent.hasPrefix(Self.pong))
         #expect(sent.contains("10000 ms"))
@@ -54,27 +50,33 @@ import Testing
     @Test func `An idle connection ends when its time is over`() async throws {
         var limits = Limits()
         limits.idleMilliseconds = 20_000
-        let time = TestClock()
-        let clock = ServiceClock(nanoseconds: { time.now })
-        let sent = try await Workers.with(limits) { [limits] workers in
-            try Self.sent(workers, limits, clock) { channel, handler in
-                for _ in 0..<3 {
-                    try channel.writeInbound(ByteBuffer(string: Self.ping))
-                    Self.pass(19_900, time, channel)
-                    #expect(channel.isActive && handler.isIdle)
-                }
-                Self.pass(3_000, time, channel)
-                #expect(!channel.isActive)
+        let sent = try await Self.sent(limits) { channel, handler, pass in
+            for _ in 0..<3 {
+                try channel.writeInbound(ByteBuffer(string: Self.ping))
+                pass(19_900)
+                #expect(channel.isActive && handler.isIdle)
             }
+            pass(3_000)
+            #expect(!channel.isActive)
         }
         #expect(sent == String(repeating: Self.pong, count: 3))
     }
 
-    /// Lets so many milliseconds pass.
-    private static func pass(_ milliseconds: Int64, _ time: TestClock, _ channel: EmbeddedChannel) {
-        for _ in 0..<milliseconds / 50 {
-            time.advance(50_000_000)
-            channel.embeddedEventLoop.advanceTime(by: .milliseconds(50))
+    /// All that a connection sends. `body` may let milliseconds pass.
+    private static func sent(
+        _ limits: Limits,
+        _ body: @Sendable (EmbeddedChannel, ConnectionHandler, (Int64) -> Void) throws -> Void
+    ) async throws -> String {
+        let time = TestClock()
+        return try await Workers.with(limits) { workers in
+            try sent(workers, limits, ServiceClock(nanoseconds: { time.now })) { channel, handler in
+                try body(channel, handler) { milliseconds in
+                    for _ in 0..<milliseconds / 50 {
+                        time.advance(50_000_000)
+                        channel.embeddedEventLoop.advanceTime(by: .milliseconds(50))
+                    }
+                }
+            }
         }
     }
 
