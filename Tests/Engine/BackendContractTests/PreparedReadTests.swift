@@ -241,9 +241,10 @@ import Testing
         }
     }
 
-    @Test(arguments: BackendKind.all)
+    /// - Parameter arePublished: whether the columns are published before the read runs.
+    @Test(arguments: BackendKind.all, [false, true])
     func `a read that waits for columns answers from the state that has them, its key too`(
-        on kind: BackendKind
+        on kind: BackendKind, arePublished: Bool
     ) async throws {
         try await withTemporaryFolder { folder in
             try await withBackend(kind, path: folder + "/store.sqlite", makesColumns: true) {
@@ -258,6 +259,9 @@ import Testing
                 try await client.value(
                     "bucket.deleteWhere",
                     #"{"bucket":"many","bucketQuery":{"clause":\#(clause)}}"#)
+                if arePublished {
+                    _ = try Self.outcome(of: client.backend.prepare(.page(query, in: Self.bucket)))
+                }
                 client.backend.settle()
                 var ids: [String] = []
                 while true {

@@ -73,28 +73,30 @@ final class PlannedQuery: Sendable {
     /// Waits for missing columns if the query would otherwise read very many documents one by one.
     /// Building the columns scans the table in storage order, which is many times faster.
     ///
-    /// - Returns: the query, planned on a state that has the columns.
+    /// - Returns: the query, planned on a state that has the columns. They may have been published
+    ///   since the query was planned.
     func awaitingColumns(within bounds: ReadBounds) -> PlannedQuery {
+        guard isWorthWaiting else { return self }
         let changes = engine.columnRequests.changes
         // If the columns cannot be built, enough time must remain to read documents, which report
         // the reason.
         let end = bounds.deadline.earlier(
             by: .milliseconds(engine.limits.queryMilliseconds) / 10)
-        guard waitsForColumns else { return self }
         bounds.stop?.whenStopped { changes.signal() }
         while true {
             let seen = changes.count
             let planned = PlannedQuery(
                 query, in: bucket, pageObjects: planner.pageObjects, by: principal, on: engine)
-            guard planned.waitsForColumns, !bounds.isStopped, !end.isOver else {
-                return planned
-            }
+            guard planned.isWorthWaiting,
+                engine.columnRequests.isMaking(planned.planner.missing, of: bucket),
+                !bounds.isStopped, !end.isOver
+            else { return planned }
             changes.wait(beyond: seen, atMost: end.timeLeft)
         }
     }
 
-    private var waitsForColumns: Bool {
-        plan.documents >= engine.tuning.documentsForWaiting
-            && engine.columnRequests.isMaking(planner.missing, of: bucket)
+    /// Whether the query would be much cheaper with the missing columns.
+    private var isWorthWaiting: Bool {
+        !planner.missing.isEmpty && plan.documents >= engine.tuning.documentsForWaiting
     }
 }
