@@ -111,7 +111,9 @@ struct Connection {
         case .notified: notify()
         case .overdue: isOverdue = heldSince != nil
         case .writability(let isWritable): self.isWritable = isWritable
-        case .room: isPaused = false
+        case .room:
+            isPaused = false
+            turn = .given
         case .turn:
             turn = .given
             return

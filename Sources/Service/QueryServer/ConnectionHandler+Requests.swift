@@ -128,7 +128,7 @@ extension ConnectionHandler {
     private func submit(
         _ request: Request, _ write: Write, _ key: RequestKey?, since begin: Int64
     ) {
-        scheduler.begin(write)
+        scheduler.begin(bytes: write.memoryBytes, of: self)
         let answers = scheduler.finishedAnswers
         dispatcher.service.submit(write, key: key, by: caller) { [self] result in
             let finished = FinishedWrite(

@@ -141,7 +141,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         var now = dispatcher.service.clock.nanoseconds()
         while let context,
             let action = connection.next(
-                now: now, outputBytes: scheduler.output.count, takesWrites: scheduler.takesWrites)
+                now: now, outputBytes: scheduler.output.count,
+                takesWrites: scheduler.takesWrites(of: self))
         {
             carryOut(action, now, context)
             if action.takesTime { now = dispatcher.service.clock.nanoseconds() }

@@ -97,7 +97,9 @@ final class ConnectionRounds {
 
     private func takeStep() {
         let now = clock.nanoseconds()
-        for _ in 0..<stepCount {
+        let time = eventLoop.now - beginning.time
+        let share = Double(time.nanoseconds) / Double(interval.nanoseconds)
+        for _ in 0..<Self.count(of: unchecked.count, ofAll: beginning.connections, at: share) {
             let id = unchecked.removeLast()
             if let user = active[id] ?? idle[id] { check(user, id, now) }
         }
@@ -111,13 +113,15 @@ final class ConnectionRounds {
         if isGoing { begin() }
     }
 
-    /// The number of connections of this step. A busy loop takes its steps late, and then larger
+    /// The number of connections to check in a step. A busy loop takes its steps late, and then larger
     /// ones, so that a round takes no longer.
-    private var stepCount: Int {
-        let time = Double((eventLoop.now - beginning.time).nanoseconds)
-        let share = min(1, time / Double(interval.nanoseconds))
-        let left = Int((1 - share) * Double(beginning.connections))
-        return min(unchecked.count, max(Self.stepSize, unchecked.count - left))
+    ///
+    /// - Parameters:
+    ///   - unchecked: those of the round that have not been checked.
+    ///   - share: the part of the round's time that has passed; it may exceed 1.
+    static func count(of unchecked: Int, ofAll connections: Int, at share: Double) -> Int {
+        let left = Int(max(0, 1 - share) * Double(connections))
+        return min(unchecked, max(stepSize, unchecked - left))
     }
 
     private func check(_ user: any ScheduledConnection, _ id: ObjectIdentifier, _ now: Int64) {
@@ -153,17 +157,25 @@ final class ConnectionRounds {
 
     /// Ends connections while all together use too much, the largest first.
     private func evict(_ now: Int64) {
-        var isTooMuch = memory.report(checked.share, of: self)
-        while isTooMuch {
-            // What a step saw may have been sent meanwhile.
-            var present = Usage()
-            for user in active.values {
-                _ = user.look(now: now)
-                present.add(user)
-            }
-            isTooMuch = memory.report(present.share, of: self)
-            guard isTooMuch, let (user, _) = present.largest else { return }
+        guard memory.report(checked.share, of: self) else { return }
+        // What a step saw may have been sent meanwhile.
+        var users = active.values.map { user in
+            _ = user.look(now: now)
+            return (user: user, bytes: user.bufferedBytes)
+        }
+        users.sort { $0.bytes < $1.bytes }
+        var total = users.reduce(0) { $0 + $1.bytes }
+        while true {
+            let share = ConnectionMemory.Share(total: total, largest: users.last?.bytes ?? 0)
+            guard memory.report(share, of: self), let (user, bytes) = users.popLast(), bytes > 0
+            else { return }
             user.evict()
+            let left = user.bufferedBytes
+            total -= bytes - left
+            // It may have dropped only what can be made again.
+            if left > 0, left < bytes {
+                users.insert((user, left), at: users.firstIndex { $0.bytes > left } ?? users.count)
+            }
         }
     }
 }

@@ -13,19 +13,23 @@ final class FinishedWrite: Sendable {
     let result: Result<WriteAnswer, ServiceFailure>
     /// When its turn came, by the monotonic clock.
     let begin: Int64
+    /// The number that another node gave the request when it passed it on.
+    let order: UInt64?
 
     init(
-        request: Request, write: Write, result: Result<WriteAnswer, ServiceFailure>, begin: Int64
+        request: Request, write: Write, result: Result<WriteAnswer, ServiceFailure>, begin: Int64,
+        order: UInt64? = nil
     ) {
         self.request = request
         self.write = write
         self.result = result
         self.begin = begin
+        self.order = order
     }
 }
 
 /// Passes what the backend's threads have finished to an event loop, in order. All that is waiting
-/// goes in one task, or in several if it is much, so that other connections are served in between.
+/// goes in one task, or in several turns if it is much.
 final class FinishedAnswers: Sendable {
     typealias Item = (user: any ScheduledConnection, finished: FinishedAnswer)
 
@@ -33,24 +37,23 @@ final class FinishedAnswers: Sendable {
         var waiting: Deque<Item> = []
         /// Whether a task of the loop is to come that delivers.
         var isDue = false
-        /// The number of items since the last pause.
+        /// The number of items since the last turn.
         var delivered = 0
     }
 
-    /// The number of items after which there is a pause. To answer and to send one takes some fifteen
-    /// microseconds.
+    /// The number of items after which the others wait for a turn. To answer and to send one takes
+    /// some fifteen microseconds.
     static let most = 128
-    /// The loop runs all tasks that are due before it serves sockets, so the next one lies in the
-    /// future.
-    private static let pause = TimeAmount.microseconds(20)
 
     private let eventLoop: any EventLoop
     private let executor: LoopExecutor
+    private let turns: LoopTurns
     private let state = Mutex(State())
 
-    init(eventLoop: any EventLoop, executor: LoopExecutor) {
+    init(eventLoop: any EventLoop, executor: LoopExecutor, turns: LoopTurns) {
         self.eventLoop = eventLoop
         self.executor = executor
+        self.turns = turns
     }
 
     func put(_ finished: FinishedAnswer, for user: any ScheduledConnection) {
@@ -69,7 +72,7 @@ final class FinishedAnswers: Sendable {
     }
 
     private func deliver() {
-        let (some, mustPause) = state.withLock { state in
+        let (some, isMuch) = state.withLock { state in
             var some: Deque<Item> = []
             let room = Self.most - state.delivered
             if state.waiting.count > room {
@@ -85,13 +88,10 @@ final class FinishedAnswers: Sendable {
         }
         for (user, finished) in some { user.take(finished) }
         for (user, _) in some { user.goOn() }
-        guard mustPause else { return }
-        // After the task that sends the answers.
-        eventLoop.execute { [self] in
-            eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
-                state.withLock { $0.delivered = 0 }
-                deliver()
-            }
+        guard isMuch else { return }
+        turns.appendUrgent { [self] in
+            state.withLock { $0.delivered = 0 }
+            deliver()
         }
     }
 }

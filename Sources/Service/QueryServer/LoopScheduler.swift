@@ -15,7 +15,7 @@ protocol ScheduledConnection: AnyObject, Sendable {
     var isUnsent: Bool { get set }
     /// Continues work that was postponed.
     func takeTurn()
-    /// Continues with a write that waited for room.
+    /// Starts the write that waited for room.
     func takeRoom()
     /// Since when its notifications have waited for an answer; nil if none do.
     var heldSince: Int64? { get }
@@ -70,18 +70,20 @@ final class LoopScheduler {
     private let room: WriteRoom
     /// Connections with a write that waits for room.
     private var paused: Deque<any ScheduledConnection> = []
-    private var isAwaitingRoom = false
+    /// The connection that goes on now and has not written yet.
+    private var released: (any ScheduledConnection)?
+    /// Whether `release` is to come or runs.
+    private var willRelease = false
 
     private let clock: ServiceClock
     private let eventLoop: any EventLoop
     let executor: LoopExecutor
-    private var turns: Deque<Turn> = []
+    private let turns: LoopTurns
     private var unsent: [any ScheduledConnection] = []
     /// Those whose output is being flushed. The two arrays take turns, and keep their memory.
     private var sending: [any ScheduledConnection] = []
     private var unsentSince: Int64 = 0
     private var isSending = false
-    private var isServingTurns = false
     /// Connections whose notifications wait for an answer, or have waited, the longest first.
     private var held: Deque<(user: any ScheduledConnection, since: Int64)> = []
 
@@ -96,47 +98,17 @@ final class LoopScheduler {
         rounds = ConnectionRounds(
             service.limits, clock, connectionMemory, links: links, on: eventLoop)
         parser = RequestParser(limits: service.limits)
-        finishedAnswers = FinishedAnswers(eventLoop: eventLoop, executor: executor)
+        turns = LoopTurns(on: eventLoop)
+        finishedAnswers = FinishedAnswers(
+            eventLoop: eventLoop, executor: executor, turns: turns)
         gate = ReadGate(service, eventLoop, finishedAnswers)
         self.eventLoop = eventLoop
     }
 
     // MARK: Turns
 
-    /// What a connection does in its turn.
-    private enum Turn {
-        case work(any ScheduledConnection)
-        case send(any ScheduledConnection)
-    }
-
-    /// Between two turns the event loop serves all connections that need none.
-    private static let pause = TimeAmount.microseconds(20)
-
-    /// Lets a connection with much work continue after all others have been served. Turns run one
-    /// at a time, so nobody waits for more than one.
-    func queue(_ user: any ScheduledConnection) { queue(.work(user)) }
-
-    private func queue(_ turn: Turn) {
-        turns.append(turn)
-        if !isServingTurns { serveNextTurn() }
-    }
-
-    private func serveNextTurn() {
-        isServingTurns = true
-        eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
-            switch turns.popFirst() {
-            case .work(let user): user.takeTurn()
-            case .send(let user): user.sendOutput()
-            case nil: break
-            }
-            guard !turns.isEmpty else {
-                isServingTurns = false
-                return
-            }
-            // After the task that sends what this turn has answered: the pause begins with its end.
-            eventLoop.assumeIsolated().execute { [self] in serveNextTurn() }
-        }
-    }
+    /// Lets a connection with much work continue after all others have been served.
+    func queue(_ user: any ScheduledConnection) { turns.append { user.takeTurn() } }
 
     // MARK: Sending
 
@@ -152,7 +124,7 @@ final class LoopScheduler {
     func send(_ user: any ScheduledConnection, inTurn: Bool) {
         guard !user.isUnsent else { return }
         user.isUnsent = true
-        if inTurn { return queue(.send(user)) }
+        if inTurn { return turns.append { user.sendOutput() } }
         unsent.append(user)
         let now = clock.nanoseconds()
         if unsent.count == 1 {
@@ -197,32 +169,48 @@ final class LoopScheduler {
 
     // MARK: Writes in progress
 
-    /// Whether another write may start; a write that has to wait blocks its connection.
-    var takesWrites: Bool { room.isOpen }
+    /// Whether a connection may start another write; otherwise it is to call `pause`. Nobody passes
+    /// those that wait.
+    func takesWrites(of user: any ScheduledConnection) -> Bool {
+        room.isOpen && (paused.isEmpty || released === user)
+    }
 
-    func begin(_ write: Write) { room.take(write.memoryBytes) }
+    /// Notes that a connection starts a write.
+    func begin(bytes: Int, of user: any ScheduledConnection) {
+        if released === user { released = nil }
+        room.take(bytes)
+    }
 
     func end(_ write: Write) { room.giveBack(write.memoryBytes) }
 
-    /// Queues a connection until the write queue has room.
+    /// Queues a connection until there is room for its next write.
     func pause(_ user: any ScheduledConnection) {
         paused.append(user)
         awaitRoom()
     }
 
     private func awaitRoom() {
-        guard !isAwaitingRoom, !paused.isEmpty else { return }
-        isAwaitingRoom = true
+        guard !willRelease, !paused.isEmpty else { return }
+        willRelease = true
         let scheduler = NIOLoopBound(self, eventLoop: eventLoop)
         room.whenOpen { [eventLoop, executor] in
-            executor.execute(on: eventLoop) { scheduler.value.release() }
+            executor.execute(on: eventLoop) { scheduler.value.releaseInTurn() }
         }
     }
 
+    private func releaseInTurn() { turns.appendUrgent { [self] in release() } }
+
     /// Lets connections go on as long as there is room, those that have waited the longest first.
+    /// Each has one write before the others.
     private func release() {
-        isAwaitingRoom = false
-        while room.isOpen, let user = paused.popFirst() { user.takeRoom() }
+        let end = clock.nanoseconds() + Connection.turnTime
+        while room.isOpen, let user = paused.popFirst() {
+            released = user
+            user.takeRoom()
+            released = nil
+            if clock.nanoseconds() > end { return releaseInTurn() }
+        }
+        willRelease = false
         awaitRoom()
     }
 }

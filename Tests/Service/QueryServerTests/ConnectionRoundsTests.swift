@@ -100,6 +100,47 @@ import Testing
         #expect(users.indices.filter { users[$0].isEvicted } == [200, 390])
     }
 
+    @Test func `A connection that can drop a part is ended only if that is not enough`() {
+        for (kept, isEnded) in [(500, false), (901, true)] {
+            let rounds = rounds(bufferedBytes: 1_000)
+            let users = (0..<4).map { CheckedUser(bufferedBytes: 50 * $0) }
+            users[1].bufferedBytes = 2_000
+            users[1].keptAtFirst = kept
+            for user in users { rounds.add(user) }
+            loop.advanceTime(by: .milliseconds(250))
+            #expect(users.indices.filter { users[$0].isEvicted } == (isEnded ? [1] : []))
+            #expect(users[1].bufferedBytes == (isEnded ? 0 : kept))
+        }
+    }
+
+    @Test func `Many are ended with one check each`() {
+        let rounds = rounds(bufferedBytes: 1_000)
+        let users = (0..<1_000).map { CheckedUser(bufferedBytes: 1 + $0 % 10) }
+        let first = CheckedUser()
+        rounds.add(first)
+        for user in users { rounds.add(user) }
+        loop.advanceTime(by: .milliseconds(250))
+        // 100 connections of each size from 1 to 10: the sizes 1 to 3 remain, and 4 of which 100 fit.
+        let sizes = users.filter { !$0.isEvicted }.map(\.bufferedBytes)
+        #expect(sizes.reduce(0, +) <= 1_000 && sizes.reduce(0, +) > 990)
+        #expect(sizes.max() == 4)
+        // In the round of all, and once more before they are ended.
+        #expect(users.allSatisfy { $0.checks <= 3 })
+    }
+
+    @Test func `A late step checks what the round should have checked by then`() {
+        let step = ConnectionRounds.stepSize
+        func count(_ unchecked: Int, at share: Double) -> Int {
+            ConnectionRounds.count(of: unchecked, ofAll: 10_000, at: share)
+        }
+        #expect(count(10_000, at: 0) == step)
+        #expect(count(10_000, at: 0.0128) == step)
+        #expect(count(10_000, at: 0.5) == 5_000)
+        #expect(count(5_000, at: 0.5) == step)
+        #expect(count(10_000, at: 1) == 10_000 && count(10_000, at: 7) == 10_000)
+        #expect(count(5, at: 0.1) == 5 && count(0, at: 1) == 0)
+    }
+
     @Test func `What was sent since it was seen ends no connection`() {
         let rounds = rounds(bufferedBytes: 1_000)
         let users = (0..<400).map { _ in CheckedUser() }
@@ -139,6 +180,8 @@ private final class CheckedUser: StillConnection, @unchecked Sendable {
     var rests = false
     private(set) var checks = 0
     private(set) var isEvicted = false
+    /// What it keeps when it is to be evicted for the first time, without being ended.
+    var keptAtFirst: Int?
 
     init(bufferedBytes: Int = 0) {
         super.init()
@@ -152,6 +195,10 @@ private final class CheckedUser: StillConnection, @unchecked Sendable {
     }
 
     override func evict() {
+        if let kept = keptAtFirst.take() {
+            bufferedBytes = kept
+            return
+        }
         isEvicted = true
         bufferedBytes = 0
     }

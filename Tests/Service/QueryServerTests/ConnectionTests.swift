@@ -329,6 +329,18 @@ import Testing
         #expect(unread.isClosed && unread.sent == "r1\n")
     }
 
+    @Test func `When room comes, a write begins at once, however much has been sent behind it`() {
+        var run = ConnectionRun()
+        run.hasRoom = false
+        let pings = String(repeating: "r\n", count: Connection.longInput / 2 + 1)
+        run.receive("w1\n" + pings)
+        // So much waits for a turn, in which there turns out to be no room.
+        run.giveTurn()
+        #expect(run.isPaused && run.submitted.isEmpty)
+        run.setRoom(true)
+        #expect(run.submitted.count == 1 && run.faults.isEmpty)
+    }
+
     @Test func `Nothing is done for a connection that has ended`() {
         var run = ConnectionRun()
         run.receive("w1\nr2\n")

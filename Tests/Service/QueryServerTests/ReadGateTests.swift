@@ -165,7 +165,8 @@ import WireProtocol
         let service = Operations.Service(backend: backend, limits: Limits())
         let gate = ReadGate(
             service, loop,
-            FinishedAnswers(eventLoop: loop, executor: LoopExecutor()))
+            FinishedAnswers(
+                eventLoop: loop, executor: LoopExecutor(), turns: LoopTurns(on: loop)))
         let users = (0..<4).map { _ in WaitingUser() }
         for (number, user) in users.enumerated() {
             let request = Request(

@@ -5,14 +5,13 @@ import NIOCore
 import Objects
 import Operations
 import Runtime
-import Synchronization
 import WireProtocol
 
 /// Carries out what another node passes on. Requests do not wait for each other, except that writes
 /// are submitted in the order in which they come. A request for a bucket that this node does not
 /// hold is sent back at once; it is never passed on again.
 ///
-/// `@unchecked Sendable`: every member is used on the channel's event loop only, except the mailbox.
+/// `@unchecked Sendable`: every member is used on the channel's event loop only.
 final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -41,7 +40,8 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
     private var isDraining = false
     private var isReading = false
     private var isWaitingForTurn = false
-    private let mailbox = Mutex<[(Order, FinishedWrite)]>([])
+    /// Whether it waits for room.
+    private var isPaused = false
     var isUnsent = false
 
     /// - Parameter input: what has come after the greeting.
@@ -136,8 +136,7 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
             while context != nil, let frame = try NodeFrame.next(in: &input) {
                 try take(frame)
                 if dispatcher.service.clock.nanoseconds() > end, input.readableBytes > 0 {
-                    isWaitingForTurn = true
-                    scheduler.queue(self)
+                    awaitTurn()
                     break
                 }
             }
@@ -252,7 +251,7 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
 
     private func answer(_ read: ReadyRead, _ order: Order) {
         dispatcher.answer(read, from: order.caller, into: &scheduler.output)
-        sendOutput(as: order)
+        sendOutput(as: order.number)
     }
 
     private func offload(_ request: Request, _ prepared: ReadyRead?, _ order: Order) {
@@ -266,7 +265,7 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
             return { [self] in
                 reads[order.number] = nil
                 scheduler.output.raw(answer)
-                sendOutput(as: order)
+                sendOutput(as: order.number)
             }
         }
     }
@@ -274,43 +273,41 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
     // MARK: Writes
 
     private func submitWrites() {
-        guard let eventLoop = context?.eventLoop else { return }
-        while let (order, request) = writes.first {
-            guard scheduler.takesWrites else { return scheduler.pause(self) }
+        guard context != nil else {
+            writes = []
+            return
+        }
+        let end = dispatcher.service.clock.nanoseconds() + Self.turnTime
+        while !isPaused, let (order, request) = writes.first {
+            guard scheduler.takesWrites(of: self) else {
+                isPaused = true
+                return scheduler.pause(self)
+            }
             writes.removeFirst()
             guard let (write, key) = request.write else { continue }
-            scheduler.begin(write)
-            let executor = scheduler.executor
+            scheduler.begin(bytes: write.memoryBytes, of: self)
+            let answers = scheduler.finishedAnswers
             dispatcher.service.submit(write, key: key, by: order.caller) { [self] result in
                 let finished = FinishedWrite(
-                    request: request, write: write, result: result, begin: order.begin)
-                let isFirst = mailbox.withLock { mailbox in
-                    defer { mailbox.append((order, finished)) }
-                    return mailbox.isEmpty
-                }
-                if isFirst { executor.execute(on: eventLoop) { self.deliver() } }
+                    request: request, write: write, result: result, begin: order.begin,
+                    order: order.number)
+                answers.put(.write(finished), for: self)
             }
+            if dispatcher.service.clock.nanoseconds() > end, !writes.isEmpty { return awaitTurn() }
         }
     }
 
-    private func deliver() {
-        let all = mailbox.withLock { mailbox in
-            defer { mailbox = [] }
-            return mailbox
-        }
-        for (order, finished) in all {
-            scheduler.end(finished.write)
-            dispatcher.answer(finished, into: &scheduler.output)
-            sendOutput(as: order)
-        }
-        write()
+    private func awaitTurn() {
+        guard !isWaitingForTurn else { return }
+        isWaitingForTurn = true
+        scheduler.queue(self)
     }
 
     // MARK: Answers
 
-    /// Sends what stands in the loop's output as an order's answer.
-    private func sendOutput(as order: Order) {
-        NodeFrame.write(.answer, order.number, to: &output) { frame in
+    /// Sends what stands in the loop's output as the answer to an order.
+    private func sendOutput(as order: UInt64) {
+        NodeFrame.write(.answer, order, to: &output) { frame in
             scheduler.output.withBytes { _ = frame.writeBytes(UnsafeRawBufferPointer($0)) }
         }
         scheduler.output.removeAll(keeping: 1 << 20)
@@ -344,11 +341,13 @@ extension NodeServerHandler: ScheduledConnection {
 
     func takeTurn() {
         isWaitingForTurn = false
+        submitWrites()
         work()
         readOn()
     }
 
     func takeRoom() {
+        isPaused = false
         submitWrites()
         write()
     }
@@ -358,10 +357,14 @@ extension NodeServerHandler: ScheduledConnection {
         context?.flush()
     }
 
-    /// Answers come through the mailbox.
-    func take(_ finished: FinishedAnswer) {}
+    func take(_ finished: FinishedAnswer) {
+        guard case .write(let finished) = finished, let order = finished.order else { return }
+        scheduler.end(finished.write)
+        dispatcher.answer(finished, into: &scheduler.output)
+        sendOutput(as: order)
+    }
 
-    func goOn() {}
+    func goOn() { write() }
 
     /// Drops the costly reads that have waited for too long, and the exports that nobody continues.
     func look(now: Int64) -> Bool {
