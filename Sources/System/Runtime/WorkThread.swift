@@ -59,7 +59,8 @@ private struct Job: Sendable {
 private final class Inbox: Sendable {
     fileprivate struct State {
         var jobs: Deque<Job> = []
-        var later: [(at: ContinuousClock.Instant, job: Job)] = []
+        /// In the order of their times.
+        var later: Deque<(at: ContinuousClock.Instant, job: Job)> = []
         var isEnding = false
         var isWaiting = false
     }
@@ -70,7 +71,7 @@ private final class Inbox: Sendable {
 
     func add(_ job: Job, at time: ContinuousClock.Instant?) {
         change { state in
-            if let time { state.later.append((time, job)) } else { state.jobs.append(job) }
+            if let time { state.add(job, at: time) } else { state.jobs.append(job) }
         }
     }
 
@@ -101,17 +102,24 @@ private final class Inbox: Sendable {
 }
 
 extension Inbox.State {
+    /// - Complexity: O(jobs that are due later), which are few: delays are much alike.
+    fileprivate mutating func add(_ job: Job, at time: ContinuousClock.Instant) {
+        var index = later.count
+        while index > 0, later[index - 1].at > time { index -= 1 }
+        later.insert((time, job), at: index)
+    }
+
     /// The next job. If there is none, it returns whether the thread has to end or, otherwise, when
     /// the next job is due.
     fileprivate mutating func take(
         _ now: ContinuousClock.Instant
     ) -> (job: Job?, isOver: Bool, due: ContinuousClock.Instant?) {
-        if let due = later.firstIndex(where: { isEnding || $0.at <= now }) {
-            jobs.append(later.remove(at: due).job)
+        if let first = later.first, isEnding || first.at <= now {
+            jobs.append(later.removeFirst().job)
         }
         let job = jobs.popFirst()
         isWaiting = job == nil && !isEnding
-        return (job, isEnding, job == nil ? later.map(\.at).min() : nil)
+        return (job, isEnding, job == nil ? later.first?.at : nil)
     }
 }
 

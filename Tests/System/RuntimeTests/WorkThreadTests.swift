@@ -51,6 +51,25 @@ import Testing
         isEnded.wait()
     }
 
+    @Test func `what is put off is done in the order of its times, then of its coming`() {
+        let (done, isEnded) = (Mutex<[Int]>([]), DispatchSemaphore(value: 0))
+        var thread: WorkThread? = WorkThread("later")
+        let hours = (0..<200).map { $0 % 10 }.shuffled()
+        for (number, hours) in hours.enumerated() {
+            thread!.async(after: .seconds(3_600 * (hours + 1))) {
+                let count = done.withLock { done in
+                    done.append(number)
+                    return done.count
+                }
+                if count == 200 { isEnded.signal() }
+            }
+        }
+        thread = nil
+        isEnded.wait()
+        let expected = hours.indices.sorted { (hours[$0], $0) < (hours[$1], $1) }
+        #expect(done.withLock { $0 } == expected, "\(hours)")
+    }
+
     @Test func `it ends when it is gone and its jobs are done`() {
         final class Held: Sendable {
             let gone: DispatchSemaphore
