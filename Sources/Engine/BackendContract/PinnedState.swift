@@ -39,11 +39,11 @@ public protocol PinnedBucket: AnyObject, Sendable {
     /// When the next object expires, in milliseconds since 1970; nil if none does.
     var nextExpiry: Int64? { get }
 
-    /// The objects that were created or changed after a change and are there, in the order of
-    /// creation.
+    /// The first so many objects that were created or changed after a change and are there, in the
+    /// order of creation.
     ///
-    /// - Complexity: O(objects of the bucket), some nanoseconds for each.
-    func objects(changedAfter change: ChangeNumber) -> [PinnedObject]
+    /// - Complexity: O(objects of the bucket / 256), and O(256) for each that has changed.
+    func objects(changedAfter change: ChangeNumber, atMost most: Int) -> [PinnedObject]
 
     // What is asked of an object of this bucket.
 

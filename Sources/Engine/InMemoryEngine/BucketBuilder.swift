@@ -8,6 +8,7 @@ import SpatialIndex
 /// Builds a bucket in one pass, with packed indexes.
 struct BucketBuilder: Sendable {
     private var records = PersistentArray<BucketState.SlotRecord>()
+    private var newestChanges = NewestChanges()
     private var ids = SlotIDs()
     private var expiries = Expiries()
     /// Indexed by field number. The list is short, so a linear search is enough.
@@ -29,6 +30,7 @@ struct BucketBuilder: Sendable {
         ids.appendUnindexed(id)
         let slot = Slot(records.count)
         records.append(record)
+        newestChanges.note(record.change, of: slot)
         expiries.set(slot, expires)
         return slot
     }
@@ -92,7 +94,7 @@ struct BucketBuilder: Sendable {
                 Array(made[first..<first + BulkIndex.parts]))
         }
         return BucketState(
-            records: records, ids: found, fields: table, expiries: expiries,
-            pointsPerTree: pointsPerTree)
+            records: records, newestChanges: newestChanges, ids: found, fields: table,
+            expiries: expiries, pointsPerTree: pointsPerTree)
     }
 }

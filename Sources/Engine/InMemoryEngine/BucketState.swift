@@ -15,6 +15,7 @@ import SpatialIndex
 /// renumbers the slots (`CompactionJob`).
 struct BucketState: Sendable {
     private(set) var records = PersistentArray<SlotRecord>()
+    private var newestChanges = NewestChanges()
     private(set) var fields: [FieldPath: PointIndex] = [:]
     var columns = ColumnSet()
     private(set) var expiries = Expiries()
@@ -52,7 +53,9 @@ struct BucketState: Sendable {
 
     // The bytes that each part occupies, as if it shared nothing with copies of the bucket.
 
-    var recordBytes: Int { records.memoryBytes + expiries.memoryBytes }
+    var recordBytes: Int {
+        records.memoryBytes + newestChanges.memoryBytes + expiries.memoryBytes
+    }
     var idBytes: Int { ids.memoryBytes }
     var pointBytes: Int {
         fields.reduce(0) { $0 + $1.value.memoryBytes + $1.key.utf8.count + 256 }
@@ -103,6 +106,12 @@ struct BucketState: Sendable {
     /// The slot of the object that a change created, even if the object has been deleted.
     func slot(created creation: ChangeNumber) -> Slot? { records.slot(created: creation) }
 
+    /// The slots of the objects that have changed after a change number, in ascending order.
+    func slots(changedAfter change: ChangeNumber) -> some Sequence<Slot> {
+        newestChanges.blocks(changedAfter: change, of: slotCount).lazy.joined()
+            .filter { records[$0].change > change }.map { Slot($0) }
+    }
+
     /// - Returns: the object's slot.
     @discardableResult
     mutating func apply(_ change: ObjectChange) -> Slot {
@@ -118,9 +127,11 @@ struct BucketState: Sendable {
     ) -> Slot {
         if let known = slot(created: creation) {
             records[Int(known)].change = change
+            newestChanges.note(change, of: known)
             return known
         }
         let slot = Slot(records.count)
+        newestChanges.note(change, of: slot)
         ids.append(id) { records[Int($0)].isAlive }
         records.append(SlotRecord(creation: creation, change: change))
         count += 1
@@ -224,11 +235,12 @@ struct BucketState: Sendable {
 extension BucketState {
     /// A bucket made of parts that belong together. Its slots have no holes.
     init(
-        records: PersistentArray<SlotRecord>, ids: SlotIDs, fields: [FieldPath: PointIndex],
-        expiries: Expiries, pointsPerTree: Int
+        records: PersistentArray<SlotRecord>, newestChanges: NewestChanges, ids: SlotIDs,
+        fields: [FieldPath: PointIndex], expiries: Expiries, pointsPerTree: Int
     ) {
         self.init(pointsPerTree: pointsPerTree)
         self.records = records
+        self.newestChanges = newestChanges
         self.ids = ids
         self.fields = fields
         self.expiries = expiries

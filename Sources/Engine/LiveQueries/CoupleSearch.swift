@@ -44,14 +44,14 @@ final class CoupleSearch: @unchecked Sendable {
 
     /// The couples of a later moment of the same history.
     ///
-    /// - Complexity: O(objects of both buckets), some nanoseconds for each, and a search for each
-    ///   object that has changed.
+    /// - Complexity: O(objects of both buckets / 256), and a search for each object that has changed.
     func couples(at next: Moment) throws(ServiceFailure) -> Couples {
         guard (moment.change, moment.time) != (next.change, next.time) else { return draft.couples }
         let buckets = (first: draft.topic.bucket, second: draft.topic.pairs!.bucket)
         var touched: Touched = [:]
         for bucket in Set([buckets.first, buckets.second]) {
-            for object in next.bucket(bucket)?.objects(changedAfter: moment.change) ?? [] {
+            let changed = next.bucket(bucket)?.objects(changedAfter: moment.change, atMost: .max)
+            for object in changed ?? [] {
                 touched[bucket, default: [:]].updateValue(nil, forKey: object.creation)
             }
         }

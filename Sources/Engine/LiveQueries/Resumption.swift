@@ -41,7 +41,7 @@ struct Resumption {
             let deletions = try history.deletions(in: name, after: change, atMost: most + 1)
         else { return .forgotten }
         let bucket = moment.bucket(name)
-        let changed = bucket?.objects(changedAfter: change) ?? []
+        let changed = bucket?.objects(changedAfter: change, atMost: most + 1) ?? []
         let expired = bucket?.expired ?? []
         guard deletions.count + changed.count + expired.count <= most else { return .costly }
         var events = deletions.filter { $0.creation <= change && $0.change <= moment.change }

@@ -81,6 +81,12 @@ import Testing
                     state.fields[location]?.position(of: slot).points.first == object.position,
                     comment)
             }
+            for last in stride(from: 0, through: change, by: max(1, Int(change) / 20)) {
+                #expect(
+                    state.slots(changedAfter: last).map { state.records[Int($0)].creation }
+                        == objects.filter { $0.value.change > last }.keys.sorted(),
+                    "\(comment), after \(last)")
+            }
         }
     }
 

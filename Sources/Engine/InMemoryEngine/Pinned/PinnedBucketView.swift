@@ -44,12 +44,8 @@ final class PinnedBucketView: PinnedBucket {
         return next == Expiries.never ? nil : next
     }
 
-    func objects(changedAfter change: ChangeNumber) -> [PinnedObject] {
-        var found: [PinnedObject] = []
-        for (slot, record) in view.state.records.enumerated() where record.change > change {
-            if let object = object(at: Slot(slot)) { found.append(object) }
-        }
-        return found
+    func objects(changedAfter change: ChangeNumber, atMost most: Int) -> [PinnedObject] {
+        Array(view.state.slots(changedAfter: change).lazy.compactMap(object).prefix(most))
     }
 
     func id(of object: PinnedObject) -> ObjectID {
