@@ -52,7 +52,8 @@ import Testing
     }
 
     @Test func `what is put off is done in the order of its times, then of its coming`() {
-        let (done, isEnded) = (Mutex<[Int]>([]), DispatchSemaphore(value: 0))
+        let done = Mutex<[Int]>([])
+        let isEnded = DispatchSemaphore(value: 0)
         var thread: WorkThread? = WorkThread("later")
         let hours = (0..<200).map { $0 % 10 }.shuffled()
         for (number, hours) in hours.enumerated() {
