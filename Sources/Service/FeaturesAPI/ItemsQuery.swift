@@ -126,7 +126,9 @@ private struct BoxParameter {
 
     init(_ text: String) throws(WebFailure) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        let numbers = parts.compactMap { Double($0.trimmed) }.filter(\.isFinite)
+        // `Double` also reads hexadecimal digits.
+        let numbers = parts.filter { !$0.contains { "xX".contains($0) } }
+            .compactMap { Double($0.trimmed) }.filter(\.isFinite)
         guard numbers.count == parts.count, numbers.count == 4 || numbers.count == 6 else {
             throw .invalid("expected 4 or 6 numbers: west, south, east, north", at: "bbox")
         }

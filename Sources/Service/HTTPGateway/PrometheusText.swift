@@ -8,16 +8,15 @@ enum PrometheusText {
     }
 
     private static func escaped(_ value: String) -> String {
-        var text = ""
-        for character in value {
-            switch character {
-            case "\\": text += "\\\\"
-            case "\"": text += "\\\""
-            case "\n": text += "\\n"
-            default: text.append(character)
+        var text = String.UnicodeScalarView()
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "\\", "\"": text += ["\\", scalar]
+            case "\n": text += ["\\", "n"]
+            default: text.append(scalar)
             }
         }
-        return text
+        return String(text)
     }
 
     /// Whole numbers without a fraction.

@@ -35,10 +35,10 @@ struct KiiMediaType {
     }
 
     /// The content type of an object by its `_dataType`, which may be a media type or, from the
-    /// line port, any text.
+    /// line port, any text. It is JSON in any case, because the object is.
     static func contentType(of dataType: String?, in app: String) -> String {
         guard let dataType, HTTPField.isValidValue(dataType) else { return json }
-        if dataType.contains("/") { return dataType }
+        if dataType.contains("/") { return (try? KiiMediaType(dataType))?.text ?? json }
         return "application/vnd.\(app).\(dataType)+json"
     }
 

@@ -266,10 +266,14 @@ package struct MessageRunner: Sendable {
 
     // MARK: Other nodes
 
+    /// Tells the other nodes that a caller is gone.
+    package func forget(_ caller: Caller) { elsewhere?.forget(caller) }
+
     private func passOn<Answer>(
         _ request: Request, _ passage: Passage, over nodes: OtherNodes, _ caller: Caller,
         _ begin: Int64, as form: AnswerForm<Answer>
     ) async -> Answer {
+        defer { forgetUnlessExporting(caller) }
         switch await nodes.pass(passage, by: caller, since: begin) {
         case .answered(let answer, let node):
             service.counters.countPassedOn()
@@ -288,10 +292,16 @@ package struct MessageRunner: Sendable {
         }
     }
 
+    /// A caller makes one request, except that an export goes on in the next.
+    private func forgetUnlessExporting(_ caller: Caller) {
+        if caller.exportNode == nil { forget(caller) }
+    }
+
     private func gather(
         _ request: Request, _ gathering: Gathering, over nodes: OtherNodes, _ caller: Caller,
         _ begin: Int64
     ) async -> [UInt8] {
+        defer { forgetUnlessExporting(caller) }
         while true {
             let answers = await nodes.ask(gathering.request, by: caller)
             let answer = await withCheckedContinuation { continuation in

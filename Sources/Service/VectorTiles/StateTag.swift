@@ -25,7 +25,7 @@ struct StateTag {
     /// one.
     func knownState(of request: WebRequest) -> String {
         let end = "-\(digest)"
-        let known = Self.tags(of: request).first { $0.hasSuffix(end) }
+        let known = request.knownTags.first { $0.hasSuffix(end) }
         return known.map { String($0.dropLast(end.count)) } ?? ""
     }
 
@@ -36,8 +36,7 @@ struct StateTag {
 
     /// An answer with its tag; without its body if the client has it.
     func marking(_ answer: WebAnswer, _ state: String, for request: WebRequest) -> WebAnswer {
-        let tags = Self.tags(of: request)
-        if tags.contains("\(state)-\(digest)") || tags.contains("*") { return unchanged(state) }
+        if request.knows(tag: "\(state)-\(digest)") { return unchanged(state) }
         var answer = answer
         for field in headers(state) { answer.headers.append(field) }
         return answer
@@ -45,15 +44,5 @@ struct StateTag {
 
     private func headers(_ state: String) -> HTTPFields {
         [.eTag: "\"\(state)-\(digest)\"", .cacheControl: "no-cache, private"]
-    }
-
-    /// The tags of `If-None-Match` without their quotes; a tag of this service has no comma in it.
-    private static func tags(of request: WebRequest) -> [Substring] {
-        request.headers[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }.map { tag in
-            var tag = Substring(tag.trimmed)
-            if tag.hasPrefix("W/") { tag.removeFirst(2) }
-            return tag.count > 1 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
-                ? tag.dropFirst().dropLast() : tag
-        }
     }
 }

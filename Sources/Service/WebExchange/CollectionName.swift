@@ -24,22 +24,25 @@ public struct CollectionName: Sendable, Hashable {
     /// - Throws: `INVALID_BUCKET` for a bucket's name that is not valid, and `INVALID_INPUT_DATA`
     ///   for an empty field.
     public init(_ text: String, at path: String = "collection") throws(WebFailure) {
-        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-        guard !parts[0].utf8.contains(UInt8(ascii: "/")) else {
+        // By bytes: a field's path may begin with a mark that would be one character with the "@".
+        let parts = text.utf8.split(
+            separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard !parts[0].contains(UInt8(ascii: "/")) else {
             throw WebFailure(
                 .badRequest, "INVALID_BUCKET",
                 "\(quoted(text)) is no collection: \"~\" stands for the \"/\" of a bucket's name",
                 at: path)
         }
         do throws(ServiceFailure) {
-            bucket = try BucketName(String(parts[0].replacing("~", with: "/")), at: path)
+            bucket = try BucketName(
+                String(Substring(parts[0]).replacing("~", with: "/")), at: path)
         } catch {
             throw WebFailure(error)
         }
         if parts.count == 2, parts[1].isEmpty {
             throw .invalid("expected the path of a field behind \"@\"", at: path)
         }
-        field = parts.count == 2 ? FieldPath(String(parts[1])) : nil
+        field = parts.count == 2 ? FieldPath(String(Substring(parts[1]))) : nil
     }
 
     /// The name; `init(_:at:)` reads it.

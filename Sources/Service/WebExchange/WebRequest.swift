@@ -55,6 +55,23 @@ public struct WebRequest: Sendable {
         (headers[.contentType] ?? "").prefix { $0 != ";" }.trimmed.lowercased()
     }
 
+    /// The tags of the answers that the client has (`If-None-Match`), weak or not, without their
+    /// quotes; a tag of this service has no comma in it.
+    public var knownTags: [String] {
+        headers[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }.map { tag in
+            var tag = Substring(tag.trimmed)
+            if tag.hasPrefix("W/") { tag.removeFirst(2) }
+            let isQuoted = tag.count > 1 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
+            return String(isQuoted ? tag.dropFirst().dropLast() : tag)
+        }
+    }
+
+    /// Whether the client has the answer with a tag: 304 is enough (RFC 9110, 13.1.2).
+    public func knows(tag: String) -> Bool {
+        let tags = knownTags
+        return tags.contains(tag) || tags.contains("*")
+    }
+
     /// The parameters of a form's text, which a query is too, in order and decoded.
     public static func parameters(_ text: Substring) -> [(name: String, value: String)] {
         text.split(separator: "&").map { part in

@@ -13,10 +13,14 @@ struct MessageSite: Sendable {
     let service: Operations.Service
     let runner: MessageRunner
     let access: WebAccess
-    private let exports = ConnectionExports()
+    private let exports: ConnectionExports
 
     init(service: Operations.Service, runner: MessageRunner, access: WebAccess) {
         (self.service, self.runner, self.access) = (service, runner, access)
+        exports = ConnectionExports { caller in
+            caller.export.close()
+            runner.forget(caller)
+        }
     }
 
     func answer(
@@ -56,6 +60,10 @@ struct MessageSite: Sendable {
 /// request on the same connection, by the same principal.
 private final class ConnectionExports: Sendable {
     private let callers = Mutex<[ObjectIdentifier: Caller]>([:])
+    private let end: @Sendable (Caller) -> Void
+
+    /// - Parameter end: ends a caller's export.
+    init(end: @escaping @Sendable (Caller) -> Void) { self.end = end }
 
     /// The caller that a request comes from.
     func caller(on channel: any Channel, _ caller: Caller) -> Caller {
@@ -72,18 +80,17 @@ private final class ConnectionExports: Sendable {
     func note(_ caller: Caller, on channel: any Channel, idle milliseconds: Int) {
         let key = ObjectIdentifier(channel)
         let isUnderWay = caller.export.isUnderWay || caller.exportNode != nil
-        let (known, isLost) = callers.withLock { callers -> (Caller?, Bool) in
-            let known = callers[key]
-            callers[key] = isUnderWay ? caller : nil
-            return (known, known != nil && known !== caller)
+        let known = callers.withLock { callers in
+            defer { callers[key] = isUnderWay ? caller : nil }
+            return callers[key]
         }
-        if isLost { known?.export.close() }
+        if let known, known !== caller || !isUnderWay { end(known) }
         guard isUnderWay, known !== caller else { return }
         channel.closeFuture.whenComplete { [self] _ in
             callers.withLock { callers in
                 if callers[key] === caller { callers[key] = nil }
             }
-            caller.export.close()
+            end(caller)
         }
         watch(caller, channel.eventLoop, milliseconds)
     }

@@ -58,8 +58,8 @@ struct PageSite: Sendable {
     private func answer(
         _ name: String, _ bytes: [UInt8], tag: String, _ request: WebRequest
     ) throws(WebFailure) -> WebAnswer {
-        let headers: HTTPFields = [.cacheControl: "no-cache", .eTag: tag]
-        if request.headers[.ifNoneMatch] == tag { return WebAnswer(.notModified, headers: headers) }
+        let headers: HTTPFields = [.cacheControl: "no-cache", .eTag: "\"\(tag)\""]
+        if request.knows(tag: tag) { return WebAnswer(.notModified, headers: headers) }
         var answer = WebAnswer(Self.type(of: name), bytes)
         for field in headers { answer.headers.append(field) }
         return answer
@@ -97,6 +97,6 @@ private struct EmbeddedFile {
             let text = String(byte, radix: 16)
             return text.count == 1 ? "0" + text : text
         }
-        return "\"\(digits.joined())\""
+        return digits.joined()
     }
 }

@@ -122,7 +122,8 @@ import WebExchange
     @Test(arguments: [
         ("limit=0", "limit"), ("limit=-1", "limit"), ("limit=x", "limit"), ("limit=", "limit"),
         ("limit=1.5", "limit"), ("limit=1&limit=1", "limit"), ("bbox=1,2,3", "bbox"),
-        ("bbox=1,2,3,x", "bbox"), ("bbox=1,2,3,4,5", "bbox"), ("bbox=0,5,1,4", "bbox"),
+        ("bbox=1,2,3,x", "bbox"), ("bbox=0x0,0,0x9,1", "bbox"),
+        ("bbox=1,2,3,4,5", "bbox"), ("bbox=0,5,1,4", "bbox"),
         ("bbox=0,0,1,nan", "bbox"), ("bbox=0,91,1,92", "bbox"), ("bbox=-999,0,1,1", "bbox"),
         ("datetime=yesterday", "datetime"), ("datetime=", "datetime"), ("datetime=..", "datetime"),
         ("datetime=2026-01-02/2026-01-01", "datetime"), ("datetime=2026/2027", "datetime"),

@@ -70,7 +70,11 @@ import Testing
         ),
         (
             #"{"tokens":[{"id":"a","principal":"p","role":"read","sha256":"HASH","expires":"soon"}]}"#,
-            "expires"
+            "tokens[0]: expires"
+        ),
+        (
+            #"{"tokens":[{"id":"a","principal":"p","role":"read","sha256":"HASH","created":"x"}]}"#,
+            "tokens[0]: created"
         ),
     ])
     func `A file that makes no sense is refused with its place`(_ json: String, _ place: String) {

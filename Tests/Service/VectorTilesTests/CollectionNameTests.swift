@@ -7,6 +7,8 @@ import WebExchange
         ("airports", "airports", nil), ("users~alice~notes", "users/alice/notes", nil),
         ("airports@place.at", "airports", "place.at"),
         ("things~a.b~log@a~b@c/d", "things/a.b/log", "a~b@c/d"),
+        // A mark that would be one character with the letter before it.
+        ("airports@\u{301}x", "airports", "\u{301}x"),
     ])
     func `A collection is a bucket with ~ for /, and perhaps a field behind @`(
         text: String, bucket: String, field: String?

@@ -116,46 +116,6 @@ import Testing
         }
     }
 
-    @Test func `An export goes on in the next request on its connection`() async throws {
-        try await TestService.with(web: Web.open) { service in
-            try await Web.fill(service, 5_000)
-            let expected = try await service.call("bucket.count", #"{"bucket":"shops"}"#)
-            let seen = try await onBlockingThreads {
-                try RawConnection.with(port: service.webPort) { raw in
-                    var count = 0
-                    var goesOn = false
-                    repeat {
-                        let more = goesOn ? #","continue":true"# : ""
-                        let result = try Self.call(
-                            raw, "bucket.export", #"{"bucket":"shops"\#(more)}"#)
-                        count += result["objects"]?.array?.count ?? 0
-                        goesOn = result["done"]?.bool == false || result["more"]?.bool == true
-                    } while goesOn
-                    return count
-                }
-            }
-            #expect(seen == expected["count"]?.int)
-        }
-    }
-
-    /// One request on a connection that goes on.
-    private static func call(
-        _ raw: RawConnection, _ method: String, _ params: String
-    ) throws -> JSONValue {
-        let body = Web.request(method, params)
-        try raw.send(
-            "POST /rpc HTTP/1.1\r\nHost: localhost\r\n\(Web.json)\r\n"
-                + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
-        var length = 0
-        while let line = try raw.line(), line != "\r" {
-            if line.lowercased().hasPrefix("content-length: ") {
-                length = Int(line.dropFirst(16).dropLast()) ?? 0
-            }
-        }
-        let text = try raw.bytes(length)
-        return try JSONValue(parsing: text)["result"] ?? .null
-    }
-
     @Test func `Bodies and heads are bounded`() async throws {
         var limits = Limits()
         (limits.lineBytes, limits.webHeadBytes) = (2_048, 2_048)

@@ -12,9 +12,13 @@ public final class Caller: Sendable {
     public let isPassedOn: Bool
     /// What the caller may do without a login; nil where the service decides that for all.
     public let anonymous: AnonymousAccess?
+    /// Another for each caller of this process.
+    public let number = lastNumber.add(1, ordering: .relaxed).newValue
     private let passedOnGrant: Grant?
     private let state = Mutex<AccessControl.Login?>(nil)
     private let remoteExport = Mutex<String?>(nil)
+
+    private static let lastNumber = Atomic<UInt64>(0)
 
     /// A caller who has not logged in.
     ///

@@ -155,16 +155,15 @@ private struct EntryReader {
         guard let digest = token["sha256"]?.string.flatMap(TokenDigest.init(hexadecimal:)) else {
             throw fault("expected \"sha256\", 64 hexadecimal digits")
         }
-        let grant: Grant
         do throws(ServiceFailure) {
-            grant = try Grant(
+            let grant = try Grant(
                 principal: principal, role: role, groups: try token.strings("groups") ?? [],
                 holdsFor: try token.strings("buckets"), expires: try milliseconds("expires"))
+            return TokenFile.Entry(
+                id: id, digest: digest, grant: grant, created: try milliseconds("created") ?? 0)
         } catch {
             throw fault("\(error.path ?? ""): \(error.message)")
         }
-        return TokenFile.Entry(
-            id: id, digest: digest, grant: grant, created: try milliseconds("created") ?? 0)
     }
 
     private func milliseconds(_ name: StaticString) throws(ServiceFailure) -> Int64? {

@@ -66,7 +66,7 @@ final class Errand: @unchecked Sendable {
         var first = nodes.prefix(links.placement.copies).filter { !$0.isSelf }
         let rest = nodes.dropFirst(links.placement.copies).filter { !$0.isSelf }
         if first.count > 1 {
-            let shift = abs(ObjectIdentifier(caller).hashValue % first.count)
+            let shift = Int(caller.number % UInt64(first.count))
             first = Array(first[shift...] + first[..<shift])
         }
         return (first + rest).filter { !$0.nodeAddress.isEmpty }

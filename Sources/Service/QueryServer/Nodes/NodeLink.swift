@@ -51,8 +51,8 @@ final class NodeLink: ChannelInboundHandler, @unchecked Sendable {
     private var waiting: [Call] = []
     private var calls: [UInt64: (Outcome) -> Void] = [:]
     private var lastNumber: UInt64 = 0
-    /// The callers that the other node knows, and what it knows of them.
-    private var known: [ObjectIdentifier: Grant?] = [:]
+    /// The callers that the other node knows, by their numbers, and what it knows of them.
+    private var known: [UInt64: Grant?] = [:]
     private var heard: Int64
     private var pinged: Int64
 
@@ -116,36 +116,30 @@ final class NodeLink: ChannelInboundHandler, @unchecked Sendable {
     private func send(_ call: Call) {
         if calls.isEmpty { heard = clock.nanoseconds() }
         lastNumber += 1
-        let key = ObjectIdentifier(call.caller)
-        introduce(call.caller, key)
+        introduce(call.caller)
         calls[lastNumber] = call.done
         NodeFrame.write(.request, lastNumber, to: &output) { frame in
-            frame.writeInteger(Self.number(key))
+            frame.writeInteger(call.caller.number)
             frame.writeBytes(call.text)
         }
         flushSoon()
     }
 
-    private static func number(_ caller: ObjectIdentifier) -> UInt64 {
-        UInt64(UInt(bitPattern: caller))
-    }
-
     /// Tells the other node who a caller is, unless it knows.
-    private func introduce(_ caller: Caller, _ key: ObjectIdentifier) {
+    private func introduce(_ caller: Caller) {
         let grant = caller.grant
-        if let present = known[key], present == grant { return }
-        known[key] = .some(grant)
+        if let present = known[caller.number], present == grant { return }
+        known[caller.number] = .some(grant)
         var writer = JSONWriter()
         caller.writePassedOn(to: &writer)
-        NodeFrame.write(.caller, Self.number(key), to: &output) { $0.writeBytes(writer.bytes) }
+        NodeFrame.write(.caller, caller.number, to: &output) { $0.writeBytes(writer.bytes) }
     }
 
     /// Tells the other node that a caller is gone.
     func forget(_ caller: Caller) {
-        let key = ObjectIdentifier(caller)
         waiting.removeAll { $0.caller === caller }
-        guard known.removeValue(forKey: key) != nil else { return }
-        NodeFrame.write(.farewell, Self.number(key), to: &output)
+        guard known.removeValue(forKey: caller.number) != nil else { return }
+        NodeFrame.write(.farewell, caller.number, to: &output)
         flushSoon()
     }
 

@@ -38,7 +38,7 @@ enum TileEncoder {
             return try message.serializedBytes()
         } catch {
             throw WebFailure(
-                .internalServerError, "UNDEFINED", "the tile cannot be written: \(error)")
+                .internalServerError, "UNDEFINED_ERROR", "the tile cannot be written: \(error)")
         }
     }
 

@@ -1,0 +1,134 @@
+import JSONText
+import Logging
+import Objects
+import Operations
+import QueryServer
+import TestSupport
+import Testing
+import WireProtocol
+
+/// What a node says of buckets that others hold, without asking them.
+@Suite(.timeLimit(.minutes(5))) struct PlacementTests {
+    private static let addresses = ["db0:4362", "db1:4362", "db2:4362"]
+
+    private static func with(
+        _ placement: TestPlacement,
+        _ body: (MessageRunner, Operations.Service, PlacedBackend) async throws -> Void
+    ) async throws {
+        let backend = PlacedBackend(placement)
+        let limits = Limits()
+        let service = Operations.Service(backend: backend, limits: limits)
+        try await Workers.with(limits) { workers in
+            let logger = Logger(label: "test") { _ in LogLines() }
+            try await body(
+                MessageRunner(service: service, workers: workers, logger: logger), service,
+                backend)
+        }
+    }
+
+    private static let caller = Caller(address: "a1")
+
+    private static func call(
+        _ runner: MessageRunner, _ method: MethodName, _ params: String
+    ) async throws -> JSONValue {
+        try JSONValue(parsing: try await runner.call(method, Array(params.utf8), from: caller))
+    }
+
+    private static func failure(
+        _ body: () async throws(RPCFailure) -> Void
+    ) async -> RPCFailure? {
+        do throws(RPCFailure) {
+            try await body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `A client learns of all nodes, and of those that are to hold a bucket`() async throws
+    {
+        let placement = TestPlacement(copies: 2, Self.addresses + [""])
+        placement.place("shops", on: [2, 1, 0], isHeld: false)
+        try await Self.with(placement) { runner, _, _ in
+            let info = try await Self.call(runner, .info, "{}")
+            // One that has just started has no address yet.
+            #expect(info["nodes"]?.array?.compactMap(\.string) == Self.addresses)
+            for (bucket, addresses) in [
+                ("shops", ["db2:4362", "db1:4362"]), ("others", ["db0:4362", "db1:4362"]),
+            ] {
+                let route = try await Self.call(runner, .route, #"{"bucket":"\#(bucket)"}"#)
+                #expect(route["nodes"]?.array?.compactMap(\.string) == addresses, "\(bucket)")
+            }
+        }
+    }
+
+    @Test func `A watch of a bucket that others hold is refused with their addresses`()
+        async throws
+    {
+        let placement = TestPlacement(copies: 2, Self.addresses)
+        placement.place("shops", on: [2, 1, 0], isHeld: false)
+        try await Self.with(placement) { runner, _, _ in
+            let failure = await Self.failure { () throws(RPCFailure) in
+                try await runner.startWatch(
+                    Array(#"{"bucket":"shops"}"#.utf8), from: Caller(address: "a1"))
+            }
+            #expect(failure?.errorCode == "OPERATION_NOT_ALLOWED" && failure?.path == "bucket")
+            #expect(failure?.message.hasSuffix("watch it at db2:4362 or db1:4362") == true)
+        }
+    }
+
+    @Test func `A watch of a bucket that the node has yet to load is refused for a moment`()
+        async throws
+    {
+        let placement = TestPlacement(copies: 2, Self.addresses)
+        placement.place("shops", on: [1, 0, 2], isHeld: false)
+        try await Self.with(placement) { runner, _, _ in
+            let failure = await Self.failure { () throws(RPCFailure) in
+                try await runner.startWatch(
+                    Array(#"{"bucket":"shops"}"#.utf8), from: Caller(address: "a1"))
+            }
+            #expect(failure?.errorCode == "TEMPORARY_UNAVAILABLE_ERROR")
+            #expect(failure?.retryAfterMilliseconds == 100)
+        }
+    }
+
+    @Test func `A request for another node's bucket is refused where no node can be asked`()
+        async throws
+    {
+        let placement = TestPlacement(Self.addresses, held: ["own"])
+        try await Self.with(placement) { runner, _, _ in
+            for (method, params) in [
+                (.get, #"{"bucket":"shops","id":"o1"}"#), (.count, #"{"bucket":"shops"}"#),
+                (.delete, #"{"bucket":"shops","id":"o1"}"#), (.export, #"{"bucket":"shops"}"#),
+            ] as [(MethodName, String)] {
+                let failure = await Self.failure { () throws(RPCFailure) in
+                    _ = try await runner.call(method, Array(params.utf8), from: Self.caller)
+                }
+                #expect(failure?.errorCode == "TEMPORARY_UNAVAILABLE_ERROR", "\(method)")
+            }
+            let own = try await Self.call(runner, .count, #"{"bucket":"own"}"#)
+            #expect(own["count"]?.int == 0)
+            // What is invalid is told so wherever the bucket is.
+            let invalid = await Self.failure { () throws(RPCFailure) in
+                _ = try await runner.call(.get, Array(#"{"bucket":"?"}"#.utf8), from: Self.caller)
+            }
+            #expect(invalid?.errorCode == "INVALID_BUCKET")
+        }
+    }
+
+    @Test func `A node that has fallen behind is ready again when it has caught up`() async throws {
+        try await Self.with(TestPlacement(Self.addresses)) { _, service, backend in
+            #expect(service.health.state == .starting)
+            backend.set(isReady: false)
+            // Before it has started it is not behind, and when it stops it does.
+            #expect(service.health.state == .starting)
+            service.health.state = .ready
+            #expect(service.health.state == .behind)
+            backend.set(isReady: true)
+            #expect(service.health.state == .ready)
+            backend.set(isReady: false)
+            service.health.state = .draining
+            #expect(service.health.state == .draining)
+        }
+    }
+}
