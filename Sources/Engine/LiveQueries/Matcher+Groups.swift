@@ -5,17 +5,20 @@ import QueryLanguage
 /// Who watches what.
 extension Matcher {
     /// Adds a watch to the group of its topic, which is made if there is none.
+    ///
+    /// - Parameter other: a group of the topic that is no longer there, and knows where followed
+    ///   objects were.
     func subscribe(
         _ session: WatchSession, _ watch: Int, to topic: WatchTopic,
         _ search: CoupleSearch?,
-        continuing former: Set<ChangeNumber> = []
+        continuing former: Set<ChangeNumber> = [], placedAs other: WatchGroup? = nil
     ) throws(ServiceFailure) -> Basis {
         let moment = try present()
         if let group = groups[topic] {
             group.subscribers[watch] = session
             return basis(of: group, moment)
         }
-        let group = try newGroup(topic, moment)
+        let group = try newGroup(topic, moment, placedAs: other)
         group.subscribers[watch] = session
         do {
             try establish(group, at: moment, continuing: former, search)
@@ -34,10 +37,10 @@ extension Matcher {
     }
 
     private func newGroup(
-        _ topic: WatchTopic, _ moment: Moment
+        _ topic: WatchTopic, _ moment: Moment, placedAs other: WatchGroup?
     ) throws(ServiceFailure) -> WatchGroup {
         let number = freeNumbers.popLast() ?? UInt32(numbered.count)
-        let group = WatchGroup(topic, number: number)
+        let group = WatchGroup(topic, number: number, placedAs: other)
         _ = group.follow(moment)
         group.keys = group.presentKeys
         do throws(ServiceFailure) { try checkTries(of: group) } catch {
@@ -121,11 +124,12 @@ extension Matcher {
     ///
     /// - Parameters:
     ///   - search: the couples of the new topic, if it has any.
+    ///   - other: a former group of the new topic, to which the watch returns.
     ///   - body: changes the watch at the moment of the move.
     /// - Returns: what it had and what it has at that moment; nil if the watch is gone.
     func move(
         _ session: WatchSession, _ watch: Int, to topic: WatchTopic, _ search: CoupleSearch?,
-        _ body: (ClientWatch) -> Void
+        placedAs other: WatchGroup? = nil, _ body: (ClientWatch) -> Void
     ) throws(ServiceFailure) -> (old: Basis, new: Basis)? {
         let moment = try present()
         guard let former = session.change(watch, { $0.group }) ?? nil else { return nil }
@@ -136,7 +140,7 @@ extension Matcher {
         }
         // A watch that remembers what belongs to it has one group at a time.
         let new = try subscribe(
-            session, watch, to: topic, search, continuing: old.members)
+            session, watch, to: topic, search, continuing: old.members, placedAs: other)
         unsubscribe(watch, from: former)
         let isThere: Void? = session.change(watch) { client in
             client.join(new.group)

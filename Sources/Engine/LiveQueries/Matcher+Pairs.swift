@@ -43,14 +43,16 @@ extension Matcher {
     }
 
     /// Finds the couples of a topic. It may take long, and no watch waits for it.
+    ///
+    /// - Parameter other: a former group of the topic, to which a watch returns.
     func search(
-        for topic: WatchTopic, until stop: StopSignal?
+        for topic: WatchTopic, placedAs other: WatchGroup? = nil, until stop: StopSignal?
     ) throws(ServiceFailure) -> CoupleSearch? {
         guard topic.pairs != nil else { return nil }
         let (moment, draft, restorations) = try thread.sync {
             () throws(ServiceFailure) -> (Moment, WatchGroup, Int) in
             let moment = try present()
-            return (moment, self.draft(of: topic, at: moment), self.restorations)
+            return (moment, self.draft(of: topic, placedAs: other, at: moment), self.restorations)
         }
         let search = try CoupleSearch(
             draft, at: moment, limits, restorations: restorations, until: stop)
@@ -64,8 +66,10 @@ extension Matcher {
     }
 
     /// A group that is matched by nobody.
-    private func draft(of topic: WatchTopic, at moment: Moment) -> WatchGroup {
-        let draft = WatchGroup(topic, number: 0, placedAs: groups[topic])
+    private func draft(
+        of topic: WatchTopic, placedAs other: WatchGroup?, at moment: Moment
+    ) -> WatchGroup {
+        let draft = WatchGroup(topic, number: 0, placedAs: groups[topic] ?? other)
         _ = draft.follow(moment)
         return draft
     }

@@ -83,17 +83,17 @@ extension Matcher {
         to group: WatchGroup, at moment: Moment, continuing former: Set<ChangeNumber>
     ) throws(ServiceFailure) -> Set<ChangeNumber> {
         guard !group.isVoid else { return [] }
-        var members = Set(
-            try moment.find(
-                Query(clause: group.query.clause), in: group.topic.bucket,
-                atMost: limits.watchObjects + 1
-            ).objects.map(\.creation))
-        if !former.isEmpty, let stayClause = group.stayClause {
-            let near = try moment.find(
-                Query(clause: stayClause), in: group.topic.bucket,
-                atMost: limits.watchObjects + former.count + 1)
-            members.formUnion(near.objects.lazy.map(\.creation).filter(former.contains))
+        var members = try matches(of: group.query.clause, group, at: moment)
+        if let bucket = moment.bucket(group.topic.bucket) {
+            let parser = JSONParser()
+            for creation in former where !members.contains(creation) {
+                guard let object = bucket.object(created: creation) else { continue }
+                if try group.includes(ObjectFacts(object, parser), belonged: true) {
+                    members.insert(creation)
+                }
+            }
         }
+        guard members.count <= limits.watchObjects else { throw .tooManyWatched(limits) }
         return members
     }
 

@@ -101,15 +101,21 @@ final class Matcher: @unchecked Sendable {
     ///
     /// - Throws: `TEMPORARY_UNAVAILABLE_ERROR` if there is no state.
     func present() throws(ServiceFailure) -> Moment {
+        observe()
+        // The last watch may have ended in this step, and the observation with it.
+        if moment == nil { observe() }
+        guard let moment, !isStopped else {
+            throw ServiceFailure(.temporarilyUnavailable, "the service cannot watch now; try again")
+        }
+        return moment
+    }
+
+    private func observe() {
         if !isObserving, !isStopped {
             isObserving = true
             backend.observe(queue)
         }
         advance()
-        guard let moment, !isStopped else {
-            throw ServiceFailure(.temporarilyUnavailable, "the service cannot watch now; try again")
-        }
-        return moment
     }
 
     /// Holds no state while nobody watches.

@@ -214,9 +214,7 @@ extension WatchSession {
                 watch.isOpen = false
                 watch.later = NetEffects()
             }
-            if let bases, bases.old.isCenterMissing != bases.new.isCenterMissing {
-                receive(number, isCenterMissing: bases.new.isCenterMissing)
-            }
+            if let bases { noteCenter(number, bases) }
             return bases
         }
         guard let (old, new) = bases else {
@@ -254,19 +252,27 @@ extension WatchSession {
         return new.moment.change
     }
 
+    /// Notes whether the object is there that the centre follows, if a move has changed that.
+    private func noteCenter(_ number: Int, _ bases: (old: Matcher.Basis, new: Matcher.Basis)) {
+        guard bases.old.isCenterMissing != bases.new.isCenterMissing else { return }
+        receive(number, isCenterMissing: bases.new.isCenterMissing)
+    }
+
     private func revert(_ number: Int, to old: Matcher.Basis) {
         let matcher = hub.matcher
         let search: CoupleSearch?
         do throws(ServiceFailure) {
-            search = try matcher.search(for: old.group.topic, until: nil)
+            search = try matcher.search(
+                for: old.group.topic, placedAs: old.group, until: nil)
         } catch {
             return failToMove(number, error)
         }
         matcher.thread.sync {
             do throws(ServiceFailure) {
-                _ = try matcher.move(self, number, to: old.group.topic, search) { watch in
-                    watch.isOpen = true
-                }
+                let bases = try matcher.move(
+                    self, number, to: old.group.topic, search, placedAs: old.group
+                ) { $0.isOpen = true }
+                if let bases { noteCenter(number, bases) }
                 resync(number, .slow)
             } catch {
                 failToMove(number, error)

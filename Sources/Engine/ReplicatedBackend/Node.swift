@@ -37,26 +37,29 @@ final class Node: Sendable {
                 connector.limits.heldBytes == 0 && membership.isOwn($0)
             }
         }
-        let (state, buckets) = try NodeCache(
-            configuration.cache, part, logger: logger, progress: progress
-        ).prepare(tables)
-        let applied = AppliedState(state, clock: connector.clock)
+        let cache = NodeCache(configuration.cache, part, logger: logger, progress: progress)
+        let (state, applied, share, upstream, backend) = try cache.open(tables) { state, buckets in
+            let applied = AppliedState(state, clock: connector.clock)
+            let share = membership.map {
+                NodeShare(HeldBuckets(buckets, clock: connector.clock), $0)
+            }
+            let upstream = ClusterUpstream(connector, applied, share) { diverged($0, applied) }
+            let backend = try SQLiteBackend(
+                path: configuration.cache, durability: .none, upstream: upstream,
+                limits: connector.limits, logger: logger, tuning: configuration.tuning,
+                clock: connector.clock)
+            return (state, applied, share, upstream, backend)
+        }
         self.connector = connector
-        let share = membership.map { NodeShare(HeldBuckets(buckets, clock: connector.clock), $0) }
-        self.share = share
+        (self.applied, self.share) = (applied, share)
+        (self.upstream, self.backend) = (upstream, backend)
         let report: @Sendable (Divergence) -> Void = { diverged($0, applied) }
-        self.applied = applied
-        upstream = ClusterUpstream(connector, applied, share, diverged: report)
-        backend = try SQLiteBackend(
-            path: configuration.cache, durability: .none, upstream: upstream,
-            limits: connector.limits, logger: logger, tuning: configuration.tuning,
-            clock: connector.clock)
         looks = HeadLooks(connector, applied)
         let steps = FollowingSteps()
         follower = Follower(
             connector, applied, of: backend, share, steps, beside: upstream, logger: logger,
             diverged: report)
-        loader = share.map { [backend] in
+        loader = share.map {
             BucketLoader(
                 connector, $0.membership, $0.held, applied, of: backend, steps,
                 logger: logger, diverged: report)

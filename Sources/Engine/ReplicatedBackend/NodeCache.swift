@@ -55,6 +55,23 @@ struct NodeCache {
         return try copy(tables)
     }
 
+    /// Prepares the file and opens it. If it turns out to be damaged only then, it is made anew.
+    ///
+    /// - Parameter body: opens the file, given the state of the copy and its buckets.
+    func open<Opened>(
+        _ tables: ClusterTables, _ body: (SharedState, [BucketName]) throws -> Opened
+    ) throws -> Opened {
+        let (state, buckets) = try prepare(tables)
+        do {
+            return try body(state, buckets)
+        } catch let failure as StoreFailure where failure.isDamage {
+            logger.warning("the cache is made anew", metadata: ["reason": "\(failure)"])
+            remove()
+            let (state, buckets) = try copy(tables)
+            return try body(state, buckets)
+        }
+    }
+
     /// The state of the copy that is there, or why it cannot be used.
     private func present(
         _ tables: ClusterTables

@@ -14,19 +14,6 @@ import Testing
 
 /// What a burst of writes, a slow matcher and an endless stream may cost.
 @Suite(.timeLimit(.minutes(5))) struct BoundTests {
-    private static func withWorld(
-        limits: Limits = Limits(), _ body: @Sendable (WatchWorld) throws -> Void
-    ) async throws {
-        try await withTemporaryFolder { folder in
-            try await onBlockingThreads {
-                let world = try WatchWorld(
-                    .embedded, folder + "/store.sqlite", seed: 1, limits: limits)
-                defer { try? world.close() }
-                try body(world)
-            }
-        }
-    }
-
     private static func text(_ number: Int, _ bytes: Int = 1) -> String {
         #"{"n":\#(number),"text":"\#(String(repeating: "x", count: bytes))"}"#
     }
@@ -70,7 +57,7 @@ import Testing
     {
         var limits = Limits()
         limits.replyBytes = 4_096
-        try await Self.withWorld(limits: limits) { [limits] world in
+        try await WatchWorld.with(limits: limits) { [limits] world in
             let client = WatchClient(world.hub, replyBytes: limits.replyBytes)
             let watch = try client.start(world.name, "{}", limits: limits).name
             _ = try client.settle(watch)
@@ -92,7 +79,7 @@ import Testing
     @Test func `a watch that is moved while it begins again shows what it was moved to`()
         async throws
     {
-        try await Self.withWorld { world in
+        try await WatchWorld.with { world in
             for number in 0..<4 { try world.put("a\(number)", Self.text(number)) }
             let client = WatchClient(world.hub)
             let watch = try client.start(world.name, "{}").name
@@ -130,7 +117,7 @@ import Testing
     @Test func `one event is told however long it is`() async throws {
         var limits = Limits()
         limits.replyBytes = 1_024
-        try await Self.withWorld(limits: limits) { [limits] world in
+        try await WatchWorld.with(limits: limits) { [limits] world in
             let client = WatchClient(world.hub, replyBytes: limits.replyBytes)
             let watch = try client.start(world.name, "{}", limits: limits).name
             _ = try client.settle(watch)
@@ -146,7 +133,7 @@ import Testing
     {
         var limits = Limits()
         limits.replyBytes = 4_096
-        try await Self.withWorld(limits: limits) { [limits] world in
+        try await WatchWorld.with(limits: limits) { [limits] world in
             let client = WatchClient(world.hub, replyBytes: limits.replyBytes)
             let watch = try client.start(
                 world.name,
@@ -170,7 +157,7 @@ import Testing
         var limits = Limits()
         limits.watchObjects = 30_000
         limits.replyBytes = 100_000
-        try await Self.withWorld(limits: limits) { [limits] world in
+        try await WatchWorld.with(limits: limits) { [limits] world in
             for part in 0..<20 {
                 let many = try (0..<200).map {
                     try world.object("a\(part * 200 + $0)", Self.text($0))
@@ -277,7 +264,7 @@ import Testing
     @Test func `watches begin again when the matcher is too far behind, and lose nothing`()
         async throws
     {
-        try await Self.withWorld { world in
+        try await WatchWorld.with { world in
             var limits = world.opening.limits
             limits.watchBacklog = 5
             let hub = WatchHub(
@@ -315,7 +302,7 @@ import Testing
     @Test func `watch.sync waits for what came before it, while writes go on for ever`()
         async throws
     {
-        try await Self.withWorld { world in
+        try await WatchWorld.with { world in
             let client = WatchClient(world.hub)
             var watches: [String] = []
             for limit in 1...10 {
@@ -359,7 +346,7 @@ import Testing
     {
         var limits = Limits()
         limits.watchesPerConnection = 10_000
-        try await Self.withWorld(limits: limits) { [limits] world in
+        try await WatchWorld.with(limits: limits) { [limits] world in
             func params(_ number: Int) -> String {
                 let value = number % 100
                 return #"{"bucketQuery":{"clause":{"type":"eq","field":"n","value":\#(value)}}}"#
@@ -385,7 +372,7 @@ import Testing
     @Test func `a token of another store, of another bucket or of nobody begins with a snapshot`()
         async throws
     {
-        try await Self.withWorld { world in
+        try await WatchWorld.with { world in
             try world.put("a1", Self.text(1))
             let client = WatchClient(world.hub)
             let watch = try client.start(world.name, "{}").name

@@ -7,43 +7,20 @@ import Testing
 /// Watches that are more than a circle: a radius of leaving, a centre that moves, couples; and
 /// tokens that cannot be honoured.
 @Suite struct KindTests {
-    private static func withWorld(_ body: @Sendable (WatchWorld) throws -> Void) async throws {
-        try await withTemporaryFolder { folder in
-            try await onBlockingThreads {
-                let world = try WatchWorld(.embedded, folder + "/store.sqlite", seed: 1)
-                defer { try? world.close() }
-                try body(world)
-            }
-        }
-    }
-
-    private static func place(_ meters: Double) -> String { #"{"location":\#(point(meters))}"# }
-
-    private static func point(_ meters: Double) -> String {
-        // A metre is so many degrees of a meridian.
-        #"{"_type":"point","lat":\#(meters / 111_194.9266),"lon":0}"#
-    }
-
-    private static func circle(_ center: String, _ radius: Int) -> String {
-        #"{"type":"geodistance","field":"location","center":\#(center),"radius":\#(radius)}"#
-    }
-
-    private static let origin = #"{"_type":"point","lat":0,"lon":0}"#
-
     @Test func `an object enters within the radius and leaves beyond the radius of leaving`()
         async throws
     {
-        try await Self.withWorld { world in
-            try world.put("c1", Self.place(150))
+        try await WatchWorld.with { world in
+            try world.put("c1", Meridian.object(150))
             let client = WatchClient(world.hub)
             let watch = try client.start(
                 world.name,
-                #"{"bucketQuery":{"clause":\#(Self.circle(Self.origin, 100))},"leaveRadius":200}"#
+                #"{"bucketQuery":{"clause":\#(Meridian.circle(Meridian.origin, 100))},"leaveRadius":200}"#
             ).name
             for (meters, isIn) in [
                 (150, false), (90, true), (150, true), (210, false), (150, false),
             ] {
-                try world.put("c1", Self.place(Double(meters)))
+                try world.put("c1", Meridian.object(Double(meters)))
                 _ = try client.settle(watch)
                 #expect((client.states[watch]!.objects["c1"] != nil) == isIn, "\(meters) m")
             }
@@ -54,15 +31,15 @@ import Testing
     @Test func `a centre follows its object, and stays where it was when that is gone`()
         async throws
     {
-        try await Self.withWorld { world in
+        try await WatchWorld.with { world in
             let drivers = BucketName(trusted: "drivers")
-            try world.put("d1", Self.place(0), in: drivers)
-            try world.put("near", Self.place(50))
-            try world.put("far", Self.place(5_000))
+            try world.put("d1", Meridian.object(0), in: drivers)
+            try world.put("near", Meridian.object(50))
+            try world.put("far", Meridian.object(5_000))
             let client = WatchClient(world.hub)
-            let center = #"{"_type":"object","bucket":"drivers","_id":"d1","field":"location"}"#
+            let center = Meridian.follower(of: "d1", in: "drivers")
             let watch = try client.start(
-                world.name, #"{"bucketQuery":{"clause":\#(Self.circle(center, 100))}}"#
+                world.name, #"{"bucketQuery":{"clause":\#(Meridian.circle(center, 100))}}"#
             ).name
             func expect(_ ids: [String], isMissing: Bool) throws {
                 _ = try client.settle(watch)
@@ -72,13 +49,13 @@ import Testing
                 #expect(state.faults == [])
             }
             try expect(["near"], isMissing: false)
-            try world.put("d1", Self.place(5_010), in: drivers)
+            try world.put("d1", Meridian.object(5_010), in: drivers)
             try expect(["far"], isMissing: false)
             try world.delete("d1", in: drivers)
             try expect(["far"], isMissing: true)
-            try world.put("new", Self.place(5_020))
+            try world.put("new", Meridian.object(5_020))
             try expect(["far", "new"], isMissing: true)
-            try world.put("d1", Self.place(0), in: drivers)
+            try world.put("d1", Meridian.object(0), in: drivers)
             try expect(["near"], isMissing: false)
         }
     }
@@ -86,12 +63,12 @@ import Testing
     @Test func `a watch that is moved away and back tells nothing of what has not changed`()
         async throws
     {
-        try await Self.withWorld { world in
-            try world.put("near", Self.place(10))
-            try world.put("far", Self.place(5_000))
+        try await WatchWorld.with { world in
+            try world.put("near", Meridian.object(10))
+            try world.put("far", Meridian.object(5_000))
             let client = WatchClient(world.hub)
             func query(at meters: Double) -> String {
-                #"{"bucketQuery":{"clause":\#(Self.circle(Self.point(meters), 100))}}"#
+                #"{"bucketQuery":{"clause":\#(Meridian.circle(Meridian.point(meters), 100))}}"#
             }
             let watch = try client.start(world.name, query(at: 0)).name
             _ = try client.settle(watch)
@@ -107,14 +84,14 @@ import Testing
     }
 
     @Test func `couples are not told again when their watch is moved away and back`() async throws {
-        try await Self.withWorld { world in
-            try world.put("c1", Self.place(0))
-            try world.put("c2", Self.place(30))
-            try world.put("c3", Self.place(5_000))
-            try world.put("c4", Self.place(5_030))
+        try await WatchWorld.with { world in
+            try world.put("c1", Meridian.object(0))
+            try world.put("c2", Meridian.object(30))
+            try world.put("c3", Meridian.object(5_000))
+            try world.put("c4", Meridian.object(5_030))
             let client = WatchClient(world.hub)
             func query(at meters: Double) -> String {
-                #"{"bucketQuery":{"clause":\#(Self.circle(Self.point(meters), 100))}"#
+                #"{"bucketQuery":{"clause":\#(Meridian.circle(Meridian.point(meters), 100))}"#
             }
             let watch = try client.start(
                 world.name,
@@ -136,14 +113,14 @@ import Testing
     @Test func `couples meet within the radius and part beyond the radius of leaving`()
         async throws
     {
-        try await Self.withWorld { world in
+        try await WatchWorld.with { world in
             let riders = BucketName(trusted: "riders")
-            try world.put("c1", Self.place(0))
-            try world.put("r1", Self.place(30), in: riders)
+            try world.put("c1", Meridian.object(0))
+            try world.put("r1", Meridian.object(30), in: riders)
             let client = WatchClient(world.hub)
             let watch = try client.start(
                 world.name,
-                #"{"bucketQuery":{"clause":\#(Self.circle(Self.origin, 9_000_000))},"pairs":"#
+                #"{"bucketQuery":{"clause":\#(Meridian.circle(Meridian.origin, 9_000_000))},"pairs":"#
                     + #"{"bucket":"riders","field":"location","clause":{"type":"all"},"#
                     + #""radius":100,"leaveRadius":200}}"#
             ).name
@@ -153,11 +130,11 @@ import Testing
                 #expect(client.states[watch]!.faults == [])
             }
             try expect(["c1 r1"])
-            try world.put("r1", Self.place(150), in: riders)
+            try world.put("r1", Meridian.object(150), in: riders)
             try expect(["c1 r1"])
-            try world.put("r1", Self.place(250), in: riders)
+            try world.put("r1", Meridian.object(250), in: riders)
             try expect([])
-            try world.put("c2", Self.place(260))
+            try world.put("c2", Meridian.object(260))
             try expect(["c2 r1"])
             try world.delete("r1", in: riders)
             try expect([])
@@ -166,11 +143,11 @@ import Testing
     }
 
     @Test func `a token that cannot be honoured is no error`() async throws {
-        try await Self.withWorld { world in
-            try world.put("c1", Self.place(10))
+        try await WatchWorld.with { world in
+            try world.put("c1", Meridian.object(10))
             let client = WatchClient(world.hub)
             func query(_ radius: Int) -> String {
-                #"{"bucketQuery":{"clause":\#(Self.circle(Self.origin, radius))}"#
+                #"{"bucketQuery":{"clause":\#(Meridian.circle(Meridian.origin, radius))}"#
             }
             let watch = try client.start(world.name, query(100) + "}").name
             _ = try client.settle(watch)
@@ -192,18 +169,18 @@ import Testing
     }
 
     @Test func `a restored backup does not honour what came after it`() async throws {
-        try await Self.withWorld { world in
-            try world.put("c1", Self.place(10))
+        try await WatchWorld.with { world in
+            try world.put("c1", Meridian.object(10))
             var copy: [UInt8] = []
             let backup = try world.backend.backup()
             while let part = try backup.next(maximumBytes: 1 << 20) { copy += part }
-            try world.put("c2", Self.place(20))
+            try world.put("c2", Meridian.object(20))
             let client = WatchClient(world.hub)
             let watch = try client.start(world.name, "{}").name
             _ = try client.settle(watch)
             let state = client.states[watch]!
             try world.restart { try copy.writeFile(at: world.path) }
-            try world.put("c3", Self.place(30))
+            try world.put("c3", Meridian.object(30))
             let second = WatchClient(world.hub)
             let start = try second.start(
                 world.name, #"{"resume":"\#(state.resume!)"}"#, after: state)
