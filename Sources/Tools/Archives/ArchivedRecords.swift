@@ -90,7 +90,8 @@ public struct ArchivedRecords: Sendable {
         switch document.value(atPath: idField) {
         case .string(let text)?: id = .string(text)
         case .number(let number)? where number.isWhole:
-            id = .string(JSONValue.number(number).text)
+            // One spelling, whether it was stored as an integer or as a real.
+            id = .string(number.exactInt.map { "\($0)" } ?? JSONValue.number(number).text)
         default:
             throw ArchiveFailure("expected a string or a whole number", at: "\(path).\(idField)")
         }

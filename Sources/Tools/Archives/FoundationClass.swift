@@ -164,17 +164,24 @@ enum FoundationClass {
             .joined(separator: "-")
     }
 
-    /// - Reference: RFC 3986, section 5.3, as far as stored URLs need it: a relative part with a
-    ///   scheme is used alone, one with a leading `/` keeps the base's host, any other its folder.
+    /// - Reference: RFC 3986, section 5.2.2, without the removal of `.` and `..` (5.2.4).
     private static func url(_ relative: String, base: String?) -> String {
-        guard let base, !relative.contains("://") else { return relative }
-        let host = base.firstRange(of: "://").map { scheme in
-            base[scheme.upperBound...].firstIndex(of: "/") ?? base.endIndex
+        guard let base, relative.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:/) == nil else {
+            return relative
         }
-        if relative.hasPrefix("/") { return base[..<(host ?? base.startIndex)] + relative }
-        guard let host, host < base.endIndex, let folder = base.lastIndex(of: "/") else {
-            return base + (host == nil ? "" : "/") + relative
+        let start = base.firstIndex(of: ":").map(base.index(after:)) ?? base.startIndex
+        if relative.hasPrefix("//") { return base[..<start] + relative }
+        let plain = base.prefix { $0 != "#" }
+        if relative.isEmpty || relative.hasPrefix("#") { return plain + relative }
+        let path = plain.prefix { $0 != "?" }
+        if relative.hasPrefix("?") { return path + relative }
+        let rest = path[start...]
+        let hasHost = rest.hasPrefix("//")
+        let root = hasHost ? rest.dropFirst(2).firstIndex(of: "/") ?? path.endIndex : start
+        if relative.hasPrefix("/") { return path[..<root] + relative }
+        guard let folder = path[root...].lastIndex(of: "/") else {
+            return path[..<root] + (hasHost ? "/" : "") + relative
         }
-        return base[...folder] + relative
+        return path[...folder] + relative
     }
 }

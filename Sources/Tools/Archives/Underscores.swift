@@ -28,11 +28,14 @@ extension JSONValue {
     private static func withoutUnderscores(
         _ members: [Member]
     ) throws(ArchiveFailure) -> [Member] {
-        var names = Set(members.lazy.filter { !$0.name.hasPrefix("_") }.map { Array($0.name.utf8) })
+        // By code points: what the service reserves are those, whatever mark follows them.
+        let underscore = UInt8(ascii: "_")
+        var names = Set(
+            members.lazy.map { Array($0.name.utf8) }.filter { $0.first != underscore })
         var result: [Member] = []
         for member in members {
-            let name = String(member.name.drop { $0 == "_" })
-            if member.name.hasPrefix("_") {
+            let name = String(Substring(member.name.utf8.drop { $0 == underscore }))
+            if member.name.utf8.first == underscore {
                 guard !name.isEmpty else {
                     throw ArchiveFailure("is a name of underscores alone", at: member.name)
                 }

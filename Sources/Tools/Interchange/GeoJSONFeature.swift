@@ -98,6 +98,8 @@ struct GeoJSONFeature {
                 "only Points and MultiPoints can be loaded, not \(quoted(type))", path: "geometry")
         }
         let taken = pointField.withUnsafeBufferPointer { properties?.member($0) }
+        // `FeatureWriter` keeps an array that holds more than points; the geometry says less.
+        if let taken, taken.kind == .array, !GeoPoint.coordinates(of: taken).isEmpty { return }
         guard taken == nil else {
             let name = quoted(String(decoding: pointField, as: UTF8.self))
             throw RecordError(

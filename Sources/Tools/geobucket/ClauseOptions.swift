@@ -150,6 +150,8 @@ struct ClauseOptions: ParsableArguments {
     }
 
     private func parse(_ text: String) throws -> Clause {
+        // One value, nothing behind it.
+        try JSONParser.reading(Array(text.utf8)) { _ in }
         let document = Array("{\"bucketQuery\":{\"clause\":\(text)}}".utf8)
         return try JSONParser.reading(document) { view in
             var reader = MemberReader(params: view)

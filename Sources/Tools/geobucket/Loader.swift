@@ -121,7 +121,14 @@ struct Loader {
         {
             await send()
         }
-        if let id { group.ids.insert(id) }
+        if let id {
+            // A group that was refused is sent again without the record at fault: what comes later
+            // must not be stored before that.
+            while skipsErrors, underWay.contains(where: { $0.group.ids.contains(id) }) {
+                await settle()
+            }
+            group.ids.insert(id)
+        }
         group.records.append((number, text))
         group.bytes += text.count + 1
     }

@@ -8,8 +8,11 @@ extension ClauseOptions {
         let reported = reportedNames
         guard let text else { return reported.prefix(1).map { OrderKey(.distance(name: $0)) } }
         return try text.split(separator: ",").map { part in
-            let pieces = part.split(separator: ":", maxSplits: 1).map(String.init)
-            guard let name = pieces.first, pieces.count == 1 || ["asc", "desc"].contains(pieces[1])
+            let pieces = part.split(
+                separator: ":", maxSplits: 1, omittingEmptySubsequences: false
+            ).map(String.init)
+            guard let name = pieces.first, !name.isEmpty,
+                pieces.count == 1 || ["asc", "desc"].contains(pieces[1])
             else {
                 throw ValidationError(
                     "--order-by: \"\(part)\" is no field, field:asc or field:desc")

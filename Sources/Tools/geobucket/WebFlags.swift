@@ -54,7 +54,7 @@ struct WebFlags: ParsableArguments {
         guard let text = settings.string("web", flag: web) else {
             for (name, flag) in [
                 ("webUrl", webUrl), ("webOrigin", webOrigin), ("webAssets", webAssets),
-                ("kiiApp", kiiApp),
+                ("kiiApp", kiiApp), ("kiiKey", kiiKey), ("kiiAnonymous", kiiAnonymous),
             ] where settings.string(name, flag: flag) != nil {
                 throw ValidationError("\(name) needs --web")
             }

@@ -58,6 +58,23 @@ import Testing
         }
     }
 
+    @Test func `a carry runs through all that is full of ones`() {
+        // Ones from 2^0 or 2^-1074 up to 2^53n, without a gap; then the last one is added.
+        for (lowest, step) in [(1.0, 0x1p53), (.leastNonzeroMagnitude, 0x1p52)] {
+            for count in [1, 2, 5, 12] {
+                var numbers = (0..<count).map { number -> JSONNumber in
+                    let scale = (0..<number).reduce(lowest) { scale, _ in scale * step }
+                    return .decimal((step - 1) * scale)
+                }
+                Self.check(numbers, "\(count) from \(lowest)")
+                numbers.append(.decimal(lowest))
+                Self.check(numbers, "\(count) from \(lowest), and the last")
+                Self.check(numbers.map(Self.negated), "\(count) from \(lowest), negative")
+                Self.check(numbers + [.integer(-1)], "\(count) from \(lowest), less 1")
+            }
+        }
+    }
+
     private static func negated(_ number: JSONNumber) -> JSONNumber {
         .decimal(-number.double)
     }

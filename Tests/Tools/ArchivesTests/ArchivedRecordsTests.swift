@@ -90,6 +90,11 @@ import Testing
             Self.records(archive.bytes(top: ["root": five])) {
                 ($0.valueField, $0.idField) = ("n", "n")
             } == [#"{"_id":"5","n":5}"#])
+        let real = archive.add("<real>5</real>")
+        #expect(
+            Self.records(archive.bytes(top: ["root": real])) {
+                ($0.valueField, $0.idField) = ("n", "n")
+            } == [#"{"_id":"5","n":5.0}"#])
     }
 
     // MARK: Underscores
@@ -110,11 +115,12 @@ import Testing
             [
                 "_id": "<integer>7</integer>", "__name": "<string>x</string>",
                 "_owner": "<string>me</string>", "plain_": "<true/>",
+                "_\u{301}mark": "<true/>",
                 "_all": ArchiveText.uid(addresses), "_place": ArchiveText.uid(place),
             ])
         let bytes = archive.bytes(top: ["root": root])
         let stripped =
-            #"{"id":7,"name":"x","owner":"me","plain_":true,"all":[{"city":"Oslo"}],"place":{"_type":"point","lat":1.0,"lon":2.0}}"#
+            #"{"id":7,"name":"x","owner":"me","plain_":true,"\#u{301}mark":true,"all":[{"city":"Oslo"}],"place":{"_type":"point","lat":1.0,"lon":2.0}}"#
         #expect(Self.records(bytes) { $0.stripsUnderscores = true } == [stripped])
         #expect(Self.records(bytes)[0].contains("\"__name\""))
         #expect(

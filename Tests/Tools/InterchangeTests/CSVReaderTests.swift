@@ -124,11 +124,35 @@ import Testing
             ("a,a", "twice"), ("a,,b", "column 2"), ("a,_color", "'_'"), ("a,\"b", "quotes"),
             ("", "empty"), ("location,lat,lon", "--point names the point"), ("a,", "column 2"),
             ("location,location.lat,location.lon,lat,lon", "location"),
+            ("_p.lat,_p.lon", "a point cannot be called \"_p\""), ("a.lat,a.lon,a.lat", "twice"),
         ])
     func badHeaders(_ header: String, _ reason: String) {
         var options = ReadingOptions()
-        if header.contains("lat") { options = placed() }
+        if header.contains(",lat") { options = placed() }
         #expect(refusal(header, ".csv", options: options)?.contains(reason) == true)
+    }
+
+    @Test("Names of columns are compared as code points, as names of fields are")
+    func codePoints() throws {
+        let (composed, decomposed) = ("\u{E1}", "a\u{301}")
+        let found = try lines("\(composed),\(decomposed)\n1,2\n", ".csv")
+        #expect(
+            found.map { Array($0.utf8) } == [
+                Array("2: {\"\(composed)\":1,\"\(decomposed)\":2}".utf8)
+            ])
+        var options = ReadingOptions()
+        options.idColumn = decomposed
+        let named = try lines("\(composed),\(decomposed)\n1,ab\n", ".csv", options: options)
+        #expect(
+            named.map { Array($0.utf8) } == [Array("2: {\"\(composed)\":1,\"_id\":\"ab\"}".utf8)])
+    }
+
+    @Test("A header that is not UTF-8 is refused")
+    func headerEncoding() {
+        let content = TemporaryFile(Array("a,".utf8) + [0xE9, 0x0A], suffix: ".csv")
+        #expect {
+            try lines(of: RecordFile(path: content.path, format: nil))
+        } throws: { "\($0)".contains("header row is not valid UTF-8") }
     }
 
     @Test("Columns of predefined fields go along, so an exported table loads")

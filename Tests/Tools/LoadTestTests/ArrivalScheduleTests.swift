@@ -32,6 +32,25 @@ import Testing
         #expect(schedule.next == nil && schedule.waiting(at: 2_000) == 0)
     }
 
+    @Test(arguments: Seeds.first(50))
+    func `As many wait as are due and not taken, at any time`(_ seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let begin = UInt64(random.below(1 << 40))
+        let rate = random.pick([3.0, 7, 1_000, 99_999.9, random.number(0.1...2e6)])
+        var schedule = ArrivalSchedule(begin: begin, rate: rate, seconds: 200 / rate)
+        let dues = (0..<schedule.count).map(schedule.due)
+        var times = dues.flatMap { [$0 - min($0, 1), $0, $0 + 1] }
+        times += (0..<50).map { _ in begin + UInt64(random.below(Int(200e9 / rate) + 1)) }
+        for now in times.sorted() {
+            let due = dues.count { $0 <= now }
+            #expect(schedule.waiting(at: now) == due - schedule.taken, "seed \(seed), at \(now)")
+            if random.oneIn(3) {
+                let expected = schedule.taken < due ? dues[schedule.taken] : nil
+                #expect(schedule.take(at: now) == expected, "seed \(seed), at \(now)")
+            }
+        }
+    }
+
     @Test func `A schedule that is ended keeps what is due and loses the rest`() {
         var schedule = ArrivalSchedule(begin: 0, rate: 1e9 / 10, seconds: 1)
         #expect(schedule.take(at: 35) == 0)

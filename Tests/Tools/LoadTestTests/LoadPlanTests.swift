@@ -23,6 +23,27 @@ import Testing
         #expect(ramp.tried == [100, 200, 300] && ramp.held == 200)
     }
 
+    @Test(arguments: Seeds.first(50))
+    func `A ramp has as many rates as steps fit, and not more than it says`(_ seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<100 {
+            // In tenths, which binary fractions are not.
+            let (from, step) = (1 + random.below(100), 1 + random.below(50))
+            let to = from + random.below(40) * step + random.below(step)
+            func text(_ tenths: Int) -> String { "\(tenths / 10).\(tenths % 10)" }
+            let ramp = "\(text(from)):\(text(to)):\(text(step))"
+            let plan = try LoadPlan(ramp: ramp)
+            let tried = Self.rates(of: plan).tried
+            #expect(tried.count == (to - from) / step + 1, "seed \(seed): \(ramp)")
+            #expect(tried.count <= plan.mostStages, "seed \(seed): \(ramp)")
+            for (number, rate) in tried.enumerated() {
+                let exact = Double(from + number * step) / 10
+                #expect(abs(rate - exact) < 1e-9 * exact, "seed \(seed): \(ramp)")
+            }
+            #expect(tried.allSatisfy { $0 <= Double(to) / 10 }, "seed \(seed): \(ramp)")
+        }
+    }
+
     @Test func `A rate above one that failed is not the highest held`() {
         var walk = RateWalk(.ramp(from: 1, to: 3, step: 1))
         for held in [true, false, true] { walk.note(walk.next()!, held: held) }

@@ -118,6 +118,8 @@ import Testing
 
     @Test(arguments: [
         ("1,2\nx,3", "line 2"), ("91,0", "line 1"), ("1", "line 1"), ("", "no place"),
+        ("1,2\n\n3,", "line 3"), ("35,,139", "line 1"), (",35,139", "line 1"), (",", "line 1"),
+        ("0,180.1", "line 1"), ("nan,0", "line 1"), ("# 1,2\n \n", "no place"),
     ])
     func `A file of centres that is wrong is refused with the place`(_ text: String, _ part: String)
     {

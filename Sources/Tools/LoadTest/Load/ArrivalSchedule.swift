@@ -40,7 +40,10 @@ struct ArrivalSchedule {
     /// How many requests are due by `now` and have not been taken.
     func waiting(at now: UInt64) -> Int {
         guard now >= begin else { return 0 }
-        let due = min(count, Int(Double(now - begin) * rate / 1e9) + 1)
-        return max(0, due - taken)
+        var isDue = min(count, Int(Double(now - begin) * rate / 1e9) + 1)
+        // The product may be rounded otherwise than the quotient in `due`.
+        if isDue < count, due(isDue) <= now { isDue += 1 }
+        if isDue > 0, due(isDue - 1) > now { isDue -= 1 }
+        return max(0, isDue - taken)
     }
 }

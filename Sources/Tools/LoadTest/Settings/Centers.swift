@@ -11,9 +11,11 @@ public enum Centers {
         for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
             let text = String(decoding: line, as: UTF8.self)
-            let cells = text.split(separator: ",").map { $0.filter { !$0.isWhitespace } }
-            guard let first = cells.first, !first.isEmpty, first.first != "#" else { continue }
-            guard cells.count >= 2, let latitude = Double(first), let longitude = Double(cells[1]),
+            let plain = text.filter { !$0.isWhitespace }
+            guard !plain.isEmpty, plain.first != "#" else { continue }
+            let cells = plain.split(separator: ",", omittingEmptySubsequences: false)
+            guard cells.count >= 2, let latitude = Double(cells[0]),
+                let longitude = Double(cells[1]),
                 (-90...90).contains(latitude), (-180...180).contains(longitude)
             else { throw LoadFailure("line \(number) is no LATITUDE,LONGITUDE: \(text)") }
             positions.append(MicroPoint(latitude: latitude, longitude: longitude))

@@ -56,7 +56,8 @@ public enum LoadPlan: Sendable, Equatable {
     var mostStages: Int {
         switch self {
         case .rate: 1
-        case .ramp(let from, let to, let step): Int((to - from) / step) + 1
+        case .ramp(let from, let to, let step):
+            Int((to * RateWalk.tolerance - from) / step) + 1
         // The doublings, the last rate, and the halvings of a gap as wide as the rate below it.
         case .search(let from, let to):
             Int(log2(to / from)) + 2 + Int((-log2(RateWalk.precision)).rounded(.up))
@@ -76,6 +77,8 @@ struct RateWalk {
     private var lowestFailed: Double?
 
     static let precision = 0.05
+    /// How far rounding may push the last step of a ramp beyond its end.
+    static let tolerance = 1 + 1e-9
 
     init(_ plan: LoadPlan) { self.plan = plan }
 
@@ -96,8 +99,7 @@ struct RateWalk {
         case .rate(let rate): return tried == 0 ? rate : nil
         case .ramp(let from, let to, let step):
             let rate = from + Double(tried) * step
-            // Rounding may push the last step beyond the end; it still counts.
-            return rate <= to * (1 + 1e-9) ? min(rate, to) : nil
+            return rate <= to * Self.tolerance ? min(rate, to) : nil
         case .search(let from, let to): return next(from, to)
         }
     }

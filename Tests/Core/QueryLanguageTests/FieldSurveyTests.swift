@@ -1,0 +1,107 @@
+import JSONText
+import QueryLanguage
+import TestSupport
+import Testing
+
+/// The list of a bucket's fields and types, against one made by hand.
+@Suite struct FieldSurveyTests {
+    private static func text(_ documents: [String], maximumBytes: Int = 1_000_000) throws -> String
+    {
+        var survey = FieldSurvey()
+        for document in documents {
+            try JSONParser.reading(Array(document.utf8)) { survey.add($0) }
+        }
+        var writer = JSONWriter()
+        writer.raw("before")
+        survey.write(to: &writer, maximumBytes: maximumBytes)
+        let text = String(decoding: writer.bytes, as: UTF8.self)
+        #expect(text.hasPrefix("before"))
+        return String(text.dropFirst(6))
+    }
+
+    private static func type(_ value: JSONValue) -> String {
+        switch value {
+        case .null: "NULL"
+        case .bool: "BOOLEAN"
+        case .number, .digits: value.number!.isWhole ? "INTEGER" : "DECIMAL"
+        case .string: "STRING"
+        case .array: "ARRAY"
+        case .object: value["_type"]?.string == "point" ? "GEOPOINT" : "OBJECT"
+        }
+    }
+
+    /// Counts the types of all paths, by walking through values.
+    private static func count(
+        _ value: JSONValue, at path: String, _ counts: inout [String: [String: Int]],
+        _ order: inout [String]
+    ) {
+        for (index, member) in value.members.enumerated() {
+            let isLast = !value.members[(index + 1)...].contains { $0.name == member.name }
+            if path.isEmpty ? member.name.hasPrefix("_") : !isLast { continue }
+            let inner = path.isEmpty ? member.name : path + "." + member.name
+            if counts[inner] == nil { order.append(inner) }
+            counts[inner, default: [:]][type(member.value), default: 0] += 1
+            if type(member.value) == "OBJECT" { count(member.value, at: inner, &counts, &order) }
+        }
+    }
+
+    @Test(arguments: Seeds.first(8))
+    func `every path is listed with how many values of which types it has`(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let objects = ObjectGenerator(&random)
+        let documents = (0..<40).map { _ in objects.document(&random).stored }
+        var (counts, order): ([String: [String: Int]], [String]) = ([:], [])
+        for document in documents {
+            Self.count(try JSONValue(parsing: document), at: "", &counts, &order)
+        }
+        let list = try JSONValue(parsing: try Self.text(documents)).array ?? []
+        #expect(list.map { $0["field"]?.string } == order, "seed \(seed)")
+        for entry in list {
+            let types = try #require(entry["types"])
+            let expected = counts[try #require(entry["field"]?.string)]
+            let found = try types.decode([String: Int].self)
+            #expect(found == expected, "seed \(seed), \(entry.text)")
+            let numbers = types.members.compactMap(\.value.int)
+            #expect(numbers == numbers.sorted(by: >), "the most frequent first: \(entry.text)")
+        }
+    }
+
+    @Test func `as many fields are written as fit, and always an array`() throws {
+        let documents = [
+            #"{"a":1,"b\"b":"x","c":{"d":[null]},"é":{"_type":"point","lat":1,"lon":2}}"#
+        ]
+        let whole = try Self.text(documents)
+        let all = try JSONValue(parsing: whole).array ?? []
+        #expect(all.count == 5)
+        for most in 2...whole.utf8.count + 1 {
+            let text = try Self.text(documents, maximumBytes: most)
+            let some = try JSONValue(parsing: text).array ?? []
+            #expect(text.utf8.count <= most && some == Array(all.prefix(some.count)))
+            // One more would have been too many.
+            if some.count < all.count {
+                let more = JSONValue.array(Array(all.prefix(some.count + 1)))
+                #expect(more.text.utf8.count > most, "\(most)")
+            }
+        }
+    }
+
+    @Test(arguments: [999, 1_000, 1_001])
+    func `the first thousand paths are listed`(_ paths: Int) throws {
+        let members = (1..<paths - 1).map { #""f\#($0)":{}"# } + [#""f0":{"last":1}"#]
+        let document = "{\(members.joined(separator: ","))}"
+        let list = try JSONValue(parsing: try Self.text([document])).array ?? []
+        #expect(list.count == min(paths, FieldSurvey.pathLimit))
+        #expect(
+            list.contains { $0["field"]?.string == "f0.last" } == (paths <= FieldSurvey.pathLimit))
+        // What is known is counted on.
+        let twice = try JSONValue(parsing: try Self.text([document, document])).array ?? []
+        #expect(twice[1]["types"]?["OBJECT"]?.int == 2 && twice.count == list.count)
+    }
+
+    @Test func `of nested duplicates the last counts, arrays are not entered`() throws {
+        #expect(
+            try Self.text([#"{"a":{"b":1,"b":"x","c":[{"d":1}]},"_id":"i","a.b":true}"#])
+                == #"[{"field":"a","types":{"OBJECT":1}},{"field":"a.b","types":{"STRING":1,"BOOLEAN":1}},"#
+                + #"{"field":"a.c","types":{"ARRAY":1}}]"#)
+    }
+}
