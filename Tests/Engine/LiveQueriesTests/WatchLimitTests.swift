@@ -36,6 +36,17 @@ import Testing
         #"{"bucketQuery":{"clause":\#(Meridian.circle(center, 100))}\#(kind.rawValue)}"#
     }
 
+    /// A watch that has two objects, and elsewhere are more than it may have.
+    private static func watchOfTwo(
+        _ center: String, _ kind: Kind, in world: WatchWorld
+    ) throws -> (client: WatchClient, watch: String) {
+        try put(2, from: 0, in: world)
+        try put(most + 1, from: 5_000, in: world)
+        let client = WatchClient(world.hub)
+        let watch = try client.start(world.name, params(center, kind), limits: limits).name
+        return (client, watch)
+    }
+
     /// Takes everything that is told until a watch is present or has ended.
     private static func state(_ watch: String, of client: WatchClient) throws -> WatchedState {
         _ = try? client.settle(watch)
@@ -75,12 +86,7 @@ import Testing
         try await WatchWorld.with(limits: Self.limits) { world in
             let riders = BucketName(trusted: "riders")
             try world.put("r1", Meridian.object(0), in: riders)
-            try Self.put(2, from: 0, in: world)
-            try Self.put(Self.most + 1, from: 5_000, in: world)
-            let client = WatchClient(world.hub)
-            let watch = try client.start(
-                world.name, Self.params(Meridian.origin, kind), limits: Self.limits
-            ).name
+            let (client, watch) = try Self.watchOfTwo(Meridian.origin, kind, in: world)
             #expect(try Self.state(watch, of: client).objects.count == 2)
             let query =
                 #"{"bucketQuery":{"clause":\#(Meridian.circle(Meridian.point(5_000), 100))}}"#
@@ -100,13 +106,8 @@ import Testing
         try await WatchWorld.with(limits: Self.limits) { world in
             let drivers = BucketName(trusted: "drivers")
             try world.put("d1", Meridian.object(0), in: drivers)
-            try Self.put(2, from: 0, in: world)
-            try Self.put(Self.most + 1, from: 5_000, in: world)
-            let client = WatchClient(world.hub)
-            let watch = try client.start(
-                world.name, Self.params(Meridian.follower(of: "d1", in: "drivers"), .plain),
-                limits: Self.limits
-            ).name
+            let center = Meridian.follower(of: "d1", in: "drivers")
+            let (client, watch) = try Self.watchOfTwo(center, .plain, in: world)
             try world.delete("d1", in: drivers)
             #expect(try Self.state(watch, of: client).isCenterMissing)
             #expect(throws: ServiceFailure.self) {

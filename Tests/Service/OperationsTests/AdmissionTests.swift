@@ -22,6 +22,17 @@ import Testing
         }
     }
 
+    /// A service that asks for logins and accepts none, and somebody who calls it.
+    private static func withoutTokens(
+        requestsPerSecond: Int, _ body: (Service, Caller, TestClock) throws -> Void
+    ) async throws {
+        var limits = Limits()
+        limits.requestsPerSecond = requestsPerSecond
+        try await with(limits, access: AccessControl(tokens: TokenFile())) { service, time in
+            try body(service, Caller(address: "a1"), time)
+        }
+    }
+
     /// Nil if the request is admitted; else the error code and after how many milliseconds to come
     /// again.
     private static func refusal(
@@ -119,11 +130,7 @@ import Testing
     @Test func `A request that comes too often is told so before it is asked for a login`()
         async throws
     {
-        var limits = Limits()
-        limits.requestsPerSecond = 1
-        let access = AccessControl(tokens: TokenFile())
-        try await Self.with(limits, access: access) { service, time in
-            let caller = Caller(address: "a1")
+        try await Self.withoutTokens(requestsPerSecond: 1) { service, caller, time in
             let read = Operations.Operation.read(BucketName(trusted: "shops"))
             #expect(Self.refusal(read, caller, service) == "UNAUTHORIZED")
             #expect(Self.refusal(read, caller, service) == "TOO_MANY_REQUESTS 1000")
@@ -137,11 +144,7 @@ import Testing
     @Test func `Without a limit nobody is too early, and only what is open needs no login`()
         async throws
     {
-        var limits = Limits()
-        limits.requestsPerSecond = 0
-        let access = AccessControl(tokens: TokenFile())
-        try await Self.with(limits, access: access) { service, _ in
-            let caller = Caller(address: "a1")
+        try await Self.withoutTokens(requestsPerSecond: 0) { service, caller, _ in
             for _ in 0..<1_000 { #expect(Self.refusal(.open, caller, service) == nil) }
             for operation in [.invalid, .administer, .ownWatch] as [Operations.Operation] {
                 #expect(Self.refusal(operation, caller, service) == "UNAUTHORIZED")

@@ -45,6 +45,12 @@ import WireProtocol
         }
     }
 
+    private static func refusalOfWatch(by runner: MessageRunner) async -> RPCFailure? {
+        await failure { () throws(RPCFailure) in
+            try await runner.startWatch(Array(#"{"bucket":"shops"}"#.utf8), from: caller)
+        }
+    }
+
     @Test func `A client learns of all nodes, and of those that are to hold a bucket`() async throws
     {
         let placement = TestPlacement(copies: 2, Self.addresses + [""])
@@ -68,10 +74,7 @@ import WireProtocol
         let placement = TestPlacement(copies: 2, Self.addresses)
         placement.place("shops", on: [2, 1, 0], isHeld: false)
         try await Self.with(placement) { runner, _, _ in
-            let failure = await Self.failure { () throws(RPCFailure) in
-                try await runner.startWatch(
-                    Array(#"{"bucket":"shops"}"#.utf8), from: Caller(address: "a1"))
-            }
+            let failure = await Self.refusalOfWatch(by: runner)
             #expect(failure?.errorCode == "OPERATION_NOT_ALLOWED" && failure?.path == "bucket")
             #expect(failure?.message.hasSuffix("watch it at db2:4362 or db1:4362") == true)
         }
@@ -83,10 +86,7 @@ import WireProtocol
         let placement = TestPlacement(copies: 2, Self.addresses)
         placement.place("shops", on: [1, 0, 2], isHeld: false)
         try await Self.with(placement) { runner, _, _ in
-            let failure = await Self.failure { () throws(RPCFailure) in
-                try await runner.startWatch(
-                    Array(#"{"bucket":"shops"}"#.utf8), from: Caller(address: "a1"))
-            }
+            let failure = await Self.refusalOfWatch(by: runner)
             #expect(failure?.errorCode == "TEMPORARY_UNAVAILABLE_ERROR")
             #expect(failure?.retryAfterMilliseconds == 100)
         }
