@@ -19,18 +19,22 @@ extension UnsafeMutableBufferPointer where Element: BitwiseCopyable {
         }
         let highest = reduce(0) { $0 | key($1) }
         let last: UInt64 = 1 << digitBits - 1
-        withUnsafeTemporaryAllocation(of: Element.self, capacity: count) { scratch in
-            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Int(last) + 1) { positions in
-                var (source, target) = (self, scratch)
-                var shift = lowBit
-                while highest >> shift != 0 {
-                    source.scatter(to: target, positions) { Int(key($0) &>> shift & last) }
-                    swap(&source, &target)
-                    shift += digitBits
-                }
-                if source.baseAddress != baseAddress { _ = update(fromContentsOf: source) }
-            }
+        // No temporary allocations: Swift 6.3.1 loses the register for errors where their closures
+        // end with a move of memory, so that the caller continues in code for an error.
+        let scratch = Self.allocate(capacity: count)
+        let positions = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: Int(last) + 1)
+        defer {
+            scratch.deallocate()
+            positions.deallocate()
         }
+        var (source, target) = (self, scratch)
+        var shift = lowBit
+        while highest >> shift != 0 {
+            source.scatter(to: target, positions) { Int(key($0) &>> shift & last) }
+            swap(&source, &target)
+            shift += digitBits
+        }
+        if source.baseAddress != baseAddress { _ = update(fromContentsOf: source) }
     }
 
     /// Initialises `target` with the elements in the order of one digit. Equal elements keep their
