@@ -399,7 +399,8 @@ let package = Package(
         .testTarget(
             name: "LiveQueriesTests",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract", "LiveQueries",
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
+                "EmbeddedBackend", "LiveQueries",
                 "SyntheticData", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),

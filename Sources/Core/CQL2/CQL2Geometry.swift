@@ -9,24 +9,31 @@ enum SpatialFunction: String {
 }
 
 extension CQL2Parser {
-    /// The arguments of a spatial function, a property and a geometry in any order; the current token
-    /// is the parenthesis before them.
+    /// The arguments of a spatial function, a property and a geometry; the current token is the
+    /// parenthesis before them. What intersects may come first or second. What is within the other
+    /// comes first, and nothing but a point is within a point.
     mutating func spatial(_ function: SpatialFunction) throws(CQL2SyntaxError) -> Clause {
         _ = take(mark: "(")
-        var field = try property()
-        let shape = try shape()
-        if field == nil {
-            guard take(mark: ",") else { throw expected("\",\"") }
-            field = try property()
+        let clause: GeoClause
+        if let field = try property() {
+            try comma()
+            clause = GeoClause(field, try shape())
+        } else {
+            if function == .within { throw expected("a property") }
+            let shape = try shape()
+            try comma()
+            guard let field = try property() else { throw expected("a property") }
+            clause = GeoClause(field, shape)
         }
-        guard let field else { throw expected("a property") }
         guard take(mark: ")") else { throw expected("\")\"") }
-        return .geo(GeoClause(field, shape))
+        return .geo(clause)
     }
 
-    /// A geometry, perhaps with a comma before it.
+    private mutating func comma() throws(CQL2SyntaxError) {
+        guard take(mark: ",") else { throw expected("\",\"") }
+    }
+
     private mutating func shape() throws(CQL2SyntaxError) -> GeoShape {
-        _ = take(mark: ",")
         let position = token.position
         let kind = token.keyword
         let isKnown = kind.map { ["BBOX", "POINT", "POLYGON", "MULTIPOLYGON"].contains($0) }

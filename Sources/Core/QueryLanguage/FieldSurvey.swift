@@ -4,6 +4,8 @@ import Objects
 /// The field paths of some objects, and how many of them have values of which types there.
 ///
 /// Predefined fields are left out. Objects inside objects are entered, arrays and GeoPoints are not.
+/// What no path reaches is left out too: names with a dot inside objects, and nested fields whose path
+/// is the name of a first-level field.
 public struct FieldSurvey: Sendable {
     /// The most paths that are listed; those that are met first.
     public static let pathLimit = 1_000
@@ -16,24 +18,35 @@ public struct FieldSurvey: Sendable {
 
     /// Adds the fields of an object, as clients read it.
     public mutating func add(_ object: JSONView) {
+        var dotted: Set<[UInt8]> = []
+        for member in object.members where member.name.contains(Self.dot) {
+            dotted.insert(Array(member.name))
+        }
         for member in object.members {
             let name = Array(member.name)
-            if name.first != UInt8(ascii: "_") { add(member.value, at: name) }
+            if name.first != UInt8(ascii: "_") { add(member.value, at: name, besides: dotted) }
         }
     }
 
-    private mutating func add(_ value: JSONView, at path: [UInt8]) {
+    private static let dot = UInt8(ascii: ".")
+
+    /// - Parameter dotted: the names with a dot of the object's first-level fields.
+    private mutating func add(
+        _ value: JSONView, at path: [UInt8], besides dotted: Set<[UInt8]>
+    ) {
         guard let number = number(of: path),
             let type = FieldType.allCases.firstIndex(where: value.isOfType)
         else { return }
         fields[number].counts[type] += 1
-        guard FieldType.allCases[type] == .object else { return }
+        guard FieldType.allCases[type] == .object, !dotted.contains(path) else { return }
         // Of duplicates the last counts.
         var last: [[UInt8]: Int] = [:]
         for (position, member) in zip(0..., value.members) { last[Array(member.name)] = position }
-        for (position, member) in zip(0..., value.members) {
+        for (position, member) in zip(0..., value.members) where !member.name.contains(Self.dot) {
             let name = Array(member.name)
-            if last[name] == position { add(member.value, at: path + [UInt8(ascii: ".")] + name) }
+            let inner = path + [Self.dot] + name
+            guard last[name] == position, !dotted.contains(inner) else { continue }
+            add(member.value, at: inner, besides: dotted)
         }
     }
 

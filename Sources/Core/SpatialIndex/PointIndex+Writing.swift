@@ -98,19 +98,15 @@ extension PointIndex {
         }
     }
 
-    /// Removes the entries of a slot, if it has any.
+    /// Removes the entries of a slot, if it has any. The others stay in their order, because the
+    /// points of a slot are read in the order in which they were given.
     private mutating func removeFromDelta(_ slot: Slot) {
-        guard var position = positionInDelta(slot) else { return }
+        guard let position = positionInDelta(slot) else { return }
         count -= 1
-        let isOneOfSeveral = Stamp.isOneOfSeveral(delta[position].stamp)
-        while position < delta.count {
-            guard delta[position].slot == slot else {
-                position += 1
-                continue
-            }
-            delta.swapAt(position, delta.count - 1)
-            delta.removeLast()
-            if !isOneOfSeveral { return }
+        if Stamp.isOneOfSeveral(delta[position].stamp) {
+            delta.removeAll { $0.slot == slot }
+        } else {
+            delta.remove(at: position)
         }
     }
 

@@ -36,6 +36,14 @@ extension SQLiteBackend {
         try writer.remember(value, as: name)
     }
 
+    /// Notes that the deletions of objects of a bucket up to a change are unknown, because the bucket
+    /// was copied at that state.
+    public func noteForgottenDeletions(
+        in bucket: BucketName, upTo change: ChangeNumber
+    ) throws(StoreFailure) {
+        try writer.noteForgottenDeletions(in: bucket, upTo: change)
+    }
+
     /// The bytes of memory that a bucket takes as long as it is there: not its columns and cached
     /// documents, which have bounds of their own.
     public var heldBytes: Int {
@@ -54,6 +62,14 @@ extension Writer {
 
     func remember(_ value: [UInt8], as name: String) throws(StoreFailure) {
         try thread.sync { () throws(StoreFailure) in try store.set(name, to: value) }
+    }
+
+    func noteForgottenDeletions(
+        in bucket: BucketName, upTo change: ChangeNumber
+    ) throws(StoreFailure) {
+        try thread.sync { () throws(StoreFailure) in
+            try store.noteForgottenDeletions(in: bucket, upTo: change)
+        }
     }
 
     func join(

@@ -90,8 +90,7 @@ final class ClientWatch {
 
     /// The memory of what waits.
     var waitingBytes: Int {
-        effectBytes + (piece?.bytes.count ?? 0)
-            + (list?.change == toldList?.change ? 0 : list?.bytes ?? 0)
+        effectBytes + (piece?.bytes.count ?? 0) + (hasList ? list?.bytes ?? 0 : 0)
     }
 
     /// Whether everything up to what has been matched has been told or is told next.
@@ -101,6 +100,9 @@ final class ClientWatch {
         case .live, .ended: later == nil
         }
     }
+
+    /// Whether it has to begin again, and the client knows.
+    var isAwaiting: Bool { if case .awaiting = stage { true } else { false } }
 
     /// Whether events lead on from what the client has, or will have.
     var isGoingOn: Bool {
@@ -124,10 +126,10 @@ final class ClientWatch {
         }
     }
 
-    /// Whether the list has changed since the client was told.
+    /// Whether the list shows something else than what the client was told.
     var hasList: Bool {
         guard let list, let toldList else { return false }
-        return list.entries != toldList.entries
+        return !toldList.shows(list)
     }
 
     /// Whether what it tells next is longer than a notification may be. One event may always be told.
@@ -138,8 +140,9 @@ final class ClientWatch {
         return toldList.exceeds(maximumBytes, in: list)
     }
 
-    /// Forgets what waits.
+    /// Forgets what waits, and the change that it led to: a restored store may have gone back.
     func forget() {
+        change = 0
         effects = NetEffects()
         later = nil
         piece = nil

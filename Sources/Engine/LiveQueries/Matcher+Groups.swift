@@ -6,14 +6,15 @@ import QueryLanguage
 extension Matcher {
     /// Adds a watch to the group of its topic, which is made if there is none.
     ///
-    /// - Parameter other: a group of the topic that is no longer there, and knows where followed
-    ///   objects were.
+    /// - Parameters:
+    ///   - moment: the present one.
+    ///   - other: a group of the topic that is no longer there, and knows where followed objects
+    ///     were.
     func subscribe(
-        _ session: WatchSession, _ watch: Int, to topic: WatchTopic,
+        _ session: WatchSession, _ watch: Int, to topic: WatchTopic, at moment: Moment,
         _ search: CoupleSearch?,
         continuing former: Set<ChangeNumber> = [], placedAs other: WatchGroup? = nil
     ) throws(ServiceFailure) -> Basis {
-        let moment = try present()
         if let group = groups[topic] {
             group.subscribers[watch] = session
             return basis(of: group, moment)
@@ -33,7 +34,7 @@ extension Matcher {
         Basis(
             moment: moment, group: group, query: group.isVoid ? nil : group.query,
             members: group.members, couples: group.couples,
-            isCenterMissing: !group.missing.isEmpty)
+            isCenterMissing: !group.missing.isEmpty, restorations: restorations)
     }
 
     private func newGroup(
@@ -140,7 +141,8 @@ extension Matcher {
         }
         // A watch that remembers what belongs to it has one group at a time.
         let new = try subscribe(
-            session, watch, to: topic, search, continuing: old.members, placedAs: other)
+            session, watch, to: topic, at: moment, search, continuing: old.members,
+            placedAs: other)
         unsubscribe(watch, from: former)
         let isThere: Void? = session.change(watch) { client in
             client.join(new.group)

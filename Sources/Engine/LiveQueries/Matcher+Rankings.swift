@@ -31,18 +31,23 @@ extension Matcher {
         group.ranking.isStale = false
         group.ranking.made = clock.nanoseconds()
         let (query, former) = (group.isVoid ? nil : group.query, group.ranking.list)
-        lists.async { [weak self] in
+        lists.async { [weak self, restorations] in
             let made = RankedList.making(query, of: group.topic, at: moment, after: former)
-            self?.thread.async { [weak self] in self?.install(made, in: group) }
+            self?.thread.async { [weak self] in self?.install(made, in: group, restorations) }
         }
     }
 
-    private func install(_ made: Result<RankedList, ServiceFailure>, in group: WatchGroup) {
+    /// - Parameter restorations: how often the store had been restored.
+    private func install(
+        _ made: Result<RankedList, ServiceFailure>, in group: WatchGroup, _ restorations: Int
+    ) {
         group.ranking.isScheduled = false
         group.ranking.isBeingMade = false
-        switch made {
-        case .success(let list): install(list, in: group)
-        case .failure(let failure): end(group, failure)
+        if restorations == self.restorations {
+            switch made {
+            case .success(let list): install(list, in: group)
+            case .failure(let failure): end(group, failure)
+            }
         }
         let list = group.ranking.list
         let isOver = !group.ranking.isStale || group.subscribers.isEmpty
@@ -55,7 +60,10 @@ extension Matcher {
     }
 
     /// Takes a list that was made for a watch that begins.
-    func begin(_ group: WatchGroup, with list: RankedList) {
+    ///
+    /// - Parameter restorations: how often the store had been restored.
+    func begin(_ group: WatchGroup, with list: RankedList, _ restorations: Int) {
+        guard restorations == self.restorations else { return }
         install(list, in: group)
         guard !group.ranking.isScheduled else { return }
         group.ranking.isStale = moment?.change != list.change || moment?.time != list.time
@@ -85,7 +93,7 @@ extension Matcher {
     }
 
     /// Makes a list the present one, unless there is a later one.
-    func install(_ list: RankedList, in group: WatchGroup) {
+    private func install(_ list: RankedList, in group: WatchGroup) {
         if let present = group.ranking.list,
             (present.change, present.time) > (list.change, list.time)
         {

@@ -21,15 +21,14 @@ final class Matcher: @unchecked Sendable {
     /// The last state that has been matched.
     let matched = Atomic<ChangeNumber>(0)
     let matchedWrites = Atomic(0)
-    /// What tokens are made with.
-    let identity = Mutex<(tokens: ResumeTokenCodec, mark: [UInt8])?>(nil)
+    /// What tokens are made with, and read.
+    let tokens = Mutex<ResumeTokenMaker?>(nil)
 
     // The matcher's thread alone uses what follows.
 
     /// What has been matched; nil while nobody watches.
     private(set) var moment: Moment?
     private(set) var history: (any StoreHistory)?
-    private(set) var tokens: ResumeTokenCodec?
     var groups: [WatchTopic: WatchGroup] = [:]
     /// The groups by their numbers.
     var numbered: [WatchGroup?] = []
@@ -95,6 +94,8 @@ final class Matcher: @unchecked Sendable {
         let members: Set<ChangeNumber>
         let couples: Couples
         let isCenterMissing: Bool
+        /// How often the store had been restored.
+        let restorations: Int
     }
 
     /// Matches everything that has become visible, and begins to observe if that is necessary.
@@ -178,14 +179,16 @@ final class Matcher: @unchecked Sendable {
     private func begin(with state: any PinnedState, of history: any StoreHistory) {
         let isRestored = moment != nil || !groups.isEmpty
         self.history = history
-        tokens = ResumeTokenCodec(secret: history.secret)
-        identity.withLock { [tokens] in $0 = tokens.map { ($0, history.mark) } }
         let moment = Moment(state: state, time: history.now())
         self.moment = moment
         matched.store(state.change, ordering: .releasing)
-        guard isRestored else { return }
-        restorations += 1
-        beginAgain(at: moment, .restored)
+        if isRestored {
+            restorations += 1
+            beginAgain(at: moment, .restored)
+        }
+        let tokens = ResumeTokenMaker(
+            codec: ResumeTokenCodec(secret: history.secret), mark: history.mark)
+        self.tokens.withLock { $0 = tokens }
     }
 
     /// Lets every watch begin again.
@@ -201,6 +204,7 @@ final class Matcher: @unchecked Sendable {
 
     private func beginAgain(_ group: WatchGroup, at moment: Moment, _ reason: ResyncReason) {
         group.events = []
+        if reason == .restored, group.isRanking { group.ranking.list = nil }
         do throws(ServiceFailure) {
             if group.topic.pairs != nil {
                 // They are found beside the thread when the client is told again.

@@ -35,6 +35,11 @@ struct RankedList {
         entries.reduce(0) { $0 + $1.text.count + $1.id.count + WatchEvent.frameBytes }
     }
 
+    /// Whether another list shows the same: an object may have changes that the watch does not show.
+    func shows(_ other: RankedList) -> Bool {
+        entries.elementsEqual(other.entries) { $0.creation == $1.creation && $0.text == $1.text }
+    }
+
     /// Whether the steps to another list may occupy more bytes in a notification. One step may always
     /// be told.
     func exceeds(_ maximumBytes: Int, in new: RankedList) -> Bool {

@@ -14,6 +14,17 @@ struct ResumeToken: Equatable {
     var change: ChangeNumber
 }
 
+/// Makes the tokens of one history of a store.
+struct ResumeTokenMaker: Sendable {
+    let codec: ResumeTokenCodec
+    /// The history's.
+    let mark: [UInt8]
+
+    func token(of change: ChangeNumber, for scope: [UInt8]) -> String {
+        codec.encode(ResumeToken(mark: mark, change: change), for: scope)
+    }
+}
+
 /// Makes and reads tokens with the secret of a store.
 struct ResumeTokenCodec: Sendable {
     private let key: AuthenticationKey

@@ -102,7 +102,7 @@ extension Matcher.Basis {
             query, of: group.topic, at: moment, after: nil, until: stop
         ).get()
         return matcher.thread.sync {
-            matcher.begin(group, with: list)
+            matcher.begin(group, with: list, restorations)
             return group.ranking.list ?? list
         }
     }

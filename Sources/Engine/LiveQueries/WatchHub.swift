@@ -153,14 +153,6 @@ public final class WatchHub: Sendable {
         if backend.mayRead(1, atLeast: nil, match) { match(nil) }
     }
 
-    /// The token of a change.
-    func token(of change: ChangeNumber, for scope: [UInt8]) -> String? {
-        matcher.identity.withLock { $0 }.map { identity in
-            identity.tokens.encode(
-                ResumeToken(mark: identity.mark, change: change), for: scope)
-        }
-    }
-
     // MARK: Heartbeats
 
     /// How often the hub looks for watches that have been silent for long, while there are any.

@@ -14,7 +14,9 @@ enum WatchNotification {
     case end(String, ServiceFailure)
 
     /// Appends it as a message of JSON-RPC.
-    func write(to writer: inout JSONWriter, _ hub: WatchHub) {
+    ///
+    /// - Parameter tokens: nil if nothing can be resumed.
+    func write(to writer: inout JSONWriter, _ tokens: ResumeTokenMaker?) {
         writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"watch.")
         switch self {
         case .none: preconditionFailure("nothing has no message")
@@ -30,12 +32,12 @@ enum WatchNotification {
             writer.bool(!piece.isLast)
             writer.key("change")
             writer.integer(change)
-            if piece.isLast { Self.writeToken(change, scope, hub, &writer) }
+            if piece.isLast { Self.write(tokens?.token(of: change, for: scope), &writer) }
         case .events(let told):
             Self.begin("events", told.name, &writer)
             writer.key("change")
             writer.integer(told.change)
-            Self.writeToken(told.change, told.scope, hub, &writer)
+            Self.write(tokens?.token(of: told.change, for: told.scope), &writer)
             writer.raw(",\"events\":[")
             told.write(to: &writer)
             writer.raw("]")
@@ -55,10 +57,8 @@ enum WatchNotification {
         writer.string(name)
     }
 
-    private static func writeToken(
-        _ change: ChangeNumber, _ scope: [UInt8], _ hub: WatchHub, _ writer: inout JSONWriter
-    ) {
-        guard let token = hub.token(of: change, for: scope) else { return }
+    private static func write(_ token: String?, _ writer: inout JSONWriter) {
+        guard let token else { return }
         writer.key("resume")
         writer.string(token)
     }

@@ -31,7 +31,6 @@ extension WatchSession {
             let beginning = try basis.beginning(
                 after: token?.change, limits: hub.limits, hub.matcher, until: stop)
             begin(watch.number, with: beginning, of: basis)
-            if basis.isCenterMissing { receive(watch.number, isCenterMissing: true) }
             return WatchStart(
                 name: watch.name,
                 resumed: request.resume == nil ? nil : token != nil && beginning.goesOn)
@@ -48,9 +47,9 @@ extension WatchSession {
         guard let text else { return nil }
         let matcher = hub.matcher
         let (moment, tokens, history) = try matcher.thread.sync { () throws(ServiceFailure) in
-            (try matcher.present(), matcher.tokens, matcher.history)
+            (try matcher.present(), matcher.tokens.withLock { $0 }, matcher.history)
         }
-        guard let token = tokens?.decode(text, for: topic.scope),
+        guard let token = tokens?.codec.decode(text, for: topic.scope),
             let history, history.contains(token.change, of: token.mark)
         else { return nil }
         if token.change > moment.change {
@@ -67,7 +66,10 @@ extension WatchSession {
     ) throws(ServiceFailure) -> Matcher.Basis {
         let (matcher, number) = (hub.matcher, watch.number)
         let basis = try matcher.thread.sync { () throws(ServiceFailure) in
-            try matcher.subscribe(self, number, to: topic, search)
+            let moment = try matcher.present()
+            let basis = try matcher.subscribe(self, number, to: topic, at: moment, search)
+            if basis.isCenterMissing { receive(number, isCenterMissing: true) }
+            return basis
         }
         let isThere: Void? = change(number) { $0.join(basis.group) }
         guard isThere != nil else {
@@ -132,11 +134,12 @@ extension WatchSession {
         }
     }
 
-    /// Finds what a watch begins with that has been lost.
+    /// Finds what a watch begins with that has been lost. One that was lost twice begins again once.
     func beginAgain(_ number: Int) {
         hub.lists.async { [self] in
             do throws(ServiceFailure) {
-                guard let basis = try restart(number) else { return }
+                guard change(number, { $0.isAwaiting }) == true, let basis = try restart(number)
+                else { return }
                 let beginning = try basis.beginning(
                     after: nil, limits: hub.limits, hub.matcher, until: nil)
                 begin(number, with: beginning, of: basis)
@@ -167,7 +170,7 @@ extension WatchSession {
             let moment = try matcher.present()
             try matcher.restart(group, at: moment, search)
             change(number) { watch in
-                guard case .awaiting = watch.stage else { return }
+                guard watch.isAwaiting else { return }
                 watch.stage = .preparing
                 // A move that is under way is in the moment already.
                 watch.later = nil
@@ -213,6 +216,8 @@ extension WatchSession {
             let bases = try matcher.move(self, number, to: topic, search) { watch in
                 watch.isOpen = false
                 watch.later = NetEffects()
+                // Lists of the new query follow.
+                watch.list = nil
             }
             if let bases { noteCenter(number, bases) }
             return bases

@@ -9,6 +9,9 @@ extension WatchSession {
     ///
     /// - Returns: false if there is none now.
     public func next(into writer: inout JSONWriter) -> Bool {
+        // The matcher changes the tokens last when the store has been restored: what is from before
+        // never gets a token of the new history.
+        let tokens = hub.matcher.tokens.withLock { $0 }
         // What has been delivered may go beyond this, never the other way round.
         let matched = hub.matcher.matched.load(ordering: .acquiring)
         let now = hub.clock.nanoseconds()
@@ -41,7 +44,7 @@ extension WatchSession {
             follow?()
             guard let notification else { return false }
             if case .none = notification { continue }
-            notification.write(to: &writer, hub)
+            notification.write(to: &writer, tokens)
             return true
         }
     }

@@ -13,7 +13,9 @@ extension SQLiteStore {
     ) throws(StoreFailure) -> [Deletion]? {
         do {
             return try pool.read { db in
-                guard change >= (try Self.lastForgottenDeletion(db)) else { return nil }
+                for setting in [Self.forgottenSetting, Self.forgottenSetting(of: bucket)] {
+                    guard change >= (try Self.change(in: setting, db)) else { return nil }
+                }
                 let sql = """
                     SELECT creation, change, id FROM tombstone
                     WHERE change > ?1 AND bucket = ?2 ORDER BY change LIMIT ?3
@@ -35,12 +37,27 @@ extension SQLiteStore {
         }
     }
 
-    /// The name under which a store keeps the number of the last deletion that it has forgotten.
-    static let forgottenSetting = "forgotten deletion"
+    /// Notes that the store does not know the deletions of objects of a bucket up to a change.
+    public func noteForgottenDeletions(
+        in bucket: BucketName, upTo change: ChangeNumber
+    ) throws(StoreFailure) {
+        try set(Self.forgottenSetting(of: bucket), to: Self.bytes(of: change))
+    }
 
-    private static func lastForgottenDeletion(_ db: Database) throws -> ChangeNumber {
+    /// The name under which a store keeps the number of the last deletion that it has forgotten.
+    fileprivate static let forgottenSetting = "forgotten deletion"
+
+    private static func forgottenSetting(of bucket: BucketName) -> String {
+        "\(forgottenSetting) in \(bucket.text)"
+    }
+
+    fileprivate static func bytes(of change: ChangeNumber) -> [UInt8] {
+        withUnsafeBytes(of: change.bigEndian) { Array($0) }
+    }
+
+    private static func change(in setting: String, _ db: Database) throws -> ChangeNumber {
         try SQLStatement(db, "SELECT value FROM setting WHERE name = ?1")
-            .bind(1, forgottenSetting).first { rows in
+            .bind(1, setting).first { rows in
                 rows.bytes(0).map { $0.reduce(0) { $0 << 8 | ChangeNumber($1) } } ?? 0
             } ?? 0
     }
@@ -49,7 +66,6 @@ extension SQLiteStore {
 extension StoreTransaction {
     /// Notes that the store does not know the deletions up to a change.
     public func noteForgottenDeletions(upTo change: ChangeNumber) throws {
-        try set(
-            SQLiteStore.forgottenSetting, to: withUnsafeBytes(of: change.bigEndian) { Array($0) })
+        try set(SQLiteStore.forgottenSetting, to: SQLiteStore.bytes(of: change))
     }
 }

@@ -138,6 +138,9 @@ final class BucketLoader: @unchecked Sendable {
             if case .changes(let piece) = part { try backend.add(piece) }
         }
         try tables.release()
+        for name in names {
+            try backend.noteForgottenDeletions(in: name, upTo: copied.shared.state.change)
+        }
         try steps.alone { try join(names, copied, tables) }
         try backend.remember(NodeCache.list([]), as: NodeCache.incomplete)
     }

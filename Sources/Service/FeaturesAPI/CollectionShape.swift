@@ -50,9 +50,12 @@ package struct CollectionShape: Sendable {
             || queryableFields.contains { $0.path.utf8.elementsEqual(name.utf8) }
     }
 
-    /// The fields with values that can be compared.
+    /// The fields with values that can be compared, without that of the geometry.
     private var queryableFields: [Field] {
-        fields.filter { !Set($0.types).isDisjoint(with: [.string, .integer, .decimal, .boolean]) }
+        fields.filter {
+            $0.path != geoField.text
+                && !Set($0.types).isDisjoint(with: [.string, .integer, .decimal, .boolean])
+        }
     }
 
     /// The fields that hold nothing but booleans.

@@ -139,7 +139,8 @@ struct FeaturePages: Sendable {
         while let key = page.nextKey, returned < query.limit {
             page = try await self.page(after: key, atMost: query.limit - returned)
             returned += page.count
-            try await sink.write([UInt8(ascii: ",")] + page.features)
+            // Everything behind the last page may have been deleted since.
+            if page.count > 0 { try await sink.write([UInt8(ascii: ",")] + page.features) }
         }
         var writer = JSONWriter()
         writeTail(returned: returned, matched: matched, nextKey: page.nextKey, to: &writer)

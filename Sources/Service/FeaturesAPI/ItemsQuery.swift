@@ -86,7 +86,10 @@ package struct ItemsQuery: Sendable {
                     + "of which one may be \"..\"",
                 at: "datetime")
         }
-        if let first = start.1, let last = end.1, first.first > last.last, parts.count == 2 {
+        // Of an instant between two milliseconds the first is the one after it.
+        if let first = start.1, let last = end.1, parts.count == 2,
+            min(first.first, first.last) > max(last.first, last.last)
+        {
             throw .invalid("the interval ends before it begins", at: "datetime")
         }
         if start.1 == nil && end.1 == nil { return [] }

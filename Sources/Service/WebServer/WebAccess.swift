@@ -27,21 +27,25 @@ struct WebAccess: Sendable {
     // MARK: Hosts and origins
 
     /// Refuses names that lead here only because somebody's name server says so, and writes that a
-    /// browser sends for a page of somebody else.
+    /// browser sends for a page of somebody else. With a session's cookie that is every page but the
+    /// service's own, because the browser adds the cookie by itself.
     func check(_ head: HTTPRequest) throws(WebFailure) {
         try checkHost(Authority(head.authority ?? ""))
         let reads: [HTTPRequest.Method] = [.get, .head, .options]
         guard !reads.contains(head.method), head.headerFields[.authorization] == nil else { return }
+        let hasCookie = sessionID(in: head.headerFields) != nil
         let isPermitted =
             if let origin = head.headerFields[.origin] {
-                isOwn(origin, head.authority)
+                isOwn(origin, head.authority) || !hasCookie && settings.origins.contains(origin)
             } else {
-                sessionID(in: head.headerFields) == nil
+                !hasCookie
             }
         guard isPermitted else {
             throw WebFailure(
                 .forbidden, "OPERATION_NOT_ALLOWED",
-                "the Origin is neither this server nor one that --web-origin names")
+                hasCookie
+                    ? "with a session's cookie the Origin has to be this server"
+                    : "the Origin is neither this server nor one that --web-origin names")
         }
     }
 
@@ -63,7 +67,7 @@ struct WebAccess: Sendable {
     }
 
     private func isOwn(_ origin: String, _ authority: String?) -> Bool {
-        if settings.origins.contains(origin) || origin == settings.url { return true }
+        if origin == settings.url { return true }
         guard let authority else { return false }
         return origin == "http://" + authority || origin == "https://" + authority
     }

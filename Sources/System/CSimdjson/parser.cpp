@@ -92,6 +92,9 @@ class Walk {
         }
     }
 
+    // Where a string begins that cannot be read; otherwise -1. simdjson has gone on to what follows.
+    int64_t faulty_string() const { return fault; }
+
     bool only_space_follows() const {
         for (size_t i = end; i < owner.length; i++) {
             if (!is_space(base[i])) return false;
@@ -103,6 +106,7 @@ class Walk {
     gb_json_parser &owner;
     const uint8_t *base;
     size_t end = 0;  // source offset just behind the last token seen
+    int64_t fault = -1;
 
     size_t open(gb_json_kind kind, const uint8_t *at) {
         gb_json_node node{};
@@ -124,7 +128,10 @@ class Walk {
     template <typename Value>
     error_code string(Value &value, gb_json_node &node) {
         std::string_view text;
-        if (auto error = value.get_string().get(text)) return error;
+        if (auto error = value.get_string().get(text)) {
+            fault = node.start;
+            return error;
+        }
         node.kind = gb_json_string;
         node.count = uint32_t(text.size());
         node.payload.string = reinterpret_cast<const uint8_t *>(text.data());
@@ -210,7 +217,10 @@ class Walk {
             if (auto error = std::move(member).get(field)) return error;
             const uint8_t *quote = reinterpret_cast<const uint8_t *>(field.key().raw()) - 1;
             std::string_view name;
-            if (auto error = field.unescaped_key().get(name)) return error;
+            if (auto error = field.unescaped_key().get(name)) {
+                fault = quote - base;
+                return error;
+            }
             const size_t key = open(gb_json_string, quote);
             owner.nodes[key].count = uint32_t(name.size());
             owner.nodes[key].payload.string = reinterpret_cast<const uint8_t *>(name.data());
@@ -228,10 +238,9 @@ class Walk {
     }
 };
 
-error_code walk_document(gb_json_parser &owner, od::document &document) {
+error_code walk_document(Walk &walk, od::document &document) {
     od::json_type type;
     if (auto error = document.type().get(type)) return error;
-    Walk walk(owner);
     if (type == od::json_type::array || type == od::json_type::object) {
         od::value root;
         if (auto error = document.get_value().get(root)) return error;
@@ -278,8 +287,11 @@ gb_json_error gb_json_parse(
     error_code error =
         parser->parser.iterate(parser->source.data(), length, parser->source.size()).get(document);
     if (error) return outcome(error);
-    error = walk_document(*parser, document);
-    if (error) {
+    Walk walk(*parser);
+    error = walk_document(walk, document);
+    if (error && walk.faulty_string() >= 0) {
+        *error_offset = walk.faulty_string();
+    } else if (error) {
         const char *at = nullptr;
         if (!document.current_location().get(at) && at != nullptr) {
             const int64_t offset = reinterpret_cast<const uint8_t *>(at) - parser->source.data();

@@ -15,9 +15,12 @@ enum PropertyListDate {
         guard let match = text.wholeMatch(of: /(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z/),
             let year = Int(match.1), let month = Int(match.2), let day = Int(match.3),
             let hour = Int(match.4), let minute = Int(match.5), let second = Int(match.6),
-            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 61
+            (1...12).contains(month), day > 0, hour < 24, minute < 60, second < 61
         else { return nil }
-        let time = (daysSince1970(year, month, day) * 24 + hour) * 3_600 + minute * 60 + second
+        let firstDay = daysSince1970(year, month, 1)
+        let nextMonth = daysSince1970(month < 12 ? year : year + 1, month % 12 + 1, 1)
+        guard day <= nextMonth - firstDay else { return nil }
+        let time = ((firstDay + day - 1) * 24 + hour) * 3_600 + minute * 60 + second
         return Double(time - epochSeconds)
     }
 

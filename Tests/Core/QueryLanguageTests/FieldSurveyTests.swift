@@ -30,18 +30,42 @@ import Testing
         }
     }
 
-    /// Counts the types of all paths, by walking through values.
+    /// Counts the types of all paths that lead somewhere, by walking through values.
+    ///
+    /// - Parameter top: the names of the first-level fields.
     private static func count(
-        _ value: JSONValue, at path: String, _ counts: inout [String: [String: Int]],
-        _ order: inout [String]
+        _ value: JSONValue, at path: String, besides top: [String],
+        _ counts: inout [String: [String: Int]], _ order: inout [String]
     ) {
         for (index, member) in value.members.enumerated() {
             let isLast = !value.members[(index + 1)...].contains { $0.name == member.name }
             if path.isEmpty ? member.name.hasPrefix("_") : !isLast { continue }
             let inner = path.isEmpty ? member.name : path + "." + member.name
+            let isUnreachable = member.name.contains(".") || top.contains(inner)
+            if !path.isEmpty, isUnreachable { continue }
             if counts[inner] == nil { order.append(inner) }
             counts[inner, default: [:]][type(member.value), default: 0] += 1
-            if type(member.value) == "OBJECT" { count(member.value, at: inner, &counts, &order) }
+            if type(member.value) == "OBJECT", !member.name.contains(".") {
+                count(member.value, at: inner, besides: top, &counts, &order)
+            }
+        }
+    }
+
+    @Test func `a first-level field whose name has a dot hides the nested one, and has no parts`()
+        throws
+    {
+        let documents = [
+            #"{"a.b":5,"a":{"b":{"_type":"point","lat":1,"lon":1},"c.d":1}}"#, #"{"a.b":{"c":7}}"#,
+            #"{"a":{"b":true}}"#,
+        ]
+        let types = #"{"field":"a.b","types":{"INTEGER":1,"BOOLEAN":1,"OBJECT":1}}"#
+        let survey = try JSONValue(parsing: try Self.text(documents)).array ?? []
+        let expected = try JSONValue(parsing: "[\(types),{\"field\":\"a\",\"types\":{\"OBJECT\":2}}]")
+        #expect(survey.map { $0["field"]?.string } == ["a.b", "a"])
+        for (entry, other) in zip(survey, expected.array ?? []) {
+            for type in ["INTEGER", "BOOLEAN", "OBJECT", "GEOPOINT"] {
+                #expect(entry["types"]?[type]?.int == other["types"]?[type]?.int, "\(entry.text)")
+            }
         }
     }
 
@@ -52,7 +76,8 @@ import Testing
         let documents = (0..<40).map { _ in objects.document(&random).stored }
         var (counts, order): ([String: [String: Int]], [String]) = ([:], [])
         for document in documents {
-            Self.count(try JSONValue(parsing: document), at: "", &counts, &order)
+            let object = try JSONValue(parsing: document)
+            Self.count(object, at: "", besides: object.members.map(\.name), &counts, &order)
         }
         let list = try JSONValue(parsing: try Self.text(documents)).array ?? []
         #expect(list.map { $0["field"]?.string } == order, "seed \(seed)")

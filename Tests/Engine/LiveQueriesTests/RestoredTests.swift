@@ -1,4 +1,5 @@
 import BackendContract
+import EmbeddedBackend
 import JSONText
 import Objects
 import TestSupport
@@ -34,6 +35,8 @@ import Testing
         async throws
     {
         try await Self.withWorlds { former, later in
+            // The later store is far behind.
+            for _ in 0..<40 { try former.put("f0", Meridian.object(0)) }
             for number in 0..<4 {
                 try former.put("f\(number)", Meridian.object(Double(number)))
                 try later.put("l\(number)", Meridian.object(Double(number * 20)))
@@ -64,6 +67,7 @@ import Testing
                     let state = client.states[names[kind]!]!
                     #expect(state.objects.keys.sorted() == keys, "\(kind)")
                     #expect(state.resyncs == resyncs && state.faults == [], "\(kind)")
+                    #expect(state.change < 40, "\(kind)")
                 }
             }
             try expect(
@@ -105,6 +109,33 @@ import Testing
         }
     }
 
+    /// As a node does that loads a bucket which it did not hold.
+    @Test func `a token from before its bucket was copied begins with a snapshot`() async throws {
+        try await WatchWorld.with { world in
+            let other = BucketName(trusted: "others")
+            var starts: [BucketName: WatchedState] = [:]
+            let client = WatchClient(world.hub)
+            for name in [world.name, other] {
+                for id in ["o1", "o2"] { try world.put(id, Meridian.object(0), in: name) }
+                let watch = try client.start(name, "{\(Self.circle)}").name
+                _ = try client.settle(watch)
+                starts[name] = client.states[watch]!
+                try world.delete("o1", in: name)
+            }
+            let backend = try #require(world.backend as? SQLiteBackend)
+            try backend.noteForgottenDeletions(in: world.name, upTo: 100)
+            for (name, isHonoured) in [(world.name, false), (other, true)] {
+                let former = try #require(starts[name])
+                let token = try #require(former.resume)
+                let start = try client.start(
+                    name, #"{\#(Self.circle),"resume":"\#(token)"}"#, after: former)
+                #expect(start.resumed == isHonoured)
+                _ = try client.settle(start.name)
+                #expect(client.states[start.name]!.objects.keys.sorted() == ["o2"])
+            }
+        }
+    }
+
     @Test func `couples that were found before are refused afterwards`() async throws {
         try await Self.withWorlds { former, later in
             try former.put("f1", Meridian.object(0))
@@ -119,7 +150,8 @@ import Testing
             try Self.rebuild(former, as: later)
             let failure = #expect(throws: ServiceFailure.self) {
                 try matcher.thread.sync { () throws(ServiceFailure) in
-                    _ = try matcher.subscribe(client.session, 100, to: topic, search)
+                    _ = try matcher.subscribe(
+                        client.session, 100, to: topic, at: matcher.present(), search)
                 }
             }
             #expect(failure?.reason == .temporarilyUnavailable)

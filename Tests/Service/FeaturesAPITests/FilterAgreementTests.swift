@@ -185,7 +185,9 @@ import WebExchange
                         && ($0 - west) * (north + 0.25 - south) > ($1 - south) * size
                 }
             }
-            let arguments = random.oneIn(2) ? "\(field), \(geometry)" : "\(geometry),\(field)"
+            // What is within the other comes first.
+            let isFieldFirst = random.oneIn(2) || function == "S_WITHIN"
+            let arguments = isFieldFirst ? "\(field), \(geometry)" : "\(geometry),\(field)"
             return Expression(text: "\(function)(\(arguments))") { object in
                 let places = places(object)
                 return places.isEmpty ? nil : places.contains { contains($0.0, $0.1) }

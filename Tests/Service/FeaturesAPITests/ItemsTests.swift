@@ -188,6 +188,7 @@ import WebExchange
                 ("../2026-11-24T10:00:00Z", [0]), ("/2026-11-24T10:00:01.999Z", [0, 1]),
                 ("../..", [0, 1, 2, 3]), ("2026-11-24", [0, 1, 2, 3]), ("2026-11-23", []),
                 ("2026-11-24T10:00:01.0001Z", []),
+                ("2026-11-24T10:00:01.0001Z/2026-11-24T10:00:01.0002Z", []),
                 ("2026-11-24T10:00:00.9999Z/2026-11-24T10:00:01.0001Z", [1]),
             ] {
                 let ids = try await site.ids("/ogc/collections/times/items?datetime=\(time)")
@@ -230,6 +231,18 @@ import WebExchange
             }
             #expect(try await site.ids("/ogc/collections/more/items") == ["new"])
             #expect(try await site.ids("/ogc/collections/kinds@q/items") == ["new"])
+        }
+    }
+
+    @Test func `The field of the geometry is one queryable, whatever else objects have there`()
+        async throws
+    {
+        try await TestSite.with("mixed", [Self.object(0, lon: 0, "")]) { site, service in
+            try await service.call(
+                "object.put", #"{"bucket":"mixed","id":"no","object":{"p":"nowhere"}}"#)
+            let queryables = try await site.json("/ogc/collections/mixed/queryables")
+            #expect(queryables["properties"]!.names.filter { $0 == "p" }.count == 1)
+            #expect(queryables["queryables"]!.array!.allSatisfy { $0["id"]?.string != "p" })
         }
     }
 

@@ -286,6 +286,23 @@ import WebServer
         }
     }
 
+    @Test func `A session's cookie is for the service's own pages, whoever else is named`()
+        async throws
+    {
+        var settings = Web.open
+        settings.origins = ["https://app.example.com"]
+        try await TestService.with(web: settings) { service in
+            for (origin, status) in [
+                ("http://localhost", 200), ("https://app.example.com", 403), ("http://evil", 403),
+            ] {
+                let answer = try await Web.rpc(
+                    service.webPort, Self.put,
+                    headers: [Web.json, "Origin: \(origin)", "Cookie: geobucket=x"])
+                #expect(answer.status == status, "\(origin)")
+            }
+        }
+    }
+
     @Test func `Every answer tells a browser what a page may load`() async throws {
         try await TestService.with(web: Web.open) { service in
             for path in ["/", "/map", "/login", "/nowhere", "/watch"] {

@@ -19,6 +19,8 @@ import Testing
         ("<string>a&lt;b&#x1F363;&#10;<![CDATA[<c>&]]></string>", #""a<b🍣\n<c>&""#),
         ("<data>\n AP8Q\n</data>", "\"AP8Q\""),
         ("<date>2016-07-01T00:00:00Z</date>", "1467331200000"),
+        ("<date>2016-02-29T00:00:00Z</date>", "1456704000000"),
+        ("<date>2016-12-31T00:00:00Z</date>", "1483142400000"),
         ("<array><integer>1</integer><array/></array>", "[1,[]]"),
         ("<dict><key>a</key><true/></dict>", #"{"a":true}"#),
     ])
