@@ -37,6 +37,8 @@ public struct GeoPolygon: Sendable {
         self.polygons = polygons
         boxes = Self.boxes(of: unwrapped.map { $0[0] })
         try PlanarPolygon.validate(unwrapped)
+        let around = Self.beyondAntimeridian(unwrapped)
+        if around.count > 1 { try PlanarPolygon.validate(around) }
         plane = Plane(unwrapped)
     }
 
@@ -79,6 +81,18 @@ public struct GeoPolygon: Sendable {
             }
         }
         return unwrapped
+    }
+
+    /// The polygons that go on beyond the antimeridian, and those that they meet there, a turn further
+    /// on than they are given.
+    private static func beyondAntimeridian(_ polygons: [[UnwrappedRing]]) -> [[UnwrappedRing]] {
+        let antimeridian = UnwrappedLongitude(180, turns: 0)
+        let crossing = polygons.filter { $0[0].east > antimeridian }
+        guard let end = crossing.map({ $0[0].east }).max() else { return [] }
+        let others = polygons.filter {
+            $0[0].east <= antimeridian && $0[0].west.nextTurn <= end
+        }
+        return crossing + others.map { $0.map(\.nextTurn) }
     }
 
     /// Boxes around shells; shells that overlap in longitude, or nearly do, share one.

@@ -68,6 +68,13 @@ struct UnwrappedRing {
         for index in longitudes.indices { longitudes[index].turns += turns }
     }
 
+    /// The ring, once more around to the east.
+    var nextTurn: UnwrappedRing {
+        var ring = self
+        ring.align(eastOf: west.nextTurn)
+        return ring
+    }
+
     private static func unwrap(
         _ positions: [Coordinate], wholeParallels: Bool
     ) -> [UnwrappedLongitude] {

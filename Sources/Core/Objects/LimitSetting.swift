@@ -151,7 +151,7 @@ public struct LimitSetting: Sendable {
             isPublished: false),
         LimitSetting(
             "nodeTimeoutMilliseconds", \.nodeTimeoutMilliseconds, 100...86_400_000,
-            "milliseconds after which a node with `--copies` that is not heard of is taken for dead",
+            "milliseconds after which a node with `--copies` that has not been heard of counts as dead",
             isPublished: false),
         LimitSetting(
             "heldBytes", \.heldBytes, 0...1 << 46,
@@ -163,17 +163,19 @@ public struct LimitSetting: Sendable {
             defaultText: "the processors, at most 16"),
         LimitSetting(
             "readThreads", \.readThreads, 1...1_024,
-            "costly reads that run at once; one of two or more is left to other principals or addresses"
+            "costly reads that run at once; of two or more, one principal or address never gets all"
         ),
         LimitSetting(
             "queueMilliseconds", \.queueMilliseconds, 1...86_400_000,
             "milliseconds that a costly read may wait for a thread"),
         LimitSetting(
             "pipelinedRequests", \.pipelinedRequests, 1...1_000_000,
-            "unanswered requests of one connection; at it no more is read"),
+            "unanswered requests of one connection; at this number the service stops reading from it"
+        ),
         LimitSetting(
             "pipelinedBytes", \.pipelinedBytes, 1_024...1 << 40,
-            "bytes of unanswered requests of one connection; at it no more is read"),
+            "bytes of unanswered requests of one connection; at this number the service stops reading from it"
+        ),
         LimitSetting(
             "outputBytes", \.outputBytes, 4_096...1 << 30,
             "bytes of unsent answers of one connection; at it no more of its requests run"),
@@ -191,17 +193,17 @@ public struct LimitSetting: Sendable {
         ),
         LimitSetting(
             "watchBytes", \.watchBytes, 4_096...1 << 30,
-            "bytes of unsent notifications of one connection; over it a watch begins anew, with a snapshot"
+            "bytes of unsent notifications of one connection; beyond it, a watch begins again with a snapshot"
         ),
         LimitSetting(
-            "watchPairs", \.watchPairs, 1...10_000_000, "couples within reach of one watch"),
+            "watchPairs", \.watchPairs, 1...10_000_000, "pairs within reach of one watch"),
         LimitSetting(
             "unindexedWatches", \.unindexedWatches, 0...1_000_000,
             "watches of one bucket that have neither an area nor a value to find them by, so that every write is tried on them"
         ),
         LimitSetting(
             "watchBacklog", \.watchBacklog, 1...1 << 30,
-            "objects that have changed and not been compared with watches yet; over it all watches begin anew, with snapshots"
+            "objects that have changed and not been compared with watches yet; beyond it, all watches begin again with snapshots"
         ),
         LimitSetting(
             "watchHeartbeatMilliseconds", \.watchHeartbeatMilliseconds, 10...86_400_000,
@@ -211,7 +213,7 @@ public struct LimitSetting: Sendable {
             "bytes of documents in writes under way; at it no more are begun"),
         LimitSetting(
             "logBytes", \.logBytes, 4_096...1 << 40,
-            "bytes of the write-ahead log, before it is begun anew"),
+            "bytes of the write-ahead log before it is started over"),
         LimitSetting(
             "documentCacheBytes", \.documentCacheBytes, 0...1 << 46,
             "bytes of documents kept in memory", isPublished: false),

@@ -21,8 +21,8 @@ public final class FrozenStore: Sendable {
 
     /// The present state of a store, which another process may be serving. Nothing is changed.
     ///
-    /// It needs no write permission, even if no log lies beside the file. In that case no service
-    /// can begin to serve the store during the lifetime of this object.
+    /// It needs no write permission. If no service has the store and no log lies beside the file, no
+    /// service can begin to serve the store during the lifetime of this object.
     public convenience init(path: String) throws(StoreFailure) {
         try StoreLock.checkFile(path)
         guard let size = StoreLock.size(of: path) else { throw .notFound(path: path) }
@@ -34,22 +34,19 @@ public final class FrozenStore: Sendable {
     private static func opened(
         _ path: String
     ) throws(StoreFailure) -> (DatabaseQueue, StoreLock?) {
+        // A file at rest is read as it is. To read it otherwise, SQLite would leave files beside it that
+        // belong to whoever reads, and a service of another user could not write them.
+        var hold = StoreLock(sharing: path)
+        if StoreLock.size(of: path + "-wal") ?? 0 > 0 { hold = nil }
         do {
-            return (try connection(path, to: path), nil)
+            return (try connection(hold == nil ? path : unchangingURI(path), to: path), hold)
         } catch {
-            guard wantsLog(error), let hold = StoreLock(sharing: path) else {
+            guard hold == nil, wantsLog(error), StoreLock(sharing: path) != nil else {
                 throw StoreFailure(error, path: path)
             }
-            guard StoreLock.size(of: path + "-wal") ?? 0 == 0 else {
-                throw .failed(
-                    "\(path) cannot be read: its log lies beside it, and only who may write there can "
-                        + "read both")
-            }
-            do {
-                return (try connection(unchangingURI(path), to: path), hold)
-            } catch {
-                throw StoreFailure(error, path: path)
-            }
+            throw .failed(
+                "\(path) cannot be read: its log lies beside it, and only who may write there can "
+                    + "read both")
         }
     }
 

@@ -62,7 +62,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Who goes first when requests want more processor time than there is: neither (balance), reads or writes. (default: balance)",
+            "What gets priority when the processors are overloaded: neither (balance), reads or writes. (default: balance)",
             valueName: "balance|reads|writes"))
     var prefer: String?
 

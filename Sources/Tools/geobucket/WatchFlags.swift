@@ -25,7 +25,8 @@ struct WatchFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Instead of objects: which of them meet which of this bucket.", valueName: "bucket"))
+            "Instead of single objects: pairs with an object of this bucket that are close.",
+            valueName: "bucket"))
     var pairs: String?
 
     @Option(

@@ -125,6 +125,14 @@ import Testing
         ([[rectangle(0, 0, 9, 9), rectangle(2, 2, 12, 3)]], "Self-intersection", nil, nil),
         ([[rectangle(0, 0, 9, 9)], [rectangle(5, 5, 12, 12)]], "Self-intersection", nil, nil),
         (
+            [[rectangle(170, 0, -170, 9)], [rectangle(-178, -5, -172, 12)]], "Self-intersection",
+            nil, nil
+        ),
+        (
+            [[rectangle(-175, 0, -170, 9)], [rectangle(170, 0, -175, 9)]], "Self-intersection",
+            nil, nil
+        ),
+        (
             [[rectangle(0, 0, 9, 9), [(1, 1), (2, 1), (2, 2), (1, 2)]]],
             "Points of LinearRing do not form a closed linestring", 0, 1
         ),
@@ -156,6 +164,20 @@ import Testing
                 #expect(error.polygon == polygon && error.ring == ring, "\(reason)")
             }
         }
+    }
+
+    @Test func `halves may meet at the antimeridian, beside a polygon that crosses it`()
+        throws
+    {
+        let polygon = try GeoPolygon(
+            [
+                Self.rectangle(170, 0, 180, 9), Self.rectangle(-180, 0, -170, 9),
+                Self.rectangle(165, 20, -165, 29),
+            ].map { Self.rings([$0]) })
+        for (latitude, longitude) in [(5, 180.0), (5, -175), (25, 180)] {
+            #expect(Self.holds(polygon, Double(latitude), longitude))
+        }
+        #expect(!Self.holds(polygon, 5, 0) && !Self.holds(polygon, 25, 0))
     }
 
     @Test func `equality is that of the numbers`() throws {

@@ -168,7 +168,8 @@ import WireProtocol
         case "null": name == "expiresAt"
         case "[]": ["fields", "objects"].contains(name)
         case "false": ["cluster", "continue", "analyze", "storeNulls"].contains(name)
-        case #""""#: ["token", "watch", "paginationKey", "field", "ifState"].contains(name)
+        case #""""#:
+            ["token", "watch", "paginationKey", "field", "ifState", "ifNewer"].contains(name)
         default: false
         }
     }
