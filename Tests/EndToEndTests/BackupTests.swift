@@ -103,6 +103,33 @@ import Testing
         }
     }
 
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `A backup that a signal ends leaves nothing behind`(signal: Int32) async throws {
+        try await withTemporaryFolder { folder in
+            let copy = folder + "/copy.sqlite"
+            func copies() throws -> [String] {
+                try FileManager.default.contentsOfDirectory(atPath: folder)
+                    .filter { $0.hasPrefix("copy.sqlite") }
+            }
+            try await Program.serve(store: folder + "/store.sqlite", folder: folder) {
+                service, port in
+                // It takes the connection and never answers.
+                service.signal(SIGSTOP)
+                // Whoever runs the tests may ignore signals, and so would the backup.
+                let backup = try ChildProcess.start(
+                    "/usr/bin/env",
+                    [
+                        "--default-signal", Program.path, "backup", copy, "--server",
+                        "127.0.0.1:\(port)",
+                    ], folder: folder)
+                while try copies().isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+                backup.signal(signal)
+                #expect(await backup.end() == 128 + signal)
+                #expect(try copies() == [])
+            }
+        }
+    }
+
     @Test func `A damaged store is not kept as a backup`() async throws {
         try await withTemporaryFolder { folder in
             let (store, copy) = (folder + "/store.sqlite", folder + "/copy.sqlite")

@@ -119,6 +119,25 @@ import Testing
         }
     }
 
+    @Test func `What comes through a pipe is stored while the pipe stays open`() async throws {
+        try await Self.with { service, folder, run in
+            let file = folder + "/data.ndjson"
+            #expect(mkfifo(file, 0o600) == 0)
+            let pipe = FileHandle(fileDescriptor: open(file, O_RDWR | O_CLOEXEC))
+            async let load = run(["load", file, "--bucket", "rows"])
+            try pipe.write(contentsOf: Data("{\"n\":1}\n{\"n\":2}\n".utf8))
+            var count: Int?
+            for _ in 0..<4_000 where count != 2 {
+                try await Task.sleep(for: .milliseconds(5))
+                count = try await service.call("bucket.count", #"{"bucket":"rows"}"#)["count"]?.int
+            }
+            #expect(count == 2)
+            try pipe.close()
+            let (status, output, errors) = try await load
+            #expect(status == 0 && output.hasPrefix("loaded 2 objects"), "\(output) \(errors)")
+        }
+    }
+
     @Test func `Of two lines with one id the later counts`() async throws {
         try await Self.with { service, folder, run in
             let file = folder + "/data.ndjson"
@@ -225,6 +244,11 @@ import Testing
                 ["count", "--bucket", "ab", "--where", "a >"], ["serve", "--listen", "nowhere"],
                 ["query", "--bucket", "ab", "--order-by", "name:up"],
                 ["serve", "--line-bytes", "1"], ["call", "server.ping", "{"],
+                ["query", "--bucket", "ab", "--group-by", "kind", "--order-by", "name"],
+                ["query", "--bucket", "ab", "--max", "n", "--order-by", "name"],
+                ["backup", folder + "/x", "--tls", "--store", folder + "/m.sqlite"],
+                ["backup", folder + "/x", "--token-file", folder + "/f"],
+                ["check", "--tls-ca", folder + "/f", "--store", folder + "/m.sqlite"],
             ] {
                 let run = try await Program.run(arguments, folder: folder)
                 #expect(run.status == 2, "\(arguments)")
@@ -282,6 +306,29 @@ import Testing
         try await withTemporaryFolder { folder in
             let run = try await Program.run(arguments, folder: folder)
             #expect(run.status == 2 && run.errors.contains("See '\(help)'"), "\(run.errors)")
+        }
+    }
+
+    @Test func `More groups than the service gives are wrong usage, and the flag is named`()
+        async throws
+    {
+        try await Self.with { _, _, run in
+            let query = ["query", "--bucket", "rows", "--group-by", "kind", "--limit"]
+            #expect(try await run(query + ["1000"]).status == 0)
+            for flags in [[], ["--explain"]] {
+                let refused = try await run(query + ["1001"] + flags)
+                #expect(refused.status == 2, "\(refused.errors)")
+                #expect(refused.errors.contains("--limit: "), "\(refused.errors)")
+            }
+        }
+    }
+
+    @Test(arguments: ["table", "json", "ndjson", "csv"])
+    func `An explanation ends with a newline`(_ format: String) async throws {
+        try await Self.with { _, _, run in
+            let plan = try await run(["query", "--bucket", "rows", "--explain", "--format", format])
+            #expect(plan.status == 0 && plan.output.hasSuffix("\n"), "\(plan.output)")
+            #expect(!plan.output.hasSuffix("\n\n"), "\(plan.output)")
         }
     }
 

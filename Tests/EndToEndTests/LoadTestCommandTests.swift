@@ -192,6 +192,19 @@ import Testing
         }
     }
 
+    @Test(arguments: ["--json", "--report"])
+    func `A report that cannot be written is refused before the test`(_ flag: String) async throws {
+        try await withTemporaryFolder { folder in
+            for file in [folder + "/none/report", folder] {
+                let run = try await Program.run(
+                    Self.seconds(1, rate: 50) + ["--server", "127.0.0.1:1", flag, file],
+                    folder: folder)
+                #expect(run.status == 1)
+                #expect(run.errors.contains("\(file) cannot be written"), "\(run.errors)")
+            }
+        }
+    }
+
     @Test(arguments: [
         (["--mix", "radius=0"], "--mix"), (["--rate", "0"], "--rate"),
         (["--rate", "1", "--ramp", "1:2:1"], "exclude"), (["--search", "1:2"], "--objective"),

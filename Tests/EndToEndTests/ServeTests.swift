@@ -67,6 +67,32 @@ import Testing
         }
     }
 
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `a stop before it is ready ends it with 0`(signal: Int32) async throws {
+        try await withTemporaryFolder { folder in
+            try await Program.serve(store: folder + "/s.sqlite", folder: folder) { silent, port in
+                // In place of a database, what takes a connection and never answers.
+                silent.signal(SIGSTOP)
+                let process = try ChildProcess.start(
+                    Program.path,
+                    [
+                        "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store",
+                        "postgresql://nobody@127.0.0.1:\(port)/none", "--cache",
+                        folder + "/cache.sqlite",
+                    ], folder: folder)
+                while !process.standardOutput.contains("geobucket http on") {
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                process.signal(signal)
+                #expect(await process.end() == 0)
+                #expect(!process.standardOutput.contains("ready"))
+                #expect(
+                    process.standardError.contains("stopped before it was ready"),
+                    "\(process.standardError)")
+            }
+        }
+    }
+
     @Test func `out of descriptors it waits for some, and keeps no processor busy`() async throws {
         try await withTemporaryFolder { folder in
             try await Program.serve(
@@ -254,7 +280,7 @@ import Testing
         ["token", "create", "--principal", "a", "--role", "god"],
         ["token", "create", "--principal", "a", "--bucket", "-"],
         ["serve", "extra"], ["frobnicate"], ["load", "-", "--bucket", "shops"],
-        ["serve", "--drain-seconds", "-1"],
+        ["serve", "--drain-seconds", "-1"], ["serve", "--tokens", ""], ["serve", "--tls-key", ""],
     ])
     func `wrong usage is said on standard error and ends it with 2`(
         arguments: [String]

@@ -30,6 +30,38 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (["GEOBUCKET_LISTEN="], [], #"GEOBUCKET_LISTEN: "" is no HOST:PORT"#),
+            (["GEOBUCKET_LISTEN=x"], ["--listen", "y"], #"--listen: "y" is no HOST:PORT"#),
+            ([], [], #""listen" of the configuration file: "z" is no HOST:PORT"#),
+            (
+                ["GEOBUCKET_LISTEN=a:1", "GEOBUCKET_LINE_BYTES=1"], [],
+                "GEOBUCKET_LINE_BYTES has to be"
+            ),
+            (
+                ["GEOBUCKET_LISTEN=a:1"], ["--log-level", "loud"],
+                #"--log-level: "loud" is none of"#
+            ),
+            (
+                ["GEOBUCKET_LISTEN=a:1"], ["--insecure", "--tokens", ""],
+                "--tokens: the path is empty"
+            ),
+        ] as [([String], [String], String)])
+    func `A wrong value is said with where it comes from`(
+        _ environment: [String], _ flags: [String], _ message: String
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let config = folder + "/config.json"
+            try #"{"listen":"z"}"#.write(toFile: config, atomically: true, encoding: .utf8)
+            let process = try ChildProcess.start(
+                "/usr/bin/env",
+                environment + [Program.path, "serve", "--config", config] + flags, folder: folder)
+            #expect(await process.end() == 2)
+            #expect(process.standardError.contains(message), "\(process.standardError)")
+        }
+    }
+
     @Test func `The manual of the command line has every flag of serve`() async throws {
         let manual = try ["docs/command-line.md", "docs/protocol.md"].map {
             try String(contentsOf: Checkout.root.appending(path: $0), encoding: .utf8)

@@ -160,6 +160,17 @@ import Testing
         (["--center-object", "c7"], "BUCKET/ID"), (["--interval", "5"], "--limit"),
         (["--center-object", "b1/c7", "--near", "1,2"], "exclude"), (["--within", "5"], "--near"),
         (["--leave-within", "5 parsecs"], "--leave-within"), (["--format", "xml"], "--format"),
+        (["--leave-within", "5km"], "--near or --center-object"),
+        (["--near", "1,2", "--leave-within", "5km"], "--within"),
+        (["--near", "1,2", "--within", "5km", "--leave-within", "1km"], "at least --within"),
+        (["--near", "1,2", "--within", "1m", "--leave-within", "2m", "--limit", "3"], "--limit"),
+        (["--pairs", "riders", "--pairs-within", "5km"], "--near"),
+        (
+            [
+                "--near", "1,2", "--pairs", "riders", "--pairs-within", "5km", "--leave-within",
+                "1km",
+            ], "at least --pairs-within"
+        ),
     ])
     func `A wrong flag is wrong usage and is named`(_ flags: [String], _ name: String) async throws
     {
@@ -168,6 +179,19 @@ import Testing
                 ["watch", "--bucket", "couriers"] + flags, folder: folder)
             #expect(run.status == 2, "\(run.errors)")
             #expect(run.errors.contains(name), "\(run.errors)")
+        }
+    }
+
+    @Test func `A resume file that cannot be written is refused before anything is printed`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let run = try await Program.run(
+                [
+                    "watch", "--bucket", "couriers", "--server", "127.0.0.1:1", "--resume-file",
+                    folder + "/none/place",
+                ], folder: folder)
+            #expect(run.status == 1 && run.errors.contains("place cannot be written"))
         }
     }
 

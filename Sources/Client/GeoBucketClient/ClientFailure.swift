@@ -23,9 +23,10 @@ public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreachable(let host, let port, let reason):
-            "no service answers at \(host):\(port) (\(reason)); is `geobucket serve` running?"
+            "no service answers at \(ServiceAddress(host: host, port: port)) (\(reason)); "
+                + "is `geobucket serve` running?"
         case .insecure(let host, let port, let reason):
-            "no secure connection to \(host):\(port): \(reason)"
+            "no secure connection to \(ServiceAddress(host: host, port: port)): \(reason)"
         case .disconnected: "the connection ended before the answer came"
         case .timedOut: "no answer came in time"
         case .closed: "the client is closed"

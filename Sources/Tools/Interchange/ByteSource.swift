@@ -9,8 +9,22 @@ import Glibc
 public final class ByteSource {
     /// The size of the file on disk in bytes; nil for a pipe or a terminal.
     public let totalBytes: Int?
-    private let file: gzFile
-    private var deliveredBytes = 0
+    private let descriptor: Int32
+    /// Bytes read from the file so far.
+    private var takenBytes = 0
+    /// Holds `start..<end`, the bytes read and neither delivered nor decompressed.
+    private let input: UnsafeMutablePointer<UInt8>
+    private var start = 0
+    private var end = 0
+    private var hasBegun = false
+    /// The decompression of gzip; nil for anything else.
+    private var gzip: UnsafeMutablePointer<z_stream>?
+    /// Whether a member of the gzip has ended.
+    private var isBetweenMembers = false
+    /// Whether the decompression may have more bytes without more input.
+    private var hasOutput = false
+
+    private static let inputBytes = 262_144
 
     /// Opens a path, or standard input for `-`.
     ///
@@ -27,32 +41,45 @@ public final class ByteSource {
             throw InterchangeError("is a directory")
         }
         totalBytes = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
-        guard let file = gzdopen(descriptor, "rb") else {
-            close(descriptor)
-            throw InterchangeError("cannot be read: out of memory")
+        self.descriptor = descriptor
+        input = .allocate(capacity: Self.inputBytes)
+    }
+
+    deinit {
+        if let gzip {
+            inflateEnd(gzip)
+            gzip.deallocate()
         }
-        gzbuffer(file, 262_144)
-        self.file = file
+        input.deallocate()
+        close(descriptor)
     }
 
-    deinit { gzclose_r(file) }
+    /// Bytes consumed so far, as stored on disk or sent through the pipe.
+    public var consumedBytes: Int { takenBytes - (end - start) }
 
-    /// Bytes consumed so far, as stored on disk; for a pipe, the bytes delivered.
-    public var consumedBytes: Int {
-        let offset = gzoffset(file)
-        return totalBytes == nil || offset < 0 ? deliveredBytes : Int(offset)
+    /// Whether `read` will wait, because nobody has written more into the pipe yet.
+    var isDry: Bool {
+        guard totalBytes == nil, start == end, !hasOutput else { return false }
+        var file = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&file, 1, 0) == 0
     }
 
-    /// Fills the buffer with as many bytes as the source has; 0 means the end.
+    /// Reads the bytes that are there, at most as many as the buffer takes; waits only if there are
+    /// none. 0 means the end.
     ///
-    /// - Throws: for corrupt or truncated gzip, and for errors of the file system. A truncated
-    ///   stream fails only after its last byte.
+    /// - Throws: for corrupt or truncated gzip, for text behind it, and for errors of the file
+    ///   system. A truncated stream fails only after its last byte.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(InterchangeError) -> Int {
-        let room = UInt32(min(buffer.count, 1 << 30))
-        let count = gzread(file, buffer.baseAddress, room)
-        if count <= 0 { try checkEnd() }
-        deliveredBytes += Int(count)
-        return Int(count)
+        if !hasBegun {
+            hasBegun = true
+            if try fill(atLeast: 2), isGzip { gzip = try Self.decompression() }
+        }
+        if let gzip { return try decompress(gzip, into: buffer) }
+        guard start < end else { return try take(into: buffer) }
+        let count = min(end - start, buffer.count)
+        buffer.copyMemory(from: UnsafeRawBufferPointer(start: input + start, count: count))
+        start += count
+        return count
     }
 
     /// All bytes up to the end.
@@ -72,18 +99,98 @@ public final class ByteSource {
         }
     }
 
-    /// After a short read, distinguishes the end of the file from a fault.
-    private func checkEnd() throws(InterchangeError) {
-        var code: Int32 = Z_OK
-        let text = gzerror(file, &code).map { String(cString: $0) } ?? ""
+    // MARK: Input
+
+    /// Reads on until there are so many bytes of input; false if the file ends before.
+    private func fill(atLeast count: Int) throws(InterchangeError) -> Bool {
+        while end - start < count {
+            memmove(input, input + start, end - start)
+            (start, end) = (0, end - start)
+            let room = UnsafeMutableRawBufferPointer(
+                start: input + end, count: Self.inputBytes - end)
+            let found = try take(into: room)
+            guard found > 0 else { return false }
+            end += found
+        }
+        return true
+    }
+
+    /// Reads from the file, past the input.
+    private func take(into buffer: UnsafeMutableRawBufferPointer) throws(InterchangeError) -> Int {
+        while true {
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            guard count < 0 else {
+                takenBytes += count
+                return count
+            }
+            guard errno == EINTR else {
+                throw InterchangeError("cannot be read: \(Self.reason(errno))")
+            }
+        }
+    }
+
+    // MARK: gzip
+
+    /// Whether the input, of at least two bytes, begins like gzip.
+    private var isGzip: Bool { input[start] == 0x1F && input[start + 1] == 0x8B }
+
+    private static func decompression() throws(InterchangeError) -> UnsafeMutablePointer<z_stream> {
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        // 31: the greatest window, and gzip around it.
+        let size = Int32(MemoryLayout<z_stream>.size)
+        guard inflateInit2_(stream, 31, ZLIB_VERSION, size) == Z_OK else {
+            stream.deallocate()
+            throw InterchangeError("cannot be read: out of memory")
+        }
+        return stream
+    }
+
+    private func decompress(
+        _ stream: UnsafeMutablePointer<z_stream>, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(InterchangeError) -> Int {
+        let room = UInt32(min(buffer.count, 1 << 30))
+        while true {
+            if isBetweenMembers {
+                guard try beginMember(stream) else { return 0 }
+            }
+            if !hasOutput, !(try fill(atLeast: 1)) {
+                throw InterchangeError("is truncated: its gzip stream ends too early")
+            }
+            stream.pointee.next_in = input + start
+            stream.pointee.avail_in = UInt32(end - start)
+            stream.pointee.next_out = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            stream.pointee.avail_out = room
+            let code = inflate(stream, Z_NO_FLUSH)
+            start = end - Int(stream.pointee.avail_in)
+            try Self.check(code)
+            isBetweenMembers = code == Z_STREAM_END
+            hasOutput = stream.pointee.avail_out == 0 && !isBetweenMembers
+            let count = Int(room - stream.pointee.avail_out)
+            if count > 0 { return count }
+        }
+    }
+
+    /// Begins the next member; false at the end of the file.
+    private func beginMember(
+        _ stream: UnsafeMutablePointer<z_stream>
+    ) throws(InterchangeError) -> Bool {
+        let hasMore = try fill(atLeast: 2)
+        guard start < end else { return false }
+        guard hasMore, isGzip else {
+            throw InterchangeError("there is text behind the end of the gzip stream")
+        }
+        inflateReset(stream)
+        isBetweenMembers = false
+        return true
+    }
+
+    /// - Parameter code: what zlib returned; `Z_BUF_ERROR` only says that it needs more input.
+    private static func check(_ code: Int32) throws(InterchangeError) {
         switch code {
-        case Z_OK, Z_STREAM_END: return
-        case Z_BUF_ERROR:
-            throw InterchangeError("is truncated: its gzip stream ends too early")
-        case Z_DATA_ERROR:
-            throw InterchangeError("is corrupt: its gzip stream does not decompress")
-        case Z_ERRNO: throw InterchangeError("cannot be read: \(Self.reason(errno))")
-        default: throw InterchangeError("cannot be read: \(text)")
+        case Z_OK, Z_STREAM_END, Z_BUF_ERROR: return
+        case Z_MEM_ERROR: throw InterchangeError("cannot be read: out of memory")
+        default: throw InterchangeError("is corrupt: its gzip stream does not decompress")
         }
     }
 

@@ -24,6 +24,11 @@ public struct CSVReader: RecordReader {
         guard CSVRecordBuilder.isUTF8(record) else {
             throw InterchangeError("the header row is not valid UTF-8")
         }
+        guard !scanner.cells.contains(where: { !$0.isQuoted && record[$0.range].contains(0x0D) })
+        else {
+            throw InterchangeError(
+                "the header row contains a carriage return: lines have to end in LF or CRLF")
+        }
         let names = scanner.cells.map {
             $0.range.isEmpty && !$0.isQuoted ? nil : $0.text(in: record)
         }
@@ -47,6 +52,9 @@ public struct CSVReader: RecordReader {
         }
         return Record(number: number, result: object(bytes))
     }
+
+    /// Whether the next line is in memory, with its line break.
+    public var hasLine: Bool { window.firstIndex(of: UInt8(ascii: "\n")) != nil }
 
     private mutating func object(_ bytes: Int) -> Result<[UInt8], RecordError> {
         if scanner.hasTextBehindQuote {

@@ -28,6 +28,9 @@ struct GeoJSONFeature {
         guard feature.kind == .object, let type = feature["type"]?.string else {
             throw RecordError("expected a GeoJSON Feature")
         }
+        if type == "FeatureCollection", feature["features"] == nil {
+            throw RecordError("is missing in the FeatureCollection", path: "features")
+        }
         guard type == "Feature" else {
             throw RecordError("expected a Feature, found \(quoted(type))", path: "type")
         }

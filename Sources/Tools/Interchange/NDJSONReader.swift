@@ -29,6 +29,9 @@ public struct NDJSONReader: RecordReader {
         return nil
     }
 
+    /// Whether the next line is in memory, with its line break.
+    public var hasLine: Bool { lines.hasNext }
+
     private static func hinting(_ error: RecordError) -> RecordError {
         RecordError(
             error.message + "; --format json loads an array of objects", path: error.path)

@@ -35,4 +35,11 @@ public protocol RecordReader {
     ///
     /// - Throws: if the rest of the file cannot be read; a fault of one record is in `Record`.
     mutating func next() throws(InterchangeError) -> Record?
+    /// Whether a whole line is there behind the last record. Where records are no lines it is true.
+    var hasLine: Bool { get }
+}
+
+extension RecordReader {
+    /// True, for readers whose records are no lines.
+    public var hasLine: Bool { true }
 }

@@ -35,6 +35,9 @@ public final class RecordFile: RecordSource {
 
     public func next() throws(InterchangeError) -> Record? { try reader.next() }
 
+    /// Whether nobody has written the next line into the pipe yet.
+    public var isWaiting: Bool { totalBytes == nil && !reader.hasLine && source.isDry }
+
     /// Bytes consumed so far, as stored on disk; for a pipe, the bytes read from it.
     public var consumedBytes: Int { source.consumedBytes }
 
@@ -44,9 +47,14 @@ public final class RecordFile: RecordSource {
     private static func format(
         _ named: (format: InputFormat, isGuess: Bool), _ window: ByteWindow
     ) throws(InterchangeError) -> InputFormat {
-        try window.skipByteOrderMark()  // also fills the window
-        let head = UnsafeBufferPointer(rebasing: window.bytes.prefix(4_096))
-        guard !head.starts(with: "bplist0".utf8) else { throw InputFormat.propertyList }
+        try window.skipByteOrderMark()
+        let (mark, headBytes) = ("bplist0".utf8, 4_096)
+        // A pipe gives what it has; only as much is awaited as the decision needs.
+        while window.count < headBytes, named.isGuess || mark.starts(with: window.bytes),
+            try window.fill() == .grown
+        {}
+        let head = UnsafeBufferPointer(rebasing: window.bytes.prefix(headBytes))
+        guard !head.starts(with: mark) else { throw InputFormat.propertyList }
         return named.isGuess ? InputFormat.ofJSON(head) : named.format
     }
 

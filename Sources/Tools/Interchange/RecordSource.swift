@@ -6,7 +6,14 @@ public protocol RecordSource: AnyObject {
     var consumedBytes: Int { get }
     /// The size of the file on disk in bytes; nil for a pipe.
     var totalBytes: Int? { get }
+    /// Whether `next` will wait for whoever writes the records. It may be false all the same.
+    var isWaiting: Bool { get }
 
     /// The next record, or nil at the end.
     func next() throws(InterchangeError) -> Record?
+}
+
+extension RecordSource {
+    /// False, for sources that never wait.
+    public var isWaiting: Bool { false }
 }

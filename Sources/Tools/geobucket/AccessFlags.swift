@@ -51,8 +51,8 @@ struct AccessFlags: ParsableArguments {
     func access(
         _ settings: Settings, _ limits: Limits, _ clock: ServiceClock, logger: Logger
     ) async throws -> WatchedAccess? {
-        let tokens = settings.string("tokens", flag: tokens)
-        let keys = settings.string("jwtKeys", flag: jwtKeys)
+        let tokens = try settings.path("tokens", flag: tokens)
+        let keys = try settings.path("jwtKeys", flag: jwtKeys)
         let audience = settings.string("jwtAudience", flag: jwtAudience)
         let takesEndless = try settings.bool("jwtWithoutExpiry", flag: jwtWithoutExpiry)
         guard keys != nil || audience == nil else {
@@ -79,9 +79,9 @@ struct AccessFlags: ParsableArguments {
     func tls(
         _ settings: Settings, _ limits: Limits, nodeAuthority: String? = nil
     ) throws -> TLSIdentity? {
-        let certificate = settings.string("tlsCertificate", flag: tlsCertificate)
-        let key = settings.string("tlsKey", flag: tlsKey)
-        let authority = settings.string("tlsClientCa", flag: tlsClientCa)
+        let certificate = try settings.path("tlsCertificate", flag: tlsCertificate)
+        let key = try settings.path("tlsKey", flag: tlsKey)
+        let authority = try settings.path("tlsClientCa", flag: tlsClientCa)
         guard let certificate, let key else {
             guard certificate == nil, key == nil, authority == nil else {
                 throw ValidationError("TLS needs both --tls-certificate and --tls-key")

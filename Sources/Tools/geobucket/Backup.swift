@@ -35,6 +35,7 @@ struct Backup: AsyncParsableCommand {
             throw CommandFailure("\(destination) is there already; nothing was changed")
         }
         let partial = "\(destination).partial-\(getpid())"
+        Unfinished.removeAtSignals([partial, partial + "-journal"])
         defer { unlink(partial) }
         if server.server == nil {
             try copy(to: partial)

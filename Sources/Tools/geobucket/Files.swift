@@ -85,12 +85,29 @@ enum Files {
         try syncFolder(of: path)
     }
 
+    /// The folder that a path is in.
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    }
+
     private static func syncFolder(of path: String) throws {
-        let name = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        let folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return }
         defer { close(folder) }
         guard fsync(folder) == 0 else { throw failure(path, "cannot be written") }
+    }
+
+    /// Refuses a path to which no file can be written. It changes nothing.
+    static func checkWritable(_ path: String) throws {
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        guard !isThere || status.st_mode & S_IFMT != S_IFDIR else {
+            throw CommandFailure("\(path) cannot be written: it is a directory")
+        }
+        let mode = isThere ? W_OK : W_OK | X_OK
+        guard access(isThere ? path : folder(of: path), mode) == 0 else {
+            throw failure(path, "cannot be written")
+        }
     }
 
     /// Replaces the contents of a file, or creates it.

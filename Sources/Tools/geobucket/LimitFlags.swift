@@ -28,8 +28,9 @@ struct LimitFlags: ParsableArguments, CustomReflectable {
         for (setting, flag) in zip(LimitSetting.all, values) {
             guard let value = try settings.int(setting.name, flag: flag) else { continue }
             guard setting.range.contains(value) else {
+                let source = settings.source(of: setting.name, flag: flag.map(String.init))
                 throw ValidationError(
-                    "\(setting.name) has to be \(setting.range.lowerBound) to "
+                    "\(source) has to be \(setting.range.lowerBound) to "
                         + "\(setting.range.upperBound), not \(value)")
             }
             limits[keyPath: setting.path] = value

@@ -71,6 +71,7 @@ struct LoadTestCommand: AsyncParsableCommand {
         let settings = try load.settings(
             try requests.settings(preset), preset, watches: requests.watches,
             centers: try requests.positions())
+        for path in [self.report, json].compactMap(\.self) { try Files.checkWritable(path) }
         if let count = requests.prepare { try await prepare(count, settings.requests) }
         let report = try await drive(settings)
         try Console.write(report.text)

@@ -86,6 +86,7 @@ struct Loader {
             case .failure(let error): report("\(recordName) \(record.number): \(error)")
             }
             progress.show(summary.objects, file.consumedBytes, file.totalBytes)
+            if file.isWaiting { await send() }
         }
         if failures.isEmpty { await send() }
         while !underWay.isEmpty { await settle() }

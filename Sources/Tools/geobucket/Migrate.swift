@@ -54,7 +54,9 @@ struct Migrate: ParsableCommand {
             throw CommandFailure("\(to) is there already; nothing was changed")
         }
         let partial = "\(to).partial-\(getpid())"
-        defer { for suffix in ["", "-wal", "-shm"] { unlink(partial + suffix) } }
+        let files = ["", "-wal", "-shm"].map { partial + $0 }
+        Unfinished.removeAtSignals(files)
+        defer { for file in files { unlink(file) } }
         let migration = try Self.showing { progress throws(StoreFailure) in
             try Migration.run(from: address, to: partial, progress: progress)
         }

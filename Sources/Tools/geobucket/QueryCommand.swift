@@ -57,10 +57,10 @@ struct QueryCommand: AsyncParsableCommand {
         if let limit, limit < 1 { throw ValidationError("--limit has to be 1 or more") }
         if limit != nil, all { throw ValidationError("--limit and --all contradict each other") }
         guard !aggregation.isEmpty else { return }
-        if all || fields != nil || format == .geojson {
+        if all || fields != nil || orderBy != nil || format == .geojson {
             throw ValidationError(
-                "--group-by, --min, --max, --sum and --avg go with neither --all, --fields nor GeoJSON"
-            )
+                "--group-by, --min, --max, --sum and --avg go with neither --all, --fields, "
+                    + "--order-by nor GeoJSON")
         }
         if limit != nil, aggregation.groupBy == nil {
             throw ValidationError("--limit needs --group-by here: there is one row for each figure")
@@ -77,12 +77,13 @@ struct QueryCommand: AsyncParsableCommand {
         let aggregation = aggregation
         try await server.connect { connection in
             if explain {
-                let plan = try await connection.call("bucket.explain", request.params(after: nil))
-                return try Console.write(format == .table ? try Self.summary(of: plan) : plan)
+                let plan = try await Self.answer("bucket.explain", request, connection)
+                return try Console.write(
+                    format == .table ? try Self.summary(of: plan) : plan + [UInt8(ascii: "\n")])
             }
             var writer = format.writer(options)
             if !aggregation.isEmpty {
-                let answer = try await connection.call("bucket.query", request.params(after: nil))
+                let answer = try await Self.answer("bucket.query", request, connection)
                 return try aggregation.print(answer, with: &writer)
             }
             let wanted = all ? Int.max : limit
@@ -95,6 +96,19 @@ struct QueryCommand: AsyncParsableCommand {
             if hasMore, limit == nil {
                 Console.error("more objects match: --all or --limit brings them", prefix: "")
             }
+        }
+    }
+
+    /// The answer to one call. Only the service knows how many groups --limit may ask for.
+    private static func answer(
+        _ method: String, _ request: PageRequest, _ connection: LineConnection
+    ) async throws -> [UInt8] {
+        do {
+            return try await connection.call(method, request.params(after: nil))
+        } catch ClientFailure.refused(let failure)
+            where failure.path?.hasSuffix(".aggregations[0].limit") == true
+        {
+            throw ValidationError("--limit: \(failure.message)")
         }
     }
 

@@ -8,7 +8,6 @@ import Operations
 import QueryServer
 import Runtime
 import ServiceLifecycle
-import UnixSignals
 import WebServer
 
 /// `geobucket serve`: runs the service until SIGTERM or SIGINT.
@@ -79,9 +78,10 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try await Settings(file: config)
-        let address = try address(settings)
+        let address = try settings.address("listen", flag: listen) ?? .standard
         let limits = try limitFlags.limits(settings)
         let logger = try logger(settings)
+        let stopping = Stopping(logger: logger)
         let drain = try settings.int("drainSeconds", flag: drainSeconds) ?? 8
         guard (0...86_400).contains(drain) else {
             throw ValidationError("--drain-seconds has to be 0 to 86400")
@@ -100,15 +100,15 @@ struct Serve: AsyncParsableCommand {
             clock: clock, logger: logger)
         let frame = Frame(
             address: address, web: web, limits: limits, drain: .seconds(drain),
-            reloading: reloading, neighbourhood: try clusterFlags.neighbourhood(settings),
-            clock: clock)
+            reloading: reloading, stopping: stopping,
+            neighbourhood: try clusterFlags.neighbourhood(settings), clock: clock)
         Niceness.prefer(try preference(settings))
         OpenFiles.raiseLimit(for: limits, logger)
         try AddressSpace.check(
             threads: limits.connectionThreads + limits.readThreads + Self.otherThreads)
         AddressSpace.warnOfLimit(logger)
         let store = try store(settings)
-        let gateway = try httpAddress(settings).map { ($0, Gateway()) }
+        let gateway = try settings.address("http", flag: http).map { ($0, Gateway()) }
         func run() async throws {
             let backend = try await blocking("open") {
                 try store.open(limits, frame.clock, logger)
@@ -133,34 +133,20 @@ struct Serve: AsyncParsableCommand {
         logger.info("stopped")
     }
 
-    private func httpAddress(_ settings: Settings) throws -> Address? {
-        guard let text = settings.string("http", flag: http) else { return nil }
-        guard let address = Address(argument: text) else {
-            throw ValidationError("--http: \"\(text)\" is no HOST:PORT")
-        }
-        return address
-    }
-
-    private func address(_ settings: Settings) throws -> Address {
-        guard let text = settings.string("listen", flag: listen) else { return .standard }
-        guard let address = Address(argument: text) else {
-            throw ValidationError("--listen: \"\(text)\" is no HOST:PORT")
-        }
-        return address
-    }
-
     private func logger(_ settings: Settings) throws -> Logger {
         let name = settings.string("logLevel", flag: logLevel) ?? "info"
         guard let level = Logger.Level(rawValue: name) else {
+            let source = settings.source(of: "logLevel", flag: logLevel)
             throw ValidationError(
-                "--log-level: \"\(name)\" is none of "
+                "\(source): \"\(name)\" is none of "
                     + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
         }
         switch settings.string("logFormat", flag: logFormat) ?? "text" {
         case "text": LoggingSystem.bootstrap(StreamLogHandler.standardError)
         case "json": LoggingSystem.bootstrap { JSONLogHandler(label: $0) }
         case let other:
-            throw ValidationError("--log-format: \"\(other)\" is neither text nor json")
+            let source = settings.source(of: "logFormat", flag: logFormat)
+            throw ValidationError("\(source): \"\(other)\" is neither text nor json")
         }
         var logger = Logger(label: "geobucket")
         logger.logLevel = level
@@ -175,7 +161,8 @@ struct Serve: AsyncParsableCommand {
     private func durability(_ settings: Settings) throws -> SQLiteStore.Durability {
         let name = settings.string("durability", flag: durability) ?? "full"
         guard let durability = SQLiteStore.Durability(rawValue: name), durability != .none else {
-            throw ValidationError("--durability: \"\(name)\" is neither full nor normal")
+            let source = settings.source(of: "durability", flag: self.durability)
+            throw ValidationError("\(source): \"\(name)\" is neither full nor normal")
         }
         return durability
     }
@@ -183,7 +170,8 @@ struct Serve: AsyncParsableCommand {
     private func preference(_ settings: Settings) throws -> Preference {
         let name = settings.string("prefer", flag: prefer) ?? Preference.balance.rawValue
         guard let preference = Preference(rawValue: name) else {
-            throw ValidationError("--prefer: \"\(name)\" is neither balance nor reads nor writes")
+            let source = settings.source(of: "prefer", flag: prefer)
+            throw ValidationError("\(source): \"\(name)\" is neither balance nor reads nor writes")
         }
         return preference
     }
@@ -204,6 +192,7 @@ struct Serve: AsyncParsableCommand {
         let limits: Limits
         let drain: Duration
         let reloading: Reloading
+        let stopping: Stopping
         let neighbourhood: Neighbourhood?
         let clock: ServiceClock
     }
@@ -217,8 +206,10 @@ struct Serve: AsyncParsableCommand {
             health: gateway?.health ?? Health(), clock: frame.clock, logger: logger)
         gateway?.observe(service)
         try await Workers.with(frame.limits) { workers in
+            let lines = lineServices(service, backend, in: frame, workers)
+            frame.stopping.take(lines)
             guard let web = frame.web else {
-                return try await serveLines(service, backend, in: frame, workers)
+                return try await run(lines, of: service, in: frame)
             }
             try await serving("web", at: web.address, logger) { listening in
                 WebPort(
@@ -229,15 +220,15 @@ struct Serve: AsyncParsableCommand {
                     listening(host, port)
                 }
             } _: {
-                try await serveLines(service, backend, in: frame, workers)
+                try await run(lines, of: service, in: frame)
             }
         }
     }
 
-    private func serveLines(
+    private func lineServices(
         _ service: Operations.Service, _ backend: any ClosableBackend, in frame: Frame,
         _ workers: Workers
-    ) async throws {
+    ) -> ServiceGroup {
         let logger = frame.reloading.logger
         let server = LineServer(
             service: service, host: frame.address.host, port: frame.address.port,
@@ -251,16 +242,20 @@ struct Serve: AsyncParsableCommand {
             }
             try? Console.write("geobucket ready on \(bound)\n")
         }
-        let group = ServiceGroup(
+        return ServiceGroup(
             configuration: .init(
                 services: [
                     .init(
                         service: server, successTerminationBehavior: .gracefullyShutdownGroup),
                     .init(service: frame.reloading),
-                ],
-                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+                ], logger: logger))
+    }
+
+    private func run(
+        _ lines: ServiceGroup, of service: Operations.Service, in frame: Frame
+    ) async throws {
         do {
-            try await group.run()
+            try await lines.run()
         } catch {
             await blocking("watches' end") { service.watches.stop() }
             throw CommandFailure("cannot listen on \(frame.address): \(reason(of: error))")

@@ -30,10 +30,19 @@ struct ServerOption: ParsableArguments {
             valueName: "path"))
     var tokenFile: String?
 
-    /// Refuses a store's path together with a service's address.
+    /// Refuses a store's path together with a service's address, and without an address the flags
+    /// that say how to reach a service.
     func refuse(with store: String?) throws {
         if server != nil, store != nil {
             throw ValidationError("--server and --store exclude each other")
+        }
+        let flags = [
+            ("--tls", tls), ("--tls-ca", tlsCa != nil),
+            ("--tls-certificate", tlsCertificate != nil), ("--tls-key", tlsKey != nil),
+            ("--token-file", tokenFile != nil),
+        ]
+        if server == nil, let (flag, _) = flags.first(where: { $0.1 }) {
+            throw ValidationError("\(flag) needs --server")
         }
     }
 

@@ -86,6 +86,36 @@ struct Settings {
         return file?.bool(forKey: ConfigKey(name)) ?? false
     }
 
+    /// Where a setting has its value from: its flag, its variable, or the member of the file.
+    ///
+    /// - Parameter flag: nil if the flag is not given.
+    func source(of name: String, flag: String?) -> String {
+        if flag != nil {
+            return "--" + name.map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
+        }
+        if environment.string(forKey: ConfigKey(name)) != nil { return Self.variable(name) }
+        return "\"\(name)\" of the configuration file"
+    }
+
+    /// The address of a setting; nil without the setting.
+    func address(_ name: String, flag: String?) throws -> Address? {
+        guard let text = string(name, flag: flag) else { return nil }
+        guard let address = Address(argument: text) else {
+            throw ValidationError(
+                "\(source(of: name, flag: flag)): \"\(text)\" is no HOST:PORT")
+        }
+        return address
+    }
+
+    /// The path of a setting, which is not empty; nil without the setting.
+    func path(_ name: String, flag: String?) throws -> String? {
+        let path = string(name, flag: flag)
+        guard path != "" else {
+            throw ValidationError("\(source(of: name, flag: flag)): the path is empty")
+        }
+        return path
+    }
+
     /// `GEOBUCKET_LINE_BYTES` for `lineBytes`.
     private static func variable(_ name: String) -> String {
         "GEOBUCKET_" + name.map { $0.isUppercase ? "_\($0)" : $0.uppercased() }.joined()

@@ -65,6 +65,33 @@ struct WatchCommand: AsyncParsableCommand {
         if flags.centerObject != nil, selection.near != nil {
             throw ValidationError("--near and --center-object exclude each other")
         }
+        try checkRadii()
+    }
+
+    /// Refuses radii that do not belong together. A clause of --clause may have the circle.
+    private func checkRadii() throws {
+        let hasCenter = selection.near != nil || flags.centerObject != nil
+        if flags.pairs != nil {
+            let hasField = hasCenter || selection.box != nil || selection.along != nil
+            guard hasField || !selection.clauses.isEmpty else {
+                throw ValidationError("--pairs needs --near, --center-object, --box or --along")
+            }
+        } else if flags.leaveWithin != nil {
+            if limit != nil {
+                throw ValidationError("--leave-within and --limit exclude each other")
+            }
+            guard hasCenter && selection.within != nil || !selection.clauses.isEmpty else {
+                throw ValidationError(
+                    "--leave-within needs --within, with --near or --center-object")
+            }
+        }
+        if let leave = try flags.leaveMeters(),
+            let within = try flags.pairs == nil ? selection.withinMeters() : flags.pairsMeters(),
+            leave < within
+        {
+            let name = flags.pairs == nil ? "--within" : "--pairs-within"
+            throw ValidationError("--leave-within has to be at least \(name)")
+        }
     }
 
     func run() async throws {
@@ -74,6 +101,7 @@ struct WatchCommand: AsyncParsableCommand {
         let pairs = try flags.pairWatch(query, in: bucket)
         let more = try parameters()
         let token = try Self.token(in: resumeFile)
+        if let path = self.resumeFile { try Files.checkWritable(path) }
         let (resumeFile, names) = (resumeFile, fieldNames)
         let format = format
         do {

@@ -81,9 +81,13 @@ struct WatchFlags: ParsableArguments {
         try leaveWithin.map { try Self.meters("--leave-within", $0) }
     }
 
+    func pairsMeters() throws -> Double? {
+        try pairsWithin.map { try Self.meters("--pairs-within", $0) }
+    }
+
     /// The watch of --pairs; nil without the flag.
     func pairWatch(_ query: BucketQuery, in bucket: Bucket) throws -> Watch<Pair>? {
-        guard let pairs, let pairsWithin else { return nil }
+        guard let pairs, let radius = try pairsMeters() else { return nil }
         try usage("--pairs") { _ = try BucketName(pairs) }
         let conditions = try pairsConditions.map { text in
             try usage("--pairs-where") { try FilterExpression.parse(text) }
@@ -92,7 +96,7 @@ struct WatchFlags: ParsableArguments {
         return bucket.watchPairs(
             query, with: bucket.client.bucket(pairs), field: pairsField ?? "location",
             clause: try clause.map { GeoBucketClient.Clause(json: try $0.json) },
-            radius: try Self.meters("--pairs-within", pairsWithin), leaveRadius: try leaveMeters())
+            radius: radius, leaveRadius: try leaveMeters())
     }
 
     private static func meters(_ flag: String, _ text: String) throws -> Double {

@@ -51,7 +51,7 @@ struct WebFlags: ParsableArguments {
     ///
     /// - Parameter hasLogins: whether clients have to log in.
     func settings(_ settings: Settings, hasLogins: Bool) throws -> WebPort.Settings? {
-        guard let text = settings.string("web", flag: web) else {
+        guard let address = try settings.address("web", flag: web) else {
             for (name, flag) in [
                 ("webUrl", webUrl), ("webOrigin", webOrigin), ("webAssets", webAssets),
                 ("kiiApp", kiiApp), ("kiiKey", kiiKey), ("kiiAnonymous", kiiAnonymous),
@@ -59,9 +59,6 @@ struct WebFlags: ParsableArguments {
                 throw ValidationError("\(name) needs --web")
             }
             return nil
-        }
-        guard let address = Address(argument: text) else {
-            throw ValidationError("--web: \"\(text)\" is no HOST:PORT")
         }
         var result = WebPort.Settings(
             host: address.host, port: address.port,

@@ -18,6 +18,13 @@ import Testing
         #expect(ServiceAddress("[localhost]:7") == ServiceAddress("localhost:7"))
     }
 
+    @Test func `a failure names an IPv6 address with brackets`() {
+        let unreachable = ClientFailure.unreachable(host: "::1", port: 7_499, reason: "r")
+        #expect(unreachable.description.contains("no service answers at [::1]:7499 (r)"))
+        let insecure = ClientFailure.insecure(host: "::1", port: 7_499, reason: "r")
+        #expect(insecure.description == "no secure connection to [::1]:7499: r")
+    }
+
     @Test(arguments: [
         "", ":", "localhost", "localhost:", ":4362", "[]:4362", "::1:4362", "[::1]", "[::1]4362",
         "[::1:4362", "::1]:4362", "localhost:65536", "localhost:-1",

@@ -1,3 +1,4 @@
+import Glibc
 import Interchange
 import Testing
 
@@ -51,6 +52,39 @@ import Testing
             #expect(error?.message.contains("truncated") == true)
             #expect((count / 10..<count).contains(found), "\(found) of \(count)")
         }
+    }
+
+    @Test("Bytes behind the end of the gzip stream are reported, after what is before them")
+    func behindTheEnd() throws {
+        let whole = TemporaryFile("{\"a\":1}\n", ".gz", compressed: true).bytes
+        for rest in ["x", "{\"a\":2}\n"] {
+            let both = TemporaryFile(whole + Array(rest.utf8), suffix: ".ndjson.gz")
+            let file = try RecordFile(path: both.path, format: nil)
+            #expect(try file.next()?.number == 1)
+            let error = #expect(throws: InterchangeError.self) { try file.next() }
+            #expect(error?.message == "there is text behind the end of the gzip stream")
+        }
+    }
+
+    @Test("What has been written into a pipe is read, though the pipe stays open")
+    func pipe() throws {
+        let place = TemporaryFile("", ".ndjson")
+        unlink(place.path)
+        #expect(mkfifo(place.path, 0o600) == 0)
+        let pipe = open(place.path, O_RDWR | O_CLOEXEC)
+        _ = write(pipe, "{\"a\":1}\n", 8)
+        let file = try RecordFile(path: place.path, format: nil)
+        #expect(try file.next()?.number == 1)
+        #expect(file.isWaiting)
+        _ = write(pipe, "{\"a\":2}\n{\"a\":3}\n", 16)
+        for number in 2...3 {
+            #expect(!file.isWaiting)
+            #expect(try file.next()?.number == number)
+        }
+        #expect(file.isWaiting)
+        close(pipe)
+        #expect(!file.isWaiting)
+        #expect(try file.next()?.number == nil)
     }
 
     @Test("Corrupt gzip is reported")

@@ -209,6 +209,15 @@ import Testing
         #expect(found[1].hasPrefix("3! ") && found[1].contains("at most 20"))
     }
 
+    @Test("A file whose lines end in a carriage return alone is refused; in quotes it is text")
+    func carriageReturns() throws {
+        for text in ["a,b\r1,2\r3,4\r", "a\r1\r", "\ra,b\r1,2", "a\r\r\n1\n"] {
+            #expect(refusal(text, ".csv")?.contains("carriage return") == true, "\(text)")
+        }
+        #expect(refusal("\"a\",\"b\"\r1,2\r", ".csv") != nil)
+        #expect(try lines("\"a\rb\"\n1\n", ".csv") == [#"2: {"a\rb":1}"#])
+    }
+
     @Test("Tabs separate in .tsv, and commas are text")
     func tabs() throws {
         #expect(try lines("a\tb\n1,5\t2\n", ".tsv") == [#"2: {"a":"1,5","b":2}"#])

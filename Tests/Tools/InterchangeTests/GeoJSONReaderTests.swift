@@ -154,6 +154,12 @@ import Testing
                 == true)
     }
 
+    @Test("A collection without features says so")
+    func noFeatures() throws {
+        let found = try lines("{\"type\":\"FeatureCollection\"}", ".geojson")
+        #expect(found == ["1! features: is missing in the FeatureCollection"])
+    }
+
     @Test("A collection far larger than the buffer is streamed")
     func large() throws {
         let features = (0..<20_000).map {

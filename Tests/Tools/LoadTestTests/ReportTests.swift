@@ -64,6 +64,17 @@ import Testing
         #expect(throws: LoadFailure.self) { try LoadReport(json: Array(text.utf8)) }
     }
 
+    @Test(arguments: [
+        ("a,b\n1,2\n", "it is no JSON object"), ("[1]", "it is no JSON object"),
+        ("{}", "format is missing"), (#"{"format":1}"#, "format has no value of the right type"),
+    ])
+    func `What is no report is refused with a reason for people`(
+        _ text: String, _ reason: String
+    ) {
+        let failure = #expect(throws: LoadFailure.self) { try LoadReport(json: Array(text.utf8)) }
+        #expect(failure?.description == "it is no report of a load test: \(reason)")
+    }
+
     @Test func `A report of another version is refused`() throws {
         var report = try Self.report()
         report.format = "geobucket-loadtest-0"
