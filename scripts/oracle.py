@@ -210,6 +210,19 @@ class Check:
         # Where there is no place it is unknown.
         self.count({"type": "not", "clause": clause}, len(self.objects.located[field]) - len(within))
 
+    def in_cells(self):
+        kind, least = self.random.randrange(CATEGORIES), self.random.choice([0, 50, 90])
+        clause = {"type": "and", "clauses": [{"type": "eq", "field": "category", "value": f"c{kind}"},
+                                             {"type": "range", "field": "rating", "lowerLimit": least}]}
+        rates = lambda n: isinstance(self.objects.rating[n], int) and self.objects.rating[n] >= least
+        expected = {n for n, _ in self.objects.between("location", -90, 90) if self.objects.category[n] == kind and rates(n)}
+        query = {"bucket": "places", "field": "location", "zoom": self.random.randrange(4), "bits": 0, "fields": [],
+                 "bucketQuery": {"clause": clause}}
+        found = self.client.call("bucket.clusters", query)
+        counts = sum(cluster["count"] for cluster in found["clusters"])
+        if not found["total"] == counts == len(expected):
+            self.fault(query, f"{found['total']} in all, {counts} in cells, not {len(expected)}")
+
     def either(self):
         (a, first), (b, second) = self.circle(meters=20_000), self.circle(meters=40_000)
         del first["putDistanceInto"], second["putDistanceInto"]
@@ -305,7 +318,7 @@ class Check:
     def run(self, queries):
         self.objects.index()
         kinds = [self.in_circle, self.matching, self.nearest, self.in_box, self.aggregated, self.either, self.best_rated,
-                 self.along, self.to_the_end, self.aggregated]
+                 self.in_cells, self.along, self.to_the_end, self.aggregated]
         for n in range(queries):
             kinds[n % len(kinds)]()
 
