@@ -151,6 +151,8 @@ final class ClientWatch {
         list = nil
         toldList = nil
         departures = [:]
+        isListMoved = false
+        isListUrgent = false
         isPaused = false
         isOverfull = false
     }

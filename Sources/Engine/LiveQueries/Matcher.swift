@@ -45,7 +45,7 @@ final class Matcher: @unchecked Sendable {
     private var advanced: MonotonicTime
     private var isObserving = false
     private(set) var isStopped = false
-    /// How often the store has been restored.
+    /// How often another history has begun.
     private(set) var restorations = 0
     private let oldParser = JSONParser()
     private let newParser = JSONParser()
@@ -178,14 +178,12 @@ final class Matcher: @unchecked Sendable {
     /// The first state, or that of a store that has been restored.
     private func begin(with state: any PinnedState, of history: any StoreHistory) {
         let isRestored = moment != nil || !groups.isEmpty
+        if isRestored || self.history?.mark != history.mark { restorations += 1 }
         self.history = history
         let moment = Moment(state: state, time: history.now())
         self.moment = moment
+        if isRestored { beginAgain(at: moment, .restored) }
         matched.store(state.change, ordering: .releasing)
-        if isRestored {
-            restorations += 1
-            beginAgain(at: moment, .restored)
-        }
         let tokens = ResumeTokenMaker(
             codec: ResumeTokenCodec(secret: history.secret), mark: history.mark)
         self.tokens.withLock { $0 = tokens }

@@ -25,9 +25,11 @@ extension WatchSession {
         do throws(ServiceFailure) {
             try hub.awaitState()
             let topic = watch.topic
-            let token = try resumption(of: request.resume, for: topic)
+            let shown = try resumption(of: request.resume, for: topic)
             let search = try hub.matcher.search(for: topic, until: stop)
             let basis = try subscribe(watch, to: topic, search)
+            // From here on the watch is told if the store is restored.
+            let token = shown.flatMap { isHonoured($0) ? $0 : nil }
             let beginning = try basis.beginning(
                 after: token?.change, limits: hub.limits, hub.matcher, until: stop)
             begin(watch.number, with: beginning, of: basis)
@@ -59,6 +61,12 @@ extension WatchSession {
             }
         }
         return token
+    }
+
+    private func isHonoured(_ token: ResumeToken) -> Bool {
+        let matcher = hub.matcher
+        return matcher.thread.sync { matcher.history }?.contains(token.change, of: token.mark)
+            == true
     }
 
     private func subscribe(
@@ -113,7 +121,8 @@ extension WatchSession {
                 watch.piece = piece
                 watch.snapshotChange = list.change
                 watch.toldList = list
-                if watch.list == nil { watch.list = list }
+                // After a move the list of the other query follows.
+                if watch.list == nil, watch.group === basis.group { watch.list = list }
             }
         }
     }

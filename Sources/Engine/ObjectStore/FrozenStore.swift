@@ -1,5 +1,6 @@
 import BackendContract
 import GRDB
+import Glibc
 import Objects
 
 /// One state of a store, held for the lifetime of this object while writers continue.
@@ -21,8 +22,9 @@ public final class FrozenStore: Sendable {
 
     /// The present state of a store, which another process may be serving. Nothing is changed.
     ///
-    /// It needs no write permission. If no service has the store and no log lies beside the file, no
-    /// service can begin to serve the store during the lifetime of this object.
+    /// It needs no write permission, even if no log lies beside the file. If the file belongs to
+    /// somebody else, or SQLite may not make a log, no service can begin to serve the store during the
+    /// lifetime of this object.
     public convenience init(path: String) throws(StoreFailure) {
         try StoreLock.checkFile(path)
         guard let size = StoreLock.size(of: path) else { throw .notFound(path: path) }
@@ -34,20 +36,44 @@ public final class FrozenStore: Sendable {
     private static func opened(
         _ path: String
     ) throws(StoreFailure) -> (DatabaseQueue, StoreLock?) {
-        // A file at rest is read as it is. To read it otherwise, SQLite would leave files beside it that
-        // belong to whoever reads, and a service of another user could not write them.
-        var hold = StoreLock(sharing: path)
-        if StoreLock.size(of: path + "-wal") ?? 0 > 0 { hold = nil }
+        // To read a file with a log, SQLite makes the log's files, which belong to whoever reads. The
+        // service of another user could not write them, so it gets none to find.
+        if !isOwn(path), isAtRest(path), let hold = StoreLock(sharing: path) {
+            return (try unchanging(path), hold)
+        }
         do {
-            return (try connection(hold == nil ? path : unchangingURI(path), to: path), hold)
+            return (try connection(path, to: path), nil)
         } catch {
-            guard hold == nil, wantsLog(error), StoreLock(sharing: path) != nil else {
+            guard wantsLog(error), let hold = StoreLock(sharing: path) else {
                 throw StoreFailure(error, path: path)
             }
-            throw .failed(
-                "\(path) cannot be read: its log lies beside it, and only who may write there can "
-                    + "read both")
+            guard isAtRest(path) else {
+                throw .failed(
+                    "\(path) cannot be read: its log lies beside it, and only who may write there can "
+                        + "read both")
+            }
+            return (try unchanging(path), hold)
         }
+    }
+
+    /// A connection to a file that nobody changes meanwhile.
+    private static func unchanging(_ path: String) throws(StoreFailure) -> DatabaseQueue {
+        do {
+            return try connection(unchangingURI(path), to: path)
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
+    }
+
+    /// Whether the file belongs to this process's user.
+    private static func isOwn(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_uid == geteuid()
+    }
+
+    /// Whether no log with something in it lies beside the file.
+    private static func isAtRest(_ path: String) -> Bool {
+        ["-wal", "-journal"].allSatisfy { StoreLock.size(of: path + $0) ?? 0 == 0 }
     }
 
     /// A connection with an open transaction.

@@ -57,9 +57,9 @@ public final class ByteSource {
     /// Bytes consumed so far, as stored on disk or sent through the pipe.
     public var consumedBytes: Int { takenBytes - (end - start) }
 
-    /// Whether `read` will wait, because nobody has written more into the pipe yet.
+    /// Whether `read` may wait, because nobody has written more into the pipe yet.
     var isDry: Bool {
-        guard totalBytes == nil, start == end, !hasOutput else { return false }
+        guard totalBytes == nil else { return false }
         var file = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&file, 1, 0) == 0
     }

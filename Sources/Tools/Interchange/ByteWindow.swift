@@ -79,6 +79,16 @@ final class ByteWindow {
         return UnsafeRawPointer(found) - UnsafeRawPointer(base + start)
     }
 
+    /// Whether a line that is not blank, with its line break, lies behind an offset.
+    func hasLine(from offset: Int = 0) -> Bool {
+        var start = offset
+        while let end = firstIndex(of: UInt8(ascii: "\n"), from: start) {
+            if !UnsafeBufferPointer(rebasing: bytes[start..<end]).trimmed.isEmpty { return true }
+            start = end + 1
+        }
+        return false
+    }
+
     private func enlarge(to size: Int) {
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
         memcpy(larger, base, end)

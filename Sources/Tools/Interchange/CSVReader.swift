@@ -54,7 +54,7 @@ public struct CSVReader: RecordReader {
     }
 
     /// Whether the next line is in memory, with its line break.
-    public var hasLine: Bool { window.firstIndex(of: UInt8(ascii: "\n")) != nil }
+    public var hasLine: Bool { window.hasLine() }
 
     private mutating func object(_ bytes: Int) -> Result<[UInt8], RecordError> {
         if scanner.hasTextBehindQuote {

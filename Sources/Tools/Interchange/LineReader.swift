@@ -7,8 +7,8 @@ struct LineReader {
 
     init(_ window: ByteWindow) { self.window = window }
 
-    /// Whether the next line is in the window, with its line break.
-    var hasNext: Bool { window.firstIndex(of: UInt8(ascii: "\n"), from: pending) != nil }
+    /// Whether the next line that is not blank is in the window, with its line break.
+    var hasNext: Bool { window.hasLine(from: pending) }
 
     /// The next line without its line break; valid until the next call. Nil at the end.
     mutating func next() throws(InterchangeError) -> UnsafeBufferPointer<UInt8>? {

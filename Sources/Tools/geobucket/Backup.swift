@@ -35,8 +35,9 @@ struct Backup: AsyncParsableCommand {
             throw CommandFailure("\(destination) is there already; nothing was changed")
         }
         let partial = "\(destination).partial-\(getpid())"
-        Unfinished.removeAtSignals([partial, partial + "-journal"])
-        defer { unlink(partial) }
+        let files = ["", "-journal", "-wal", "-shm"].map { partial + $0 }
+        Unfinished.removeAtSignals(files)
+        defer { for file in files { unlink(file) } }
         if server.server == nil {
             try copy(to: partial)
         } else {

@@ -207,7 +207,6 @@ struct Serve: AsyncParsableCommand {
         gateway?.observe(service)
         try await Workers.with(frame.limits) { workers in
             let lines = lineServices(service, backend, in: frame, workers)
-            frame.stopping.take(lines)
             guard let web = frame.web else {
                 return try await run(lines, of: service, in: frame)
             }
@@ -254,6 +253,7 @@ struct Serve: AsyncParsableCommand {
     private func run(
         _ lines: ServiceGroup, of service: Operations.Service, in frame: Frame
     ) async throws {
+        frame.stopping.take(lines)
         do {
             try await lines.run()
         } catch {

@@ -20,7 +20,8 @@ final class Stopping: @unchecked Sendable {
     init(logger: Logger) {
         let queue = DispatchQueue(label: "signals")
         for number in [SIGTERM, SIGINT] {
-            signal(number, SIG_IGN)
+            // Until the queue catches it, which it does soon after `resume`.
+            signal(number) { _ in _exit(0) }
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             // It keeps this object until the process ends.
             source.setEventHandler { self.stop(logger) }
