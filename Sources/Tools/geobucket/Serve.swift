@@ -77,6 +77,7 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup(title: "Limits") var limitFlags: LimitFlags
 
     func run() async throws {
+        Stopping.begin()
         let settings = try await Settings(file: config)
         let address = try settings.address("listen", flag: listen) ?? .standard
         let limits = try limitFlags.limits(settings)

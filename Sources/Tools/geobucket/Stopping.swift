@@ -14,14 +14,19 @@ import Synchronization
 final class Stopping: @unchecked Sendable {
     private let services = Mutex<ServiceGroup?>(nil)
     private var sources: [any DispatchSourceSignal] = []
+    private static let signals = [SIGTERM, SIGINT]
+
+    /// Lets the signals end the process with status 0 until there is a `Stopping`. Its queue takes
+    /// their place soon after it is made.
+    static func begin() {
+        for number in signals { signal(number) { _ in _exit(0) } }
+    }
 
     /// The signals are caught on a queue of their own, since the opening of a store may hold the
     /// threads on which tasks run.
     init(logger: Logger) {
         let queue = DispatchQueue(label: "signals")
-        for number in [SIGTERM, SIGINT] {
-            // Until the queue catches it, which it does soon after `resume`.
-            signal(number) { _ in _exit(0) }
+        for number in Self.signals {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             // It keeps this object until the process ends.
             source.setEventHandler { self.stop(logger) }
