@@ -48,7 +48,7 @@ import Testing
                 ("", "zoom"), (#""zoom":-1"#, "zoom"), (#""zoom":23"#, "zoom"),
                 (#""zoom":"1""#, "zoom"), (#""zoom":1.5"#, "zoom"),
                 (#""zoom":1,"bits":9"#, "bits"), (#""zoom":1,"bits":-1"#, "bits"),
-                (#""zoom":1,"field":5"#, "field"),
+                (#""zoom":1,"field":5"#, "field"), (#""zoom":1,"field":"""#, "field"),
                 (#""zoom":1,"box":5"#, "box"), (#""zoom":1,"box":{}"#, "box.ne"),
                 (#""zoom":1,"fields":"n""#, "fields"), (#""zoom":1,"cells":1"#, "cells"),
                 (#""zoom":1,"bucketQuery":{"clause":{"type":"al"}}"#, "bucketQuery.clause.type"),

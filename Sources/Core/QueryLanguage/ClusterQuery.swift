@@ -93,6 +93,8 @@ extension QueryParser {
 
     private func field(_ params: inout MemberReader) throws(ServiceFailure) -> FieldPath? {
         guard params.optional("field") != nil else { return nil }
-        return FieldPath(utf8: try params.utf8("field"))
+        let utf8 = try params.utf8("field")
+        guard !utf8.isEmpty else { throw params.failure("field", "expected the path of a field") }
+        return FieldPath(utf8: utf8)
     }
 }

@@ -168,8 +168,7 @@ import WireProtocol
         case "null": name == "expiresAt"
         case "[]": ["fields", "objects"].contains(name)
         case "false": ["cluster", "continue", "analyze", "storeNulls"].contains(name)
-        case #""""#:
-            ["token", "watch", "paginationKey", "field", "ifState", "ifNewer"].contains(name)
+        case #""""#: ["token", "watch", "paginationKey", "field", "ifState"].contains(name)
         default: false
         }
     }

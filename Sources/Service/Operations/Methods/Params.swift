@@ -109,6 +109,7 @@ struct Params {
     /// The field in which a write must be newer than the stored object.
     mutating func ifNewer() throws(ServiceFailure) -> FieldPath? {
         guard let text = try members.optionalString("ifNewer") else { return nil }
+        guard !text.isEmpty else { throw failure("ifNewer", "expected the path of a field") }
         guard PredefinedField(rawValue: text) == nil else {
             throw failure("ifNewer", "the service itself writes \"\(text)\"")
         }
