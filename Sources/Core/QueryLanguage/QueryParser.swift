@@ -91,12 +91,11 @@ public struct QueryParser {
         _ view: JSONView, by parser: inout ClauseParser
     ) throws(ServiceFailure) -> Query {
         var members = try MemberReader(view)
-        var query = Query()
-        query.clause = try clause(&members, by: &parser)
-        query.order = try order(&members, of: query.clause)
-        query.aggregations = try aggregations(&members)
+        let clause = try clause(&members, by: &parser)
+        let order = try order(&members, of: clause)
+        let aggregations = try aggregations(&members)
         try members.finish(as: "a query")
-        return query
+        return Query(clause: clause, order: order, aggregations: aggregations)
     }
 
     /// Refuses names that cannot be a member of `_calculated` or `aggregations`.

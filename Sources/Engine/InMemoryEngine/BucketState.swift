@@ -81,17 +81,6 @@ struct BucketState: Sendable {
     }
 
     @inline(__always)
-    func records(of slots: [Slot]) -> [SlotRecord] {
-        // All threads share one empty array, so its count must not be written.
-        guard !slots.isEmpty else { return [] }
-        var slots = slots
-        return [SlotRecord](unsafeUninitializedCapacity: slots.count) { found, count in
-            count = slots.count
-            slots.withUnsafeMutableBufferPointer { records.copy(at: $0, to: found) }
-        }
-    }
-
-    @inline(__always)
     func slot(of id: ObjectID) -> Slot? {
         var text = id.text
         guard let newest = text.withUTF8({ ids.newestSlot(of: $0) }) else { return nil }

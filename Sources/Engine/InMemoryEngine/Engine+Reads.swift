@@ -77,16 +77,16 @@ extension Engine {
         return statistics
     }
 
-    func pageObjects(_ query: Query) -> Int {
-        min(query.limit ?? limits.pageObjects, limits.pageObjects)
+    /// The objects on a page for which a query sets this limit.
+    func pageObjects(_ limit: Int?) -> Int {
+        min(limit ?? limits.pageObjects, limits.pageObjects)
     }
 
     func pageKey(
         of query: Query, in bucket: BucketName
     ) throws(ServiceFailure) -> PageKey? {
-        try query.paginationKey.map { text throws(ServiceFailure) in
-            try keys.decode(text, for: query, in: bucket)
-        }
+        guard let text = query.paginationKey else { return nil }
+        return try keys.decode(text, for: query, in: bucket)
     }
 
     /// The bounds of a search that is estimated to be cheap, on a thread that others wait for.

@@ -32,4 +32,15 @@ extension PersistentArray<BucketState.SlotRecord> {
         }
         return (low..<high).firstPosition { self[$0].creation <= creation }
     }
+
+    /// The records of many slots, fetched together.
+    func records(of slots: [Slot]) -> [BucketState.SlotRecord] {
+        // All threads share one empty array, so its count must not be written.
+        guard !slots.isEmpty else { return [] }
+        var slots = slots
+        return Array(unsafeUninitializedCapacity: slots.count) { found, count in
+            count = slots.count
+            slots.withUnsafeMutableBufferPointer { copy(at: $0, to: found) }
+        }
+    }
 }

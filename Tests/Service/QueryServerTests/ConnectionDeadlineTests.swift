@@ -5,23 +5,14 @@ import Testing
 
 /// When a connection is ended because its client takes too long.
 @Suite struct ConnectionDeadlineTests {
-    private static let limits = {
-        var limits = Limits()
-        limits.handshakeMilliseconds = 100
-        limits.lineMilliseconds = 200
-        limits.unreadMilliseconds = 300
-        limits.idleMilliseconds = 400
-        return limits
-    }()
-
     @Test(arguments: [99, 100, 101])
     func `Who has not arrived after handshakeMilliseconds is closed`(_ milliseconds: Int64) {
         for (isSecured, isWelcome) in [(false, true), (true, false), (true, true)] {
-            var run = ConnectionRun(limits: Self.limits, isSecured: isSecured)
+            var run = ConnectionRun(limits: .impatient, isSecured: isSecured)
             run.look(at: milliseconds, isWelcome: isWelcome)
             #expect(run.isClosed == (milliseconds > 100 && !(isSecured && isWelcome)))
         }
-        var run = ConnectionRun(limits: Self.limits, isSecured: false)
+        var run = ConnectionRun(limits: .impatient, isSecured: false)
         run.handle(.secured)
         run.look(at: milliseconds)
         #expect(!run.isClosed)
@@ -29,7 +20,7 @@ import Testing
 
     @Test(arguments: [199, 200, 201])
     func `A line that does not end within lineMilliseconds is told so`(_ milliseconds: Int64) {
-        var run = ConnectionRun(limits: Self.limits)
+        var run = ConnectionRun(limits: .impatient)
         run.receive("r")
         run.look(at: 0)
         run.look(at: milliseconds)
@@ -39,7 +30,7 @@ import Testing
 
     @Test(arguments: [299, 300, 301])
     func `Who does not read for unreadMilliseconds is closed`(_ milliseconds: Int64) {
-        var run = ConnectionRun(limits: Self.limits)
+        var run = ConnectionRun(limits: .impatient)
         run.receive("r1\n")
         run.look(at: 0, unsentBytes: 3)
         run.look(at: milliseconds, unsentBytes: 3)
@@ -48,20 +39,20 @@ import Testing
 
     @Test(arguments: [399, 400, 401])
     func `Who asks nothing for idleMilliseconds is told the end`(_ milliseconds: Int64) {
-        var run = ConnectionRun(limits: Self.limits)
+        var run = ConnectionRun(limits: .impatient)
         run.look(at: milliseconds)
         #expect(run.isFinishing == (milliseconds > 400))
     }
 
     @Test func `Who watches may ask nothing for as long as it likes, but has to read`() {
-        var run = ConnectionRun(limits: Self.limits)
+        var run = ConnectionRun(limits: .impatient)
         for time in [1, 401, 1_000, 100_000] as [Int64] { run.look(at: time, isWatching: true) }
         #expect(!run.isFinishing)
         run.look(at: 100_400)
         #expect(!run.isFinishing)
         run.look(at: 100_401)
         #expect(run.isFinishing)
-        var unread = ConnectionRun(limits: Self.limits)
+        var unread = ConnectionRun(limits: .impatient)
         unread.look(at: 0, unsentBytes: 3, isWatching: true)
         unread.look(at: 301, unsentBytes: 3, isWatching: true)
         #expect(unread.isClosed)

@@ -284,3 +284,15 @@ struct ConnectionRun {
         return Request(id: word.hasPrefix("n") ? nil : word, method: nil, call: call)
     }
 }
+
+extension Limits {
+    /// Different for each kind of wait, and short.
+    static var impatient: Limits {
+        var limits = Limits()
+        limits.handshakeMilliseconds = 100
+        limits.lineMilliseconds = 200
+        limits.unreadMilliseconds = 300
+        limits.idleMilliseconds = 400
+        return limits
+    }
+}

@@ -5,15 +5,6 @@ import Testing
 
 /// For how long a connection may be as it is, a millisecond under each limit, at it, and over it.
 @Suite struct ConnectionTimeoutsTests {
-    private static let limits = {
-        var limits = Limits()
-        limits.handshakeMilliseconds = 100
-        limits.lineMilliseconds = 200
-        limits.unreadMilliseconds = 300
-        limits.idleMilliseconds = 400
-        return limits
-    }()
-
     @Test(
         arguments: [
             (ConnectionTimeouts.Look(hasArrived: false), 100, .noHandshake),
@@ -27,7 +18,7 @@ import Testing
         var timeouts = ConnectionTimeouts(now: 0)
         for (after, expected) in [(0, nil), (limit - 1, nil), (limit, nil), (limit + 1, end)] {
             #expect(
-                timeouts.end(of: look, now: after * 1_000_000, Self.limits) == expected, "\(after)")
+                timeouts.end(of: look, now: after * 1_000_000, .impatient) == expected, "\(after)")
         }
     }
 
@@ -35,7 +26,7 @@ import Testing
         var timeouts = ConnectionTimeouts(now: 0)
         func end(_ look: ConnectionTimeouts.Look, _ milliseconds: Int64) -> ConnectionTimeouts.End?
         {
-            timeouts.end(of: look, now: milliseconds * 1_000_000, Self.limits)
+            timeouts.end(of: look, now: milliseconds * 1_000_000, .impatient)
         }
         #expect(end(.init(isAtWork: true), 10_000) == nil)
         #expect(end(.init(), 10_400) == nil)
@@ -57,7 +48,7 @@ import Testing
         ] as [(ConnectionTimeouts.Look, Int64, ConnectionTimeouts.End)] {
             var timeouts = ConnectionTimeouts(now: 0)
             func end(_ look: ConnectionTimeouts.Look, _ time: Int64) -> ConnectionTimeouts.End? {
-                timeouts.end(of: look, now: time * 1_000_000, Self.limits)
+                timeouts.end(of: look, now: time * 1_000_000, .impatient)
             }
             #expect(end(.init(), 0) == nil)
             #expect(end(look, 90) == nil)
@@ -71,7 +62,7 @@ import Testing
         var ended: ConnectionTimeouts.End?
         for second in 1...10 where ended == nil {
             ended = timeouts.end(
-                of: .init(isWithinLine: true), now: Int64(second) * 50_000_000, Self.limits)
+                of: .init(isWithinLine: true), now: Int64(second) * 50_000_000, .impatient)
         }
         #expect(ended == .unendingLine)
     }

@@ -22,11 +22,11 @@ struct DistanceReports {
     /// The beginning of every label.
     private static let opening: StaticString = ",\"_calculated\":{"
 
-    init(_ execution: Execution, _ query: Query, _ matches: [Execution.Match]) {
+    init(_ execution: Execution, _ matches: [Execution.Match]) {
         self.matches = matches
         let reported = execution.distances
         var known = reported.count == 1 ? 0 : nil
-        if case .distance(let name)? = query.order.first?.source {
+        if case .distance(let name)? = execution.order.first?.source {
             known = reported.firstIndex { $0.name == name }
         }
         if !reported.isEmpty { reports.reserveCapacity(reported.count) }

@@ -17,12 +17,12 @@ struct PageWriter {
     private let fields: NamedMembers?
     private let reports: DistanceReports
 
-    init(_ execution: Execution, _ query: Query, _ matches: [Execution.Match]) {
+    init(_ execution: Execution, _ matches: [Execution.Match]) {
         self.execution = execution
-        fields = query.fields.map(NamedMembers.init)
-        reports = DistanceReports(execution, query, matches)
+        fields = execution.planned.query.fields.map(NamedMembers.init)
+        reports = DistanceReports(execution, matches)
         slots = matches.map(\.slot)
-        records = fields?.isEmpty == true ? [] : execution.state.records(of: slots)
+        records = fields?.isEmpty == true ? [] : execution.state.records.records(of: slots)
     }
 
     /// Whether so many documents are missing from memory that reading them takes long.

@@ -37,7 +37,7 @@ final class FoundMatches: FoundObjects, @unchecked Sendable {
         var next = positions.lowerBound
         while next < positions.upperBound, ends.isEmpty || writer.count - start < maximumBytes {
             let part = Array(matches[next..<min(next + Self.atOnce, positions.upperBound)])
-            let pages = PageWriter(execution, planned.query, part)
+            let pages = PageWriter(execution, part)
             try execution.checkTime()
             if !ends.isEmpty { writer.byte(UInt8(ascii: ",")) }
             ends += try pages.write(to: &writer, limit: maximumBytes - (writer.count - start))

@@ -122,18 +122,18 @@ final class Planner: Sendable {
         /// The index of the conjunct that the path itself satisfies.
         let driver: Int?
         /// The cost of the candidates alone, which is a lower bound of the plan's cost.
-        var leastCost = 0.0
+        let leastCost: Double
     }
 
     private func options() -> [Option] {
         var options: [Option] = []
         options.reserveCapacity(2 + 2 * conjuncts.count)
         func add(_ path: AccessPath, _ candidates: Int, driver: Int? = nil) {
-            var option = Option(path: path, candidates: candidates, driver: driver)
-            option.leastCost =
-                Cost.base + self.candidates(of: option, share: share(without: driver))
-                * perCandidate(path)
-            options.append(option)
+            let visited = self.candidates(on: path, of: candidates, share: share(without: driver))
+            options.append(
+                Option(
+                    path: path, candidates: candidates, driver: driver,
+                    leastCost: Cost.base + visited * perCandidate(path)))
         }
         add(.scan, bucketView.state.count)
         if let path = orderedPath() { add(path, bucketView.state.count) }
@@ -294,7 +294,9 @@ final class Planner: Sendable {
             documentFilter: read.isEmpty ? .all : (read.count == 1 ? read[0] : .and(read)),
             ordering: ordering(of: option.path), ranking: ranking, aggregated: aggregated,
             candidates: 0, documents: 0, cost: 0, countedMatches: countedMatches)
-        estimate(&plan, candidates: candidates(of: option, share: share(without: option.driver)))
+        let visited = candidates(
+            on: option.path, of: option.candidates, share: share(without: option.driver))
+        estimate(&plan, candidates: visited)
         return plan
     }
 
@@ -316,10 +318,9 @@ final class Planner: Sendable {
 
     /// A path in order stops when the page is full. How soon that is depends on the selectivity of
     /// the filters.
-    private func candidates(of option: Option, share: Double) -> Double {
-        let all = Double(option.candidates)
-        guard stopsEarly(option.path), let pageObjects else { return all }
-        return min(all, Double(pageObjects + 1) / share)
+    private func candidates(on path: AccessPath, of all: Int, share: Double) -> Double {
+        guard stopsEarly(path), let pageObjects else { return Double(all) }
+        return min(Double(all), Double(pageObjects + 1) / share)
     }
 
     private func perCandidate(_ path: AccessPath) -> Double {

@@ -64,12 +64,11 @@ struct Clusters {
     ///   - state: what the bucket's objects are called; nil if nobody wants to know it.
     ///   - maximumBytes: of the objects in it.
     func answer(
-        _ execution: Execution, _ query: Query, state: String?, maximumBytes: Int
+        _ execution: Execution, state: String?, maximumBytes: Int
     ) throws(ServiceFailure) -> ClusterAnswer {
         let alone = entries.filter { $0.count == 1 }.map { Execution.Match(slot: $0.slot) }
         var objects = JSONWriter()
-        let ends = try PageWriter(execution, query, alone).write(
-            to: &objects, limit: maximumBytes)
+        let ends = try PageWriter(execution, alone).write(to: &objects, limit: maximumBytes)
         guard ends.count == alone.count else {
             throw .tooManyAlone(maximumBytes: execution.engine.limits.replyBytes)
         }

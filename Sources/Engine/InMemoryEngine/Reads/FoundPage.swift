@@ -17,8 +17,8 @@ final class FoundPage {
     ) throws(ServiceFailure) {
         let execution = planned.execution(within: bounds)
         let (matches, hasMore) = try execution.page(
-            after: key, objects: planned.engine.pageObjects(planned.query))
-        let pages = PageWriter(execution, planned.query, matches)
+            after: key, objects: planned.engine.pageObjects(planned.query.limit))
+        let pages = PageWriter(execution, matches)
         // The distances that the page reports may have taken long.
         try execution.checkTime()
         (self.execution, self.matches, self.hasMore, self.pages) = (
@@ -32,7 +32,7 @@ final class FoundPage {
 
     /// Writes as many of the matches as fit, at least one, and returns how the listing continues.
     func write(
-        of query: Query, in bucket: BucketName, maximumBytes: Int, into writer: inout JSONWriter
+        maximumBytes: Int, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> ReadEnd {
         let start = writer.count
         let ends = try pages.write(to: &writer, limit: maximumBytes)
@@ -43,7 +43,8 @@ final class FoundPage {
                 isLast
                 ? nil
                 : execution.engine.keys.encode(
-                    try key(behind: matches[count - 1]), for: query, in: bucket)
+                    try key(behind: matches[count - 1]), for: execution.planned.query,
+                    in: execution.planned.bucket)
             let size = ends[count - 1] - start + (key.map(ReadEnd.keyMemberBytes) ?? 0)
             if size <= maximumBytes || count == 1 {
                 writer.truncate(to: ends[count - 1])

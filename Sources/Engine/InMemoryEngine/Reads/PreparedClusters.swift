@@ -91,8 +91,7 @@ final class PreparedClusters: PreparedClusterRead {
         }
         let state =
             query.knownState.map { _ in planned.engine.name(of: planned.planner.bucketView) }
-        return try clusters.answer(
-            execution, planned.query, state: state, maximumBytes: maximumBytes)
+        return try clusters.answer(execution, state: state, maximumBytes: maximumBytes)
     }
 
     func run(

@@ -21,7 +21,8 @@ final class PreparedExplanation: PreparedRead {
         key = try engine.pageKey(of: query, in: bucket)
         planned = PlannedQuery(
             query, in: bucket,
-            pageObjects: query.aggregations.isEmpty ? engine.pageObjects(query) : nil, on: engine)
+            pageObjects: query.aggregations.isEmpty ? engine.pageObjects(query.limit) : nil,
+            on: engine)
         plans = planned.planner.plans()
         isCostly = analyze
         planning = start.duration(to: engine.clock.now)
@@ -78,7 +79,7 @@ final class PreparedExplanation: PreparedRead {
             try execution.add(to: &totals)
             return 0
         }
-        let objects = planned.engine.pageObjects(query)
+        let objects = planned.engine.pageObjects(query.limit)
         return try execution.page(after: key, objects: objects).matches.count
     }
 

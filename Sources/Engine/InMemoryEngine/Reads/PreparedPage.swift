@@ -18,8 +18,9 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
         _ query: Query, in bucket: BucketName, by principal: String?, on engine: Engine
     ) throws(ServiceFailure) {
         let key = try engine.pageKey(of: query, in: bucket)
+        let pageObjects = engine.pageObjects(query.limit)
         let planned = PlannedQuery(
-            query, in: bucket, pageObjects: engine.pageObjects(query), by: principal, on: engine)
+            query, in: bucket, pageObjects: pageObjects, by: principal, on: engine)
         if planned.isLight {
             do throws(ServiceFailure) {
                 let page = try FoundPage(planned, after: key, within: engine.briefBounds)
@@ -60,8 +61,7 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
     private func write(
         _ page: FoundPage, _ maximumBytes: Int, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> ReadEnd {
-        let end = try page.write(
-            of: planned.query, in: planned.bucket, maximumBytes: maximumBytes, into: &writer)
+        let end = try page.write(maximumBytes: maximumBytes, into: &writer)
         planned.engine.planCounters.count(page.execution.plan.path.kind)
         return end
     }
