@@ -21,12 +21,14 @@ extension UnsafeMutableBufferPointer where Element: BitwiseCopyable {
         let last: UInt64 = 1 << digitBits - 1
         // No temporary allocations: Swift 6.3.1 loses the register for errors where their closures
         // end with a move of memory, so that the caller continues in code for an error.
-        let scratch = Self.allocate(capacity: count)
-        let positions = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: Int(last) + 1)
-        defer {
-            scratch.deallocate()
-            positions.deallocate()
-        }
+        let positionBytes = (Int(last) + 1) * MemoryLayout<UInt32>.stride
+        let room = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: positionBytes + count * MemoryLayout<Element>.stride, alignment: 16)
+        defer { room.deallocate() }
+        let positions = UnsafeMutableRawBufferPointer(rebasing: room[..<positionBytes])
+            .bindMemory(to: UInt32.self)
+        let scratch = UnsafeMutableRawBufferPointer(rebasing: room[positionBytes...])
+            .bindMemory(to: Element.self)
         var (source, target) = (self, scratch)
         var shift = lowBit
         while highest >> shift != 0 {

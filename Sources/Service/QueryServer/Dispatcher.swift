@@ -46,7 +46,7 @@ struct Dispatcher: Sendable {
     ///
     /// - Parameter begin: when its turn came, by the monotonic clock.
     func prepare(_ request: Request, from caller: Caller, since begin: Int64) -> ReadyRead {
-        guard case .success(let call) = request.call else {
+        guard let call = request.call else {
             return ReadyRead(request: request, begin: begin)
         }
         do throws(ServiceFailure) {
@@ -107,7 +107,7 @@ struct Dispatcher: Sendable {
         _ ready: ReadyRead, for caller: Caller, until stop: StopSignal?,
         into writer: inout JSONWriter
     ) throws(RPCFailure) {
-        let read = Self.read(try ready.request.call.get())
+        let read = Self.read(try ready.request.validCall())
         let context = context(of: ready, for: caller, until: stop)
         do throws(ServiceFailure) {
             let id = ready.request.id ?? ""
@@ -136,7 +136,7 @@ struct Dispatcher: Sendable {
         _ ready: ReadyRead, from caller: Caller, until stop: StopSignal? = nil
     ) -> Result<ClusterAnswer, RPCFailure> {
         do throws(RPCFailure) {
-            _ = try ready.request.call.get()
+            _ = try ready.request.validCall()
             let answer: ClusterAnswer
             do throws(ServiceFailure) {
                 answer = try context(of: ready, for: caller, until: stop).clusters()

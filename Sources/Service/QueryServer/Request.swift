@@ -11,61 +11,70 @@ final class Request: Sendable {
     let id: String?
     /// The method to count the request under; nil when it is unknown.
     let method: MethodName?
-    let call: Result<Call, RPCFailure>
+    /// What it asks for; nil if it has failed before it starts.
+    let call: Call?
+    private let failure: RPCFailure?
     /// Whether planning takes too long for an event loop.
     let isLarge: Bool
     /// Nil for a request that this node carries out.
     let passage: Passage?
 
-    var isWrite: Bool { if case .success(.write) = call { true } else { false } }
+    var isWrite: Bool { if case .write = call { true } else { false } }
 
     var write: (write: Write, key: RequestKey?)? {
-        guard case .success(.write(let write, let key)) = call else { return nil }
+        guard case .write(let write, let key) = call else { return nil }
         return (write, key)
     }
 
+    /// What it asks for.
+    ///
+    /// - Throws: why it has failed before it starts.
+    func validCall() throws(RPCFailure) -> Call {
+        if let failure { throw failure }
+        return call!
+    }
+
     /// Reads the params of an admitted request.
-    init(reading unread: UnreadRequest, _ limits: Limits) {
-        id = unread.id
-        passage = nil
+    convenience init(reading unread: UnreadRequest, _ limits: Limits) {
         switch unread.method {
-        case .failure(let failure): (method, call, isLarge) = (nil, .failure(failure), false)
+        case .failure(let failure): self.init(refusing: unread, failure)
         case .success(let name):
-            method = name
             do throws(ServiceFailure) {
-                call = .success(try Method[name].call(unread, limits))
-                isLarge = Method[name].isLarge(unread)
+                self.init(
+                    id: unread.id, method: name, call: try Method[name].call(unread, limits),
+                    isLarge: Method[name].isLarge(unread))
             } catch {
-                (call, isLarge) = (.failure(RPCFailure(error)), false)
+                self.init(refusing: unread, RPCFailure(error))
             }
         }
     }
 
     /// A request that fails before its params are read.
-    init(refusing unread: UnreadRequest, _ failure: RPCFailure) {
-        (id, method) = (unread.id, try? unread.method.get())
-        (call, isLarge, passage) = (.failure(failure), false, nil)
+    convenience init(refusing unread: UnreadRequest, _ failure: RPCFailure) {
+        self.init(id: unread.id, method: try? unread.method.get(), failure: failure)
     }
 
     /// An admitted request that another node has to carry out; its params are read there.
-    init(passing unread: UnreadRequest, on passage: Passage) {
-        (id, method) = (unread.id, try? unread.method.get())
-        (call, isLarge) = (.failure(RPCFailure(.notHeld(passage.bucket))), false)
-        self.passage = passage
+    convenience init(passing unread: UnreadRequest, on passage: Passage) {
+        self.init(
+            id: unread.id, method: try? unread.method.get(),
+            failure: RPCFailure(.notHeld(passage.bucket)), passage: passage)
     }
 
     /// The same request, failed before it starts.
     func refused(_ failure: RPCFailure) -> Request {
-        Request(id: id, method: method, call: .failure(failure))
+        Request(id: id, method: method, failure: failure)
+    }
+
+    init(id: String?, method: MethodName?, call: Call, isLarge: Bool = false) {
+        (self.id, self.method, self.call, self.isLarge) = (id, method, call, isLarge)
+        (failure, passage) = (nil, nil)
     }
 
     init(
-        id: String?, method: MethodName?, call: Result<Call, RPCFailure>, isLarge: Bool = false
+        id: String?, method: MethodName?, failure: RPCFailure, passage: Passage? = nil
     ) {
-        self.id = id
-        self.method = method
-        self.call = call
-        self.isLarge = isLarge
-        passage = nil
+        (self.id, self.method, self.failure, self.passage) = (id, method, failure, passage)
+        (call, isLarge) = (nil, false)
     }
 }

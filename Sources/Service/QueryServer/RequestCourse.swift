@@ -29,9 +29,9 @@ extension Request {
     ) -> RequestCourse {
         if hasNodes, let passage { return .passOn(passage) }
         switch call {
-        case .failure: return .run
-        case .success(.write(let write, let key)): return .write(write, key)
-        case .success(.read(let read, let change)):
+        case nil: return .run
+        case .write(let write, let key): return .write(write, key)
+        case .read(let read, let change):
             if hasNodes, let gathering = read.gathering { return .gather(gathering) }
             return mayReadAtOnce(read, change) ? .run : .await(change)
         }

@@ -256,7 +256,7 @@ struct ConnectionRun {
 
     // MARK: Requests
 
-    private struct Nothing: Read {
+    private final class Nothing: Read {
         func run(_ context: ReadContext, into writer: inout JSONWriter) {}
     }
 
@@ -275,13 +275,12 @@ struct ConnectionRun {
     }
 
     private static func request(_ word: String) -> Request {
-        let call: Result<Call, RPCFailure> =
-            switch word.first {
-            case "w": .success(.write(write, key: nil))
-            case "x": .failure(.lineTooSlow(limit: 0))
-            default: .success(.read(Nothing(), atLeast: nil))
-            }
-        return Request(id: word.hasPrefix("n") ? nil : word, method: nil, call: call)
+        let id = word.hasPrefix("n") ? nil : word
+        return switch word.first {
+        case "w": Request(id: id, method: nil, call: .write(write, key: nil))
+        case "x": Request(id: id, method: nil, failure: .lineTooSlow(limit: 0))
+        default: Request(id: id, method: nil, call: .read(Nothing(), atLeast: nil))
+        }
     }
 }
 

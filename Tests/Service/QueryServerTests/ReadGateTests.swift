@@ -170,7 +170,7 @@ import WireProtocol
         let users = (0..<4).map { _ in WaitingUser() }
         for (number, user) in users.enumerated() {
             let request = Request(
-                id: "\(number)", method: nil, call: .failure(.lineTooLong(limit: 0)))
+                id: "\(number)", method: nil, failure: .lineTooLong(limit: 0))
             gate.hold(
                 ReadGate.Arrival(user: user, request: request, begin: 0, bytes: 0),
                 atLeast: number == 3 ? 7 : nil)

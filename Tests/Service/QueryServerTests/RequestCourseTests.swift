@@ -10,14 +10,18 @@ import WireProtocol
 /// What becomes of a request, on whichever wire it came: decided without sockets.
 struct RequestCourseTests {
     /// A read of objects; or of something else, or of all nodes.
-    private struct Probe: Read {
-        var seesObjects = true
-        var gathering: Gathering?
+    private final class Probe: Read {
+        let seesObjects: Bool
+        let gathering: Gathering?
+
+        init(seesObjects: Bool = true, gathering: Gathering? = nil) {
+            (self.seesObjects, self.gathering) = (seesObjects, gathering)
+        }
 
         func run(_ context: ReadContext, into writer: inout JSONWriter) {}
     }
 
-    private static func request(_ call: Result<Call, RPCFailure>) -> Request {
+    private static func request(_ call: Call) -> Request {
         Request(id: "1", method: nil, call: call)
     }
 
@@ -55,9 +59,9 @@ struct RequestCourseTests {
 
     @Test(arguments: [false, true], [false, true])
     func `a failure and a write wait for nobody`(_ hasNodes: Bool, _ readsAtOnce: Bool) {
-        let failed = Self.request(.failure(.invalidRequest("no")))
+        let failed = Request(id: "1", method: nil, failure: .invalidRequest("no"))
         #expect(Self.course(failed, hasNodes: hasNodes, readsAtOnce: readsAtOnce) == "run")
-        let write = Self.request(.success(.write(Self.write, key: nil)))
+        let write = Self.request(.write(Self.write, key: nil))
         #expect(Self.course(write, hasNodes: hasNodes, readsAtOnce: readsAtOnce) == "write")
     }
 
@@ -65,7 +69,7 @@ struct RequestCourseTests {
         let (read, other) = (Probe(), Probe(seesObjects: false))
         func course(_ read: Probe, _ change: UInt64?, readsAtOnce: Bool) -> String {
             Self.course(
-                Self.request(.success(.read(read, atLeast: change))), readsAtOnce: readsAtOnce)
+                Self.request(.read(read, atLeast: change)), readsAtOnce: readsAtOnce)
         }
         #expect(course(read, nil, readsAtOnce: true) == "run")
         #expect(course(read, nil, readsAtOnce: false) == "await latest")
@@ -80,8 +84,8 @@ struct RequestCourseTests {
         let list = Probe(gathering: .buckets(in: .application, after: nil))
         let info = Probe(seesObjects: false, gathering: .each(.info))
         let (listing, asking) = (
-            Self.request(.success(.read(list, atLeast: nil))),
-            Self.request(.success(.read(info, atLeast: nil)))
+            Self.request(.read(list, atLeast: nil)),
+            Self.request(.read(info, atLeast: nil))
         )
         #expect(Self.course(listing, hasNodes: true, readsAtOnce: false) == "gather buckets")
         #expect(Self.course(asking, hasNodes: true) == "gather server.info")
@@ -94,15 +98,12 @@ struct RequestCourseTests {
         let request = Self.passedOn
         #expect(Self.course(request, hasNodes: true, readsAtOnce: false) == "pass on bb")
         #expect(Self.course(request, readsAtOnce: false) == "run")
-        guard case .failure(let failure) = request.call else {
-            Issue.record("it would be carried out here")
-            return
-        }
-        #expect(failure.errorCode == "TEMPORARY_UNAVAILABLE_ERROR")
+        let failure = #expect(throws: RPCFailure.self) { try request.validCall() }
+        #expect(failure?.errorCode == "TEMPORARY_UNAVAILABLE_ERROR")
     }
 
     @Test func `a refused request runs, which answers it`() {
-        let read = Self.request(.success(.read(Probe(), atLeast: 7)))
+        let read = Self.request(.read(Probe(), atLeast: 7))
         #expect(Self.course(read.refused(.invalidRequest("no")), hasNodes: true) == "run")
     }
 }

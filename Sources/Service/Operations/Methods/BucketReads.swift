@@ -4,7 +4,7 @@ import Objects
 import QueryLanguage
 
 /// Reads one object.
-struct GetObject: Read {
+final class GetObject: Read {
     private let bucket: BucketName
     private let id: ObjectID
 
@@ -19,7 +19,7 @@ struct GetObject: Read {
 }
 
 /// Counts the objects that match a clause.
-struct CountObjects: Read {
+final class CountObjects: Read {
     private let bucket: BucketName
     private let clause: Clause
 
@@ -42,7 +42,7 @@ struct CountObjects: Read {
 }
 
 /// Finds a page of the objects that match a clause, or aggregates all of them.
-struct QueryObjects: Read {
+final class QueryObjects: Read {
     private let bucket: BucketName
     private let query: Query
 
@@ -75,7 +75,7 @@ struct QueryObjects: Read {
 }
 
 /// Explains a query's plan.
-struct ExplainQuery: Read {
+final class ExplainQuery: Read {
     private let bucket: BucketName
     private let query: Query
     private let analyze: Bool
@@ -97,7 +97,7 @@ struct ExplainQuery: Read {
 }
 
 /// Reads the next piece of a bucket's export.
-struct ExportBucket: Read {
+final class ExportBucket: Read {
     private let bucket: BucketName
     private let continues: Bool
 

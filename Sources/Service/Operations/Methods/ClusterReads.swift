@@ -4,7 +4,7 @@ import Objects
 import QueryLanguage
 
 /// Counts the objects that match a clause by cells of the world's grid.
-struct ClusterObjects: Read {
+final class ClusterObjects: Read {
     private let bucket: BucketName
     private let query: ClusterQuery
 
@@ -24,7 +24,7 @@ struct ClusterObjects: Read {
 }
 
 /// Lists the fields of a bucket's objects with their types.
-struct ListFields: Read {
+final class ListFields: Read {
     private let bucket: BucketName
 
     init(_ params: inout Params) throws(ServiceFailure) { bucket = try params.bucket() }

@@ -3,7 +3,7 @@ import JSONText
 import Objects
 
 /// Lists the buckets of a scope within the caller's reach, by name, as many as a reply can contain.
-struct ListBuckets: Read {
+final class ListBuckets: Read {
     private let scope: BucketScope
     /// The page key: the last bucket of the previous page.
     private let last: BucketName?

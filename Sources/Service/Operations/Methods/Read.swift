@@ -3,7 +3,9 @@ import JSONText
 import Objects
 
 /// A call that changes nothing, with its params. `prepare` estimates its cost; then it runs.
-public protocol Read: Sendable {
+///
+/// A class because it is passed on often, and its params have many references.
+public protocol Read: AnyObject, Sendable {
     /// Whether the result depends on stored objects.
     var seesObjects: Bool { get }
 

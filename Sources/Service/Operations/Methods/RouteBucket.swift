@@ -3,7 +3,7 @@ import JSONText
 import Objects
 
 /// Tells which nodes are to hold a bucket, so that a client may ask them directly.
-struct RouteBucket: Read {
+final class RouteBucket: Read {
     let seesObjects = false
     private let bucket: BucketName
 

@@ -3,7 +3,7 @@ import JSONText
 import Objects
 
 /// Describes the service and its limits.
-struct ServerInfo: Read {
+final class ServerInfo: Read {
     let seesObjects = false
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) {
@@ -29,7 +29,7 @@ struct ServerInfo: Read {
 }
 
 /// Answers at once: a health check.
-struct Ping: Read {
+final class Ping: Read {
     let seesObjects = false
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) {
@@ -38,7 +38,7 @@ struct Ping: Read {
 }
 
 /// Reports the service's counters and sizes.
-struct Statistics: Read {
+final class Statistics: Read {
     let seesObjects = false
     private let isOfCluster: Bool
 
@@ -102,7 +102,7 @@ struct Statistics: Read {
 }
 
 /// Logs the caller in; a failure leaves the present login unchanged.
-struct LogIn: Read {
+final class LogIn: Read {
     let seesObjects = false
     private let token: String
 

@@ -3,7 +3,7 @@ import JSONText
 import Objects
 
 /// Checks all derived data against the stored data.
-struct CheckStore: Read {
+final class CheckStore: Read {
     private let isOfCluster: Bool
 
     init(_ params: inout Params) throws(ServiceFailure) {
@@ -36,7 +36,7 @@ struct CheckStore: Read {
 }
 
 /// Reads the next piece of a copy of the store.
-struct BackUpStore: Read {
+final class BackUpStore: Read {
     private let continues: Bool
 
     init(_ params: inout Params) throws(ServiceFailure) { continues = try params.bool("continue") }

@@ -6,7 +6,7 @@ import Objects
 // The hub waits by itself for the state that these have to see, so none of them asks the backend to.
 
 /// Begins a watch. Its notifications follow the answer.
-struct StartWatch: Read {
+final class StartWatch: Read {
     let seesObjects = false
     private let request: WatchRequest
 
@@ -32,7 +32,7 @@ struct StartWatch: Read {
 }
 
 /// Gives a watch another query.
-struct MoveWatch: Read {
+final class MoveWatch: Read {
     let seesObjects = false
     private let watch: String
     private let query: WatchQuery
@@ -58,7 +58,7 @@ struct MoveWatch: Read {
 }
 
 /// Tells up to which change a watch has told everything.
-struct SyncWatch: Read {
+final class SyncWatch: Read {
     let seesObjects = false
     private let watch: String
 
@@ -80,7 +80,7 @@ struct SyncWatch: Read {
 }
 
 /// Ends a watch.
-struct StopWatch: Read {
+final class StopWatch: Read {
     let seesObjects = false
     private let watch: String
 
