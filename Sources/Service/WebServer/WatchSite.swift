@@ -109,9 +109,10 @@ struct EventStream: Sendable {
         for await _ in wakes {
             service.reviewWatches(of: caller)
             while let event = next() {
+                // Before the client has it: what it does then may take any time.
+                told = service.clock.nanoseconds()
                 try await output.write(event.text)
                 if event.isLast { return }
-                told = service.clock.nanoseconds()
             }
             if service.clock.nanoseconds() - told >= Self.quiet {
                 try await output.write(Array(": the watch goes on\n\n".utf8))
