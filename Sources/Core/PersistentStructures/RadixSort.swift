@@ -23,7 +23,8 @@ extension UnsafeMutableBufferPointer where Element: BitwiseCopyable {
         // end with a move of memory, so that the caller continues in code for an error.
         let positionBytes = (Int(last) + 1) * MemoryLayout<UInt32>.stride
         let room = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: positionBytes + count * MemoryLayout<Element>.stride, alignment: 16)
+            byteCount: positionBytes + count * MemoryLayout<Element>.stride,
+            alignment: Swift.max(MemoryLayout<UInt32>.alignment, MemoryLayout<Element>.alignment))
         defer { room.deallocate() }
         let positions = UnsafeMutableRawBufferPointer(rebasing: room[..<positionBytes])
             .bindMemory(to: UInt32.self)

@@ -34,7 +34,7 @@ extension PersistentArray<BucketState.SlotRecord> {
     }
 
     /// The records of many slots, fetched together.
-    func records(of slots: [Slot]) -> [BucketState.SlotRecord] {
+    func fetch(_ slots: [Slot]) -> [BucketState.SlotRecord] {
         // All threads share one empty array, so its count must not be written.
         guard !slots.isEmpty else { return [] }
         var slots = slots

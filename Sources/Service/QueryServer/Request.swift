@@ -13,6 +13,7 @@ final class Request: Sendable {
     let method: MethodName?
     /// What it asks for; nil if it has failed before it starts.
     let call: Call?
+    /// Why it has failed; nil if there is a call.
     private let failure: RPCFailure?
     /// Whether planning takes too long for an event loop.
     let isLarge: Bool
@@ -71,9 +72,7 @@ final class Request: Sendable {
         (failure, passage) = (nil, nil)
     }
 
-    init(
-        id: String?, method: MethodName?, failure: RPCFailure, passage: Passage? = nil
-    ) {
+    init(id: String?, method: MethodName?, failure: RPCFailure, passage: Passage? = nil) {
         (self.id, self.method, self.failure, self.passage) = (id, method, failure, passage)
         (call, isLarge) = (nil, false)
     }

@@ -2,7 +2,6 @@ import BackendContract
 import JSONText
 import Objects
 import PersistentStructures
-import QueryLanguage
 import SpatialIndex
 
 /// Writes the objects of a page. It copies stored bytes and writes distances and projections.
@@ -22,7 +21,7 @@ struct PageWriter {
         fields = execution.planned.query.fields.map(NamedMembers.init)
         reports = DistanceReports(execution, matches)
         slots = matches.map(\.slot)
-        records = fields?.isEmpty == true ? [] : execution.state.records.records(of: slots)
+        records = fields?.isEmpty == true ? [] : execution.state.records.fetch(slots)
     }
 
     /// Whether so many documents are missing from memory that reading them takes long.
