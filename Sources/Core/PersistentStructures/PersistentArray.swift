@@ -114,12 +114,17 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked S
     /// Calls `body` with the elements at some indexes, in the order of the indexes.
     ///
     /// Finding an element retains no references, so the processor can wait for many memory accesses
-    /// at once. Elements are fetched into the cache some time before their turn.
+    /// at once. The elements of a large array are fetched into the cache some time before their
+    /// turn. Those of a small array are probably there already, and finding each of them twice would
+    /// take longer than the reads do.
     @inlinable
     public func forEach(
         at indexes: Slots, _ body: (Element) -> Void
     ) {
-        forEachAddress(at: UnsafeBufferPointer(indexes), prefetching: 16) { body($0.pointee) }
+        let isLarge = count > ChunkShape.cachedBytes / MemoryLayout<Element>.stride
+        forEachAddress(at: UnsafeBufferPointer(indexes), prefetching: isLarge ? 16 : 0) {
+            body($0.pointee)
+        }
     }
 
     /// Calls `body` with the addresses of the elements at some indexes, in the order of the
@@ -149,10 +154,10 @@ public struct PersistentArray<Element: BitwiseCopyable & Sendable>: @unchecked S
                 let chunk = (first + (position >> ChunkShape.pageShift)).pointee.chunk(at: position)
                 return UnsafePointer(chunk + (position & ChunkShape.elementMask))
             }
+            let prefetches = distance > 0 ? indexes.count - distance : 0
             for (number, index) in indexes.enumerated() {
-                let ahead = number + distance
-                if distance > 0, ahead < indexes.count, indexes[ahead] < limit {
-                    gb_prefetch(address(indexes[ahead]))
+                if number < prefetches, indexes[number + distance] < limit {
+                    gb_prefetch(address(indexes[number + distance]))
                 }
                 precondition(index < limit, "index out of bounds")
                 body(address(index))

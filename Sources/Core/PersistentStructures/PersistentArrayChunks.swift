@@ -10,6 +10,8 @@ enum ChunkShape {
     @inlinable static var pageShift: Int { 13 }
     /// A page that owns more chunks than this owns all of its chunks and has no origin.
     @inlinable static var ownChunks: Int { 8 }
+    /// An array of at most this many bytes probably is in the processor's cache while it is read.
+    @inlinable static var cachedBytes: Int { 512 * 1_024 }
 
     /// The capacity of an array's only chunk when the present chunk is too small: half as much
     /// again.

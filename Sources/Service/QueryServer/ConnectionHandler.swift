@@ -160,7 +160,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         case .answer(let answer): put(answer, context.eventLoop)
         case .notify: notify()
         case .hold: scheduler.hold(self, since: now)
-        case .flush: flush(context)
+        case .flush: flush(now, context)
         case .awaitTurn: scheduler.queue(self)
         case .awaitRoom: scheduler.pause(self)
         case .read: context.read()
@@ -185,13 +185,13 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     }
 
     /// Writes the answers to the channel; the scheduler decides when they are flushed.
-    private func flush(_ context: ChannelHandlerContext) {
+    private func flush(_ now: Int64, _ context: ChannelHandlerContext) {
         let isLong = scheduler.output.count > Self.longOutput
         var buffer = context.channel.allocator.buffer(capacity: scheduler.output.count)
         scheduler.output.withBytes { _ = buffer.writeBytes(UnsafeRawBufferPointer($0)) }
         scheduler.output.removeAll(keeping: Self.keptOutput)
         context.write(wrapOutboundOut(buffer), promise: nil)
-        scheduler.send(self, inTurn: isLong)
+        scheduler.send(self, inTurn: isLong, now: now)
     }
 
     /// Nanoseconds after which an early answer is dropped whose look is not back.

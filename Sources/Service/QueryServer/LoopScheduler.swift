@@ -75,7 +75,7 @@ final class LoopScheduler {
     /// Whether `release` is to come or runs.
     private var willRelease = false
 
-    private let clock: ServiceClock
+    let clock: ServiceClock
     private let eventLoop: any EventLoop
     let executor: LoopExecutor
     private let turns: LoopTurns
@@ -119,14 +119,14 @@ final class LoopScheduler {
     /// `gathering` at the latest. Waking a client is costly, and a client that gets several answers
     /// at once wakes only once.
     ///
-    /// - Parameter inTurn: whether the answers are long and are sent after all others have been
-    ///   served.
-    func send(_ user: any ScheduledConnection, inTurn: Bool) {
+    /// - Parameters:
+    ///   - inTurn: whether the answers are long and are sent after all others have been served.
+    ///   - now: the present time in nanoseconds, which the caller has just read.
+    func send(_ user: any ScheduledConnection, inTurn: Bool, now: Int64) {
         guard !user.isUnsent else { return }
         user.isUnsent = true
         if inTurn { return turns.append { user.sendOutput() } }
         unsent.append(user)
-        let now = clock.nanoseconds()
         if unsent.count == 1 {
             unsentSince = now
             eventLoop.assumeIsolated().execute { [self] in sendAll() }

@@ -41,12 +41,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 200, 256, 257, 70_000])
-    func `elements at many indexes are those at each`(count: Int) {
+    /// The elements of the largest are fetched ahead.
+    @Test(arguments: [1, 200, 256, 257, 70_000, 200_000], [0, 1, 16, 17, 500])
+    func `elements at many indexes are those at each`(count: Int, indexCount: Int) {
         var random = SplitMix64(seed: UInt64(count))
         var array = PersistentArray<UInt32>()
         for _ in 0..<count { array.append(UInt32(random.below(1 << 30))) }
-        var indexes = (0..<500).map { _ in UInt32(random.below(count)) }
+        var indexes = (0..<indexCount).map { _ in UInt32(random.below(count)) }
         var found: [UInt32] = []
         indexes.withUnsafeMutableBufferPointer { array.forEach(at: $0) { found.append($0) } }
         #expect(found == indexes.map { array[Int($0)] })

@@ -9,12 +9,13 @@ struct Totals: Sendable {
     private(set) var count: Int
     private var columns: [FieldPath: ColumnTally] = [:]
     private var documents: [DocumentTally] = []
-    private let limits: Limits
+    // Two of the limits, because a copy of all of them takes longer than many a count.
+    private let groupBytes: Int
+    private let replyBytes: Int
 
     /// The totals of no objects.
     init(of query: Query, on state: BucketState, limits: Limits) {
-        count = 0
-        self.limits = limits
+        self.init(count: 0, limits: limits)
         for field in query.aggregatedFields {
             if let column = state.columns.ready(field) {
                 columns[field] = ColumnTally(column, isGrouped: query.groups(by: field))
@@ -27,7 +28,7 @@ struct Totals: Sendable {
     /// The totals of so many objects of which no field is aggregated.
     init(count: Int, limits: Limits) {
         self.count = count
-        self.limits = limits
+        (groupBytes, replyBytes) = (limits.groupBytes, limits.replyBytes)
     }
 
     /// The totals of all objects of a bucket; nil unless a column of each field counts its values.
@@ -69,11 +70,11 @@ struct Totals: Sendable {
     /// Refuses groups that need too much memory.
     private func check(_ columnBytes: Int) throws(ServiceFailure) {
         let bytes = documents.reduce(columnBytes) { $0 + $1.valueBytes }
-        guard bytes > limits.groupBytes else { return }
+        guard bytes > groupBytes else { return }
         throw ServiceFailure(
             .queryNotSupported,
             "the fields of the GROUPs have too many distinct values: more than "
-                + "\(limits.groupBytes) bytes of them", at: "bucketQuery.aggregations")
+                + "\(groupBytes) bytes of them", at: "bucketQuery.aggregations")
     }
 
     // MARK: Results
@@ -122,7 +123,7 @@ struct Totals: Sendable {
             guard isComplete else {
                 throw ServiceFailure(
                     .queryNotSupported,
-                    "the groups make the answer longer than \(limits.replyBytes) bytes; "
+                    "the groups make the answer longer than \(replyBytes) bytes; "
                         + "a lower \"limit\" makes it shorter")
             }
         }

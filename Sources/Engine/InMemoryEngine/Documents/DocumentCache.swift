@@ -55,15 +55,17 @@ final class DocumentCache: @unchecked Sendable {
         }
     }
 
-    /// Whether more than `few` of the documents are not cached.
+    /// Whether more than `few` of the documents are not cached. The others are prefetched, because
+    /// `withDocuments` probably follows.
     func lacks(moreThan few: Int, of records: [BucketState.SlotRecord]) -> Bool {
         guard records.count > few else { return false }
         return lock.reading {
             for record in records { table(record.creation).pointee.prefetch(record.creation) }
             var missing = 0
-            for record in records
-            where !table(record.creation).pointee.has(record.creation, record.change) {
-                missing += 1
+            for record in records {
+                let document = table(record.creation).pointee.peek(record.creation, record.change)
+                document?.prefetch()
+                if document == nil { missing += 1 }
                 if missing > few { return true }
             }
             return false

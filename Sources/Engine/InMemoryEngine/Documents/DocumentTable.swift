@@ -77,15 +77,21 @@ struct DocumentTable: ~Copyable {
         gb_prefetch(home + 1)
     }
 
+    /// The document that a change wrote, if the table has it. It is marked as read.
     func find(_ creation: ChangeNumber, _ change: ChangeNumber) -> DocumentCache.Document? {
         guard let cell = cell(of: creation), cells[cell].change == change else { return nil }
         if !gb_is_set(&cells[cell].wasRead) { gb_set(&cells[cell].wasRead) }
-        return DocumentCache.Document(start: cells[cell].text, count: Int(cells[cell].length))
+        return document(in: cell)
     }
 
-    /// Whether a document is in the table. That it was asked for does not keep it there.
-    func has(_ creation: ChangeNumber, _ change: ChangeNumber) -> Bool {
-        cell(of: creation).map { cells[$0].change == change } ?? false
+    /// The same document without the mark: it is not kept longer.
+    func peek(_ creation: ChangeNumber, _ change: ChangeNumber) -> DocumentCache.Document? {
+        guard let cell = cell(of: creation), cells[cell].change == change else { return nil }
+        return document(in: cell)
+    }
+
+    private func document(in cell: Int) -> DocumentCache.Document {
+        DocumentCache.Document(start: cells[cell].text, count: Int(cells[cell].length))
     }
 
     private func home(_ creation: ChangeNumber) -> Int {

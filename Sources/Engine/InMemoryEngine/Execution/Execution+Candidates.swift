@@ -230,7 +230,9 @@ extension Execution {
         var first = 0
         while first < slots.count {
             let next = min(first + plan.batch, slots.count)
-            try count(next - first)
+            visited += next - first
+            // Before the first batch the clock has just been read.
+            if first > 0 { try checkTime() }
             guard try withSlots(&slots, first..<next, body) else { return }
             first = next
         }

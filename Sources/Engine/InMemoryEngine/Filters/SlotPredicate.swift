@@ -142,15 +142,19 @@ final class CellTest: Sendable {
     /// Writes the slots that pass to `target`, which must not lie after them, if the test is whether
     /// the cell is in an interval.
     ///
+    /// It is not inlined: in the middle of its callers' code the loop would keep its variables in
+    /// memory instead of in registers.
+    ///
     /// - Returns: their number; nil for another test.
+    @inline(never)
     fileprivate func keep(_ slots: Slots, at target: UnsafeMutablePointer<Slot>) -> Int? {
         guard let range = test.interval else { return nil }
         let (low, span) = (range.lowerBound, range.upperBound - range.lowerBound)
         var (kept, position) = (0, 0)
         column.forEachCell(of: slots) { cell in
             target[kept] = slots[position]
-            kept += cell.bits &- low <= span ? 1 : 0
-            position += 1
+            kept &+= cell.bits &- low <= span ? 1 : 0
+            position &+= 1
         }
         return kept
     }

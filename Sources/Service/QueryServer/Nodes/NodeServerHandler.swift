@@ -329,7 +329,7 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
         guard let context, output.readableBytes > 0 else { return endIfDrained() }
         context.write(wrapOutboundOut(output), promise: nil)
         output = context.channel.allocator.buffer(capacity: 4_096)
-        scheduler.send(self, inTurn: false)
+        scheduler.send(self, inTurn: false, now: scheduler.clock.nanoseconds())
         endIfDrained()
     }
 }
