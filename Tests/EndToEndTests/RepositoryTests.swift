@@ -149,6 +149,16 @@ import Testing
         #expect(count > 5)
     }
 
+    @Test func `Every type that scripts/tsan.supp names exists`() throws {
+        // A mangled name has its length before it.
+        let types = try Self.text("scripts/tsan.supp").matches(of: /(?m)^race:(\d+)(\w+)/)
+            .map { $0.output.2.prefix(Int($0.output.1)!) }
+        #expect(types.count > 1)
+        let sources = try Self.files(".swift").filter { $0.hasPrefix("Sources/") }
+            .map(Self.text).joined()
+        #expect(types.filter { !sources.contains("class \($0)") } == [])
+    }
+
     @Test func `Every public declaration has a documentation comment`() throws {
         var count = 0
         // What a generator writes is documented where it comes from.
