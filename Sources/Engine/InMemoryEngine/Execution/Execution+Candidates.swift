@@ -231,7 +231,7 @@ extension Execution {
         while first < slots.count {
             let next = min(first + plan.batch, slots.count)
             visited += next - first
-            // Before the first batch the clock has just been read.
+            // Before the first batch the clock was read when the search had ended.
             if first > 0 { try checkTime() }
             guard try withSlots(&slots, first..<next, body) else { return }
             first = next
