@@ -150,7 +150,8 @@ let package = Package(
         .target(
             name: "Listeners",
             dependencies: [
-                "Runtime", .product(name: "NIOCore", package: "swift-nio"),
+                "Runtime", .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .target(

@@ -6,7 +6,7 @@ import Testing
 
 /// Health, metrics and logs of the built program.
 @Suite struct GatewayRules {
-    private static func port(named name: String, in output: String) throws -> Int {
+    static func port(named name: String, in output: String) throws -> Int {
         let line = try #require(
             output.split(separator: "\n").first { $0.hasPrefix("geobucket \(name) on ") })
         return try #require(line.split(separator: ":").last.flatMap { Int($0) })

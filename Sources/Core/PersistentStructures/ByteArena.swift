@@ -21,6 +21,9 @@ struct ByteArena: Sendable {
     /// The memory of the arena, in bytes.
     var memoryBytes: Int { blocks.reduce(0) { $0 + $1.units * Self.unit } }
 
+    /// The bytes that are used, of the last block and all before it.
+    var usedBytes: Int { (max(blocks.count, 1) - 1) * Self.blockUnits * Self.unit + used * Self.unit }
+
     /// - Parameter bytes: at most `maximumBytes`.
     mutating func append(_ bytes: Bytes) -> UInt32 {
         let units = (bytes.count + 4 + Self.unit - 1) / Self.unit

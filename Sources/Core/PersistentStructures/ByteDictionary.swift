@@ -28,6 +28,9 @@ public struct ByteDictionary: Sendable {
     /// The number of values.
     package var count: Int { addresses.count }
 
+    /// The mean length of a value in bytes, accurate to some bytes; 0 if there is none.
+    package var averageBytes: Int { count == 0 ? 0 : arena.usedBytes / count }
+
     /// The memory of the dictionary in bytes, as if it shared nothing with its copies.
     package var memoryBytes: Int { arena.memoryBytes + addresses.memoryBytes + table.memoryBytes }
 

@@ -96,6 +96,9 @@ public struct Column: Sendable {
 
     // MARK: Coded values
 
+    /// The mean length of a coded value in bytes; 0 if there is none.
+    package var averageBytes: Int { dictionary.averageBytes }
+
     /// The bytes of a coded value of this column.
     func bytes(of cell: Cell) -> Bytes { dictionary.bytes(at: cell.address) }
 

@@ -90,6 +90,9 @@ package struct ColumnTally: Sendable {
     /// An upper bound of the distinct values that were added; O(1).
     package var mostValues: Int { codes.count + cells.count }
 
+    /// The mean length of a value that is not in its cell, in bytes.
+    package var averageBytes: Int { column.averageBytes }
+
     /// The bytes of the distinct values that were told apart; see `Aggregation.valueBytes`.
     package var valueBytes: Int {
         guard isGrouped else { return 0 }

@@ -77,6 +77,10 @@ public enum MetricCatalogue {
             "geobucket_sync_duration_seconds",
             "How long the ends of transactions took, which write the log and sync it."
         ),
+        (
+            "geobucket_turn_processor_seconds",
+            "Processor time for which others waited: the turns of event loops and of the writer."
+        ),
         ("geobucket_uptime_seconds", "Seconds since the service started."),
         ("geobucket_watch_events", "Events that were sent to watches."),
         ("geobucket_watch_lag_changes", "Changes that watches have not been told yet."),
@@ -105,5 +109,15 @@ public enum MetricCatalogue {
     /// Powers of two.
     private static let sizes = (0...12).map { Double(1 << $0) }
 
-    static func bounds(of name: String) -> [Double] { name.hasSuffix("_seconds") ? seconds : sizes }
+    /// To 10 seconds, in factors of 2 or 2.5, with the longest turns of an event loop and of the
+    /// writer among them.
+    private static let turns = [
+        0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
+        10,
+    ]
+
+    static func bounds(of name: String) -> [Double] {
+        if name == "geobucket_turn_processor_seconds" { return turns }
+        return name.hasSuffix("_seconds") ? seconds : sizes
+    }
 }

@@ -7,7 +7,7 @@ extension Execution {
     /// Adds every match to some totals, in no particular order.
     func add(to totals: inout Totals) throws(ServiceFailure) {
         try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
-            let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
+            let passed = Slots(rebasing: slots[..<plan.filter.select(slots, &budget)])
             let count = try addDocuments(of: passed, to: &totals)
             noteMatches(count)
             try totals.add(Slots(rebasing: passed[..<count]))

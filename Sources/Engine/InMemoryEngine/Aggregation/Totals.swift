@@ -47,10 +47,10 @@ struct Totals: Sendable {
     /// Whether the documents of the matches have to be added.
     var readsDocuments: Bool { !documents.isEmpty }
 
-    /// An upper bound of the distinct values that have to be ranked; O(fields).
-    var mostValues: Int {
-        columns.values.reduce(0) { $0 + $1.mostValues }
-            + documents.reduce(0) { $0 + $1.values.count }
+    /// What it takes to rank and to write the distinct values, at most, by estimate; O(fields).
+    var nanosecondsToWrite: Int {
+        columns.values.reduce(0) { $0 + $1.mostValues * (60 + $1.averageBytes) }
+            + documents.reduce(0) { $0 + $1.values.count * 60 + $1.valueBytes }
     }
 
     // MARK: Adding

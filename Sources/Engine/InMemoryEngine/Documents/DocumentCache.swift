@@ -55,20 +55,20 @@ final class DocumentCache: @unchecked Sendable {
         }
     }
 
-    /// Whether more than `few` of the documents are not cached. The others are prefetched, because
-    /// `withDocuments` probably follows.
-    func lacks(moreThan few: Int, of records: [BucketState.SlotRecord]) -> Bool {
-        guard records.count > few else { return false }
-        return lock.reading {
+    /// The number of documents that are not cached, at most one more than `few`, and the bytes of the
+    /// others. These are prefetched, because `withDocuments` probably follows.
+    func holdings(of records: [BucketState.SlotRecord], few: Int) -> (missing: Int, bytes: Int) {
+        lock.reading {
             for record in records { table(record.creation).pointee.prefetch(record.creation) }
-            var missing = 0
+            var (missing, bytes) = (0, 0)
             for record in records {
                 let document = table(record.creation).pointee.peek(record.creation, record.change)
                 document?.prefetch()
+                bytes += document?.count ?? 0
                 if document == nil { missing += 1 }
-                if missing > few { return true }
+                if missing > few { break }
             }
-            return false
+            return (missing, bytes)
         }
     }
 

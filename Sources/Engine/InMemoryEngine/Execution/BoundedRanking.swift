@@ -6,12 +6,14 @@ struct BoundedRanking: MatchOrder {
 
     func precedes(_ a: Ranked, _ b: Ranked) -> Bool {
         if a.key != b.key { return a.key < b.key }
-        return execution.isOver ? a.slot < b.slot : ranking.precedes(a, b)
+        return isOver ? a.slot < b.slot : ranking.precedes(a, b)
     }
 
     func isAfter(_ ranked: Ranked, _ bound: SlotRanking.Bound) -> Bool {
-        !execution.isOver && ranking.isAfter(ranked, bound)
+        !isOver && ranking.isAfter(ranked, bound)
     }
+
+    private var isOver: Bool { execution.isOver(before: ranking.comparisonNanoseconds) }
 
     func sort(_ matches: inout [Ranked]) { ranking.sort(&matches, by: precedes) }
 }

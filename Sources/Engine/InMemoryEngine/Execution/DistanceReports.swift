@@ -52,14 +52,17 @@ struct DistanceReports {
         guard let index = execution.state.fields[report.field] else {
             return matches.map { _ in nil }
         }
+        let perPoint = Int(report.measure.nanoseconds)
         var slots = matches.map(\.slot)
         var distances: [Distance?] = []
         distances.reserveCapacity(slots.count)
         slots.withUnsafeMutableBufferPointer {
             index.forEachPosition(of: $0) {
-                distances.append(execution.isOver ? nil : $0.map(report.measure.distance))
+                let isOver = execution.isOver(before: perPoint)
+                distances.append(isOver ? nil : $0.map(report.measure.distance))
             } several: {
-                distances.append(execution.isOver ? nil : report.measure.nearest($0))
+                let isOver = execution.isOver(before: perPoint * $0.count)
+                distances.append(isOver ? nil : report.measure.nearest($0))
             }
         }
         return distances

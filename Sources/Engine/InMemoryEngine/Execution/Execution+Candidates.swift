@@ -31,6 +31,8 @@ extension Execution {
             if startsBehindKey, first > 0 { slots.removeAll { $0 < first } }
             try forEachBatch(of: &slots, body)
         }
+        // What was selected since is not valid.
+        if budget.isSpent { try checkTime() }
     }
 
     /// Calls `body` with the slots that pass the filter and their distances, nearest first.
@@ -45,7 +47,7 @@ extension Execution {
         var walk = index.nearest(
             by: measure, within: radiusMeters, after: key.map(cursor), atMost: limit)
         let filter = plan.filter
-        let selection: NearestWalk.Selection? = filter.isEmpty ? nil : { filter.select($0) }
+        let selection: NearestWalk.Selection? = filter.isEmpty ? nil : { filter.select($0, &self.budget) }
         while let (slot, distance) = walk.next(of: selection, until: { bounds.areOver }) {
             guard try body(slot, distance) else { break }
         }

@@ -12,22 +12,22 @@ final class Execution {
     let planned: PlannedQuery
     /// Whether the page needs documents, or ids alone.
     private let wantsDocuments: Bool
-    var bounds: ReadBounds
+    var budget: WorkBudget
     /// The parser for documents, taken from the pool when the first document is parsed.
     private var takenParser: JSONParser?
 
-    private var pace = Pace()
     var visited = 0
     private(set) var documentsRead = 0
     private(set) var matched = 0
 
     init(_ planned: PlannedQuery, within bounds: ReadBounds) {
         self.planned = planned
-        self.bounds = bounds
+        budget = WorkBudget(bounds)
         wantsDocuments = planned.query.fields?.isEmpty != true
     }
 
     var engine: Engine { planned.engine }
+    var bounds: ReadBounds { budget.bounds }
     var snapshot: Snapshot { planned.snapshot }
     var bucketView: BucketView { planned.planner.bucketView }
     // What is yielded is not copied.
@@ -67,7 +67,7 @@ final class Execution {
     /// Calls `body` with every match, in no particular order.
     func forEachMatch(_ body: (Slot) -> Void) throws(ServiceFailure) {
         try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
-            let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
+            let passed = Slots(rebasing: slots[..<plan.filter.select(slots, &budget)])
             return try forEachAccepted(passed) {
                 body($0)
                 return true
@@ -83,7 +83,7 @@ final class Execution {
             return found
         }
         try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
-            let count = plan.filter.select(slots)
+            let count = plan.filter.select(slots, &budget)
             noteMatches(count)
             found.append(contentsOf: slots[..<count])
             return true
@@ -150,7 +150,7 @@ final class Execution {
             return matches
         }
         try forEachCandidates(after: key) { slots throws(ServiceFailure) in
-            let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
+            let passed = Slots(rebasing: slots[..<plan.filter.select(slots, &budget)])
             return try forEachAccepted(passed) {
                 matches.append(Match(slot: $0))
                 return matches.count < limit
@@ -178,7 +178,7 @@ final class Execution {
         if case .ordered = plan.path { isInOrder = true }
         try forEachCandidates(after: key) { slots throws(ServiceFailure) in
             let last = slots[slots.count - 1]
-            let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
+            let passed = Slots(rebasing: slots[..<plan.filter.select(slots, &budget)])
             if case .all = plan.documentFilter {
                 matched += passed.count
                 if wantsAboutAll(ranking, limit) {
@@ -223,7 +223,7 @@ final class Execution {
         }
         var best = BestMatches(KeyedOrder(), limit: limit, behind: bound)
         try forEachCandidates(after: nil) { slots throws(ServiceFailure) in
-            let passed = Slots(rebasing: slots[..<plan.filter.select(slots)])
+            let passed = Slots(rebasing: slots[..<plan.filter.select(slots, &budget)])
             return try forEachView(of: passed) { slot, view in
                 guard plan.documentFilter.evaluate(on: view) == .yes else { return true }
                 matched += 1
@@ -254,6 +254,8 @@ final class Execution {
     /// The batch sizes for reading documents. Batches start small, because few documents may be
     /// enough.
     private static let (fewDocuments, manyDocuments) = (8, 64)
+    /// More bytes than these in a batch make the next one small.
+    private static let manyBytes = 1 << 18
 
     /// Calls `body` with each slot and its parsed document until it returns false. The document is
     /// valid only during the call.
@@ -268,13 +270,14 @@ final class Execution {
             let documents = try engine.documents(
                 of: part.map { state.records[Int($0)] }, in: snapshot)
             documentsRead += part.count
+            var bytes = 0
             for (slot, document) in zip(part, documents) {
+                bytes += document.count
+                try allow(WorkBudget.parsing(document.count))
                 guard try body(slot, try parsed(document)) else { return false }
             }
-            // Reading documents takes most of the time.
-            try checkTime()
             first += count
-            count = min(2 * count, Self.manyDocuments)
+            count = bytes > Self.manyBytes ? Self.fewDocuments : min(2 * count, Self.manyDocuments)
         }
         return true
     }
@@ -325,8 +328,7 @@ final class Execution {
     private func view(_ slot: Slot) throws(ServiceFailure) -> JSONView {
         documentsRead += 1
         let document = try document(of: slot)
-        // Reading documents takes most of the time, so the clock is checked more often.
-        if documentsRead & 31 == 0 { try checkTime() }
+        try allow(WorkBudget.parsing(document.count))
         return try parsed(document)
     }
 
@@ -349,9 +351,14 @@ final class Execution {
         try checkTime()
     }
 
-    /// Whether the time was over at one of the last steps. Loops that cannot throw call it at each,
-    /// and from then on take none; `checkTime` fails afterwards.
-    var isOver: Bool { pace.isOver { bounds.areOver } }
+    /// Whether the time was over at one of the last steps. Loops that cannot throw call it before
+    /// each, with what the step costs, and from then on take none; `checkTime` fails afterwards.
+    func isOver(before nanoseconds: Int) -> Bool { !budget.allows(nanoseconds) }
+
+    /// - Throws: if there is no time for this work.
+    func allow(_ nanoseconds: Int) throws(ServiceFailure) {
+        if !budget.allows(nanoseconds) { try checkTime() }
+    }
 
     func checkTime() throws(ServiceFailure) {
         if bounds.isStopped {

@@ -24,14 +24,22 @@ struct PageWriter {
         records = fields?.isEmpty == true ? [] : execution.state.records.fetch(slots)
     }
 
-    /// Whether so many documents are missing from memory that reading them takes long.
-    var lacksManyDocuments: Bool {
-        execution.engine.cache.lacks(moreThan: Self.fewReads, of: records)
+    /// Whether members of documents are written, which have to be parsed for it.
+    var parses: Bool { fields?.isEmpty == false }
+
+    /// Whether so many documents are missing from memory, or so many bytes of them have to be parsed,
+    /// that a thread which other requests wait for should not write the objects.
+    var isCostly: Bool {
+        if !parses, records.count <= Self.fewReads { return false }
+        let (missing, bytes) = execution.engine.cache.holdings(of: records, few: Self.fewReads)
+        return missing > Self.fewReads || parses && bytes > Self.fewBytes
     }
 
     /// The time to read a document is ten microseconds for the usual size and fifty for the
     /// largest.
     private static let fewReads = 16
+    /// The bytes that are usually parsed in a quarter of a millisecond.
+    private static let fewBytes = 128 * 1_024
 
     /// Appends the objects, with commas between them, until they exceed a limit of bytes.
     ///
@@ -97,6 +105,7 @@ struct PageWriter {
         let ids = execution.state.ids(of: slots)
         let documents = try execution.engine.documents(of: records, in: execution.snapshot)
         return try writeEach(to: &writer, limit) { position, writer throws(ServiceFailure) in
+            try execution.allow(WorkBudget.parsing(documents[position].count))
             writer.write(atMost: Self.idBytes + ids[position].count) {
                 Self.write(ids[position], to: &$0)
             }

@@ -9,9 +9,6 @@ struct SlotFilter: Sendable {
     /// The estimated cost of a candidate in nanoseconds.
     let cost: Double
 
-    /// The number of slots that are sampled to estimate how many pass.
-    private static let sample = 128
-
     /// - Parameter tests: the tests, each with the share of objects that pass it.
     init(_ tests: [(test: SlotPredicate, share: Double)]) {
         // Orders the tests by their cost per slot that they remove, cheapest first.
@@ -33,25 +30,14 @@ struct SlotFilter: Sendable {
 
     var isEmpty: Bool { tests.isEmpty }
 
-    /// Moves the slots that pass to the front, in their order, and returns their number.
-    func select(_ slots: Slots) -> Int {
+    /// Moves the slots that pass to the front, in their order, and returns their number, which is
+    /// not valid if the budget is spent.
+    func select(_ slots: Slots, _ budget: inout WorkBudget) -> Int {
         var count = slots.count
         for test in tests where count > 0 {
-            count = test.select(Slots(rebasing: slots[..<count]))
+            count = test.select(Slots(rebasing: slots[..<count]), &budget)
         }
         return count
-    }
-
-    /// The share of a bucket's slots below `slotCount` that pass a test, estimated from a sample.
-    static func sampledShare(of test: SlotPredicate, _ slotCount: Int) -> Double {
-        let count = min(sample, slotCount)
-        guard count > 0 else { return 1 }
-        return withUnsafeTemporaryAllocation(of: Slot.self, capacity: count) { slots in
-            for position in 0..<count { slots[position] = Slot(position * slotCount / count) }
-            let passed = test.select(slots)
-            // If no slot of the sample passes, the share is still greater than 0.
-            return max(Double(passed), 0.25) / Double(count)
-        }
     }
 }
 

@@ -54,7 +54,8 @@ indirect enum SlotPredicate: Sendable {
     var cost: Double {
         switch self {
         case .constant: 0.1
-        case .cell(let cell): cell.test.isCheap ? 4 : 30
+        case .cell(let cell):
+            cell.test.isCheap ? 4 : 30 + Double(WorkBudget.testing(cell.column.averageBytes))
         case .geo(let clause, let index): clause.shape.testNanoseconds * index.pointsPerSlot
         case .unexpired: 4
         case .and(let tests), .or(let tests): tests.reduce(2) { $0 + $1.cost }
@@ -66,24 +67,27 @@ indirect enum SlotPredicate: Sendable {
 
     /// Moves the slots for which the test is true to the front, in their order.
     ///
-    /// - Returns: the number of these slots.
-    func select(_ slots: Slots) -> Int {
+    /// - Returns: the number of these slots, which is not valid if the budget is spent.
+    func select(_ slots: Slots, _ budget: inout WorkBudget) -> Int {
         var kept = 0
         var first = 0
         while first < slots.count {
             let part = Slots(rebasing: slots[first..<min(first + Self.batch, slots.count)])
-            kept += keep(part, at: slots.baseAddress! + kept)
+            kept += keep(part, at: slots.baseAddress! + kept, &budget)
             first += Self.batch
         }
         return kept
     }
 
     /// Writes the slots of one batch that pass to `target`, which must not lie after the batch.
-    private func keep(_ slots: Slots, at target: UnsafeMutablePointer<Slot>) -> Int {
+    private func keep(
+        _ slots: Slots, at target: UnsafeMutablePointer<Slot>, _ budget: inout WorkBudget
+    ) -> Int {
+        guard budget.allows(Self.cheapest * slots.count) else { return 0 }
         if case .cell(let cell) = self, let kept = cell.keep(slots, at: target) { return kept }
         var kept = 0
         withUnsafeTemporaryAllocation(of: Truth.self, capacity: slots.count) { truths in
-            decide(slots, truths.baseAddress!)
+            decide(slots, truths.baseAddress!, &budget)
             for position in 0..<slots.count {
                 target[kept] = slots[position]
                 kept += truths[position] == .yes ? 1 : 0
@@ -92,33 +96,47 @@ indirect enum SlotPredicate: Sendable {
         return kept
     }
 
+    /// The nanoseconds that the cheapest test of a slot takes.
+    private static let cheapest = 2
+
     /// The truth of each slot of a batch.
-    private func decide(_ slots: Slots, _ truths: UnsafeMutablePointer<Truth>) {
+    private func decide(
+        _ slots: Slots, _ truths: UnsafeMutablePointer<Truth>, _ budget: inout WorkBudget
+    ) {
+        guard budget.allows(Self.cheapest * slots.count) else {
+            return truths.initialize(repeating: .no, count: slots.count)
+        }
         switch self {
         case .constant(let truth): truths.initialize(repeating: truth, count: slots.count)
-        case .cell(let cell): cell.test.decide(slots, in: cell.column, truths)
+        case .cell(let cell):
+            cell.test.decide(slots, in: cell.column, truths) {
+                budget.allows(WorkBudget.testing($0))
+            }
         case .geo(let clause, let index):
-            clause.shape.withTest { index.decide($0, slots, truths) }
+            let perPoint = Int(clause.shape.testNanoseconds)
+            clause.shape.withTest { contains in
+                index.decide(contains, slots, truths) { budget.allows(perPoint * $0) }
+            }
         case .unexpired(let time, let expiries):
             for position in 0..<slots.count {
                 truths[position] = Truth(expiries[slots[position]] > time)
             }
-        case .and(let tests): combine(tests, slots, truths, from: .yes, &)
-        case .or(let tests): combine(tests, slots, truths, from: .no, |)
+        case .and(let tests): combine(tests, slots, truths, from: .yes, &budget, &)
+        case .or(let tests): combine(tests, slots, truths, from: .no, &budget, |)
         case .not(let test):
-            test.decide(slots, truths)
+            test.decide(slots, truths, &budget)
             for position in 0..<slots.count { truths[position] = !truths[position] }
         }
     }
 
     private func combine(
         _ tests: [SlotPredicate], _ slots: Slots, _ truths: UnsafeMutablePointer<Truth>,
-        from neutral: Truth, _ join: (Truth, Truth) -> Truth
+        from neutral: Truth, _ budget: inout WorkBudget, _ join: (Truth, Truth) -> Truth
     ) {
         truths.initialize(repeating: neutral, count: slots.count)
         withUnsafeTemporaryAllocation(of: Truth.self, capacity: slots.count) { part in
             for test in tests {
-                test.decide(slots, part.baseAddress!)
+                test.decide(slots, part.baseAddress!, &budget)
                 for position in 0..<slots.count {
                     truths[position] = join(truths[position], part[position])
                 }
@@ -162,16 +180,18 @@ final class CellTest: Sendable {
 
 extension PointIndex {
     /// The truth of each slot: whether any of its points passes; unknown if the slot has no point.
+    ///
+    /// - Parameter mayTest: whether so many points may be tested; if not, they do not pass.
     fileprivate func decide(
         _ contains: (Coordinate) -> Bool, _ slots: Slots,
-        _ truths: UnsafeMutablePointer<Truth>
+        _ truths: UnsafeMutablePointer<Truth>, _ mayTest: (Int) -> Bool
     ) {
         var position = 0
         forEachPosition(of: slots) {
-            truths[position] = $0.map { Truth(contains($0)) } ?? .unknown
+            truths[position] = $0.map { Truth(mayTest(1) && contains($0)) } ?? .unknown
             position += 1
         } several: {
-            truths[position] = Truth($0.contains(where: contains))
+            truths[position] = Truth(mayTest($0.count) && $0.contains(where: contains))
             position += 1
         }
     }

@@ -31,7 +31,7 @@ final class FoundMatches: FoundObjects, @unchecked Sendable {
     func write(
         _ positions: Range<Int>, maximumBytes: Int, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> [Int] {
-        execution.bounds = planned.engine.bounds()
+        execution.budget.bounds = planned.engine.bounds()
         let start = writer.count
         var ends: [Int] = []
         var next = positions.lowerBound

@@ -4,6 +4,7 @@ import JSONText
 import Objects
 import PersistentStructures
 import QueryLanguage
+import Runtime
 
 /// Derives the possible plans of a query, cheapest first, from its clause, its order and cheap
 /// statistics.
@@ -42,30 +43,31 @@ final class Planner: Sendable {
         /// guessed.
         let share: Double
 
-        init(_ clause: Clause, _ test: SlotPredicate?, on bucket: BucketView) {
+        init(_ clause: Clause, _ test: SlotPredicate?, _ sample: inout SlotSample) {
             self.clause = clause
             self.test = test
             known = test?.knownCount
-            if let known {
-                share = Double(known) / Double(max(bucket.state.slotCount, 1))
-            } else if let test {
-                share = SlotFilter.sampledShare(of: test, bucket.state.slotCount)
-            } else {
-                share = clause.guessedShare
-            }
+            share =
+                if let known {
+                    Double(known) / Double(max(sample.slotCount, 1))
+                } else {
+                    test.flatMap { sample.share(of: $0) } ?? clause.guessedShare
+                }
         }
     }
 
     /// - Parameters:
     ///   - query: its order counts only for a page, its aggregations only if every match is wanted.
     ///   - pageObjects: the number of objects on the page; nil if every match is wanted.
-    init(bucketView: BucketView, query: Query, pageObjects: Int?) {
+    ///   - clock: bounds the time of samples.
+    init(bucketView: BucketView, query: Query, pageObjects: Int?, _ clock: ServiceClock) {
         self.bucketView = bucketView
         order = pageObjects == nil ? [] : query.order
         self.pageObjects = pageObjects
         var fields = QueriedFields(of: bucketView)
+        var sample = SlotSample(of: bucketView.state.slotCount, clock)
         conjuncts = query.clause.normalized.conjuncts.map {
-            Conjunct($0, SlotPredicate($0, on: &fields), on: bucketView)
+            Conjunct($0, SlotPredicate($0, on: &fields), &sample)
         }
         let reported = query.clause.reportedDistances
         (self.reported, perReport) = (
@@ -87,7 +89,7 @@ final class Planner: Sendable {
         self.fields = fields
         visibility = bucketView.expiredBy.map { time in
             let test = SlotPredicate.unexpired(by: time, bucketView.state.expiries)
-            let share = SlotFilter.sampledShare(of: test, bucketView.state.slotCount)
+            let share = sample.share(of: test) ?? 1
             // If the sample contains no match, a walk may have to skip all objects.
             return (test, share < 0.005 ? 1e-9 : share)
         }
@@ -107,13 +109,19 @@ final class Planner: Sendable {
         let options = options()
         let first = options.indices.min { options[$0].leastCost < options[$1].leastCost }!
         var (best, position) = (plan(options[first]), first)
+        var built = 1
         for other in options.indices
         where other != first && options[other].leastCost <= best.cost {
             let plan = plan(options[other])
             if (plan.cost, other) < (best.cost, position) { (best, position) = (plan, other) }
+            built += 1
+            guard built < Self.mostBuilt else { break }
         }
         return best
     }
+
+    /// The most plans that are built for a query, each in a time that grows with its clauses.
+    private static let mostBuilt = 32
 
     /// A path before its cost is estimated.
     private struct Option {
@@ -155,18 +163,21 @@ final class Planner: Sendable {
         var share = visibility?.share ?? 1.0
         for position in conjuncts.indices where position != driver {
             share *= conjuncts[position].share
+            // The product only falls.
+            guard share > 1e-9 else { break }
         }
         return max(share, 1e-9)
     }
 
     /// The slots that satisfy the query, those without an object perhaps included, if one test of a
-    /// narrow column decides that, and if to scan the column is cheaper than a plan.
-    func slotsByColumn(ratherThan plan: Plan) -> SlotSet? {
+    /// narrow column decides that, and if to scan the column is cheaper than a plan. They are not
+    /// valid if the budget is spent.
+    func slotsByColumn(ratherThan plan: Plan, _ budget: inout WorkBudget) -> SlotSet? {
         let slotCount = Double(bucketView.state.slotCount)
         guard conjuncts.count == 1, visibility == nil, slotCount * Cost.tested < plan.cost,
             case .cell(let cell)? = conjuncts[0].test
         else { return nil }
-        return cell.column.slots(passing: cell.test)
+        return cell.column.slots(passing: cell.test) { budget.allows(WorkBudget.testing($0)) }
     }
 
     // MARK: Paths
@@ -344,7 +355,7 @@ final class Planner: Sendable {
     private func batch(of plan: Plan) -> Int {
         let perCandidate = plan.filter.cost / 1_000 + perReport
         return perCandidate * Double(SlotPredicate.batch) > 100
-            ? max(32, Int(100 / perCandidate)) : SlotPredicate.batch
+            ? max(1, Int(100 / perCandidate)) : SlotPredicate.batch
     }
 
     /// The cost of placing a match in the result order, which may take distances.

@@ -25,6 +25,8 @@ struct SlotRanking: Sendable {
     let parts: [Part]
     /// Whether equal keys always mean equal values. This needs an order with at most one part.
     private let keyIsExact: Bool
+    /// What a comparison of two slots with equal keys takes, by estimate.
+    let comparisonNanoseconds: Int
 
     enum Part: Sendable {
         case column(Column, descending: Bool)
@@ -41,6 +43,7 @@ struct SlotRanking: Sendable {
 
     private init(parts: [Part]) {
         self.parts = parts
+        comparisonNanoseconds = parts.reduce(20) { $0 + $1.comparisonNanoseconds }
         keyIsExact =
             switch parts.first {
             case nil, .distance: parts.count <= 1
@@ -169,6 +172,16 @@ struct SlotRanking: Sendable {
             let a = key(distance(measure, index, slot), descending)
             let b = key(other, descending)
             return a < b ? -1 : (a == b ? 0 : 1)
+        }
+    }
+}
+
+extension SlotRanking.Part {
+    fileprivate var comparisonNanoseconds: Int {
+        switch self {
+        case .column(let column, _): 20 + column.averageBytes / 8
+        case .distance(let measure, let index, _):
+            Int(2 * measure.nanoseconds * (index?.pointsPerSlot ?? 0))
         }
     }
 }

@@ -11,9 +11,17 @@ final class FoundPage {
     private let matches: [Execution.Match]
     private let hasMore: Bool
     private let pages: PageWriter
+    /// Whether a thread that other requests wait for should not write the page.
+    let isCostly: Bool
+    /// The objects and their ends, if they were written ahead.
+    private var written: (text: [UInt8], ends: [Int])?
 
+    /// - Parameter isBrief: whether other requests wait for this thread. What takes longer to write
+    ///   than to find is then written ahead, within the same bounds.
+    /// - Throws: `QUERY_TIMEOUT`, if the bounds are too narrow.
     init(
-        _ planned: PlannedQuery, after key: PageKey?, within bounds: ReadBounds
+        _ planned: PlannedQuery, after key: PageKey?, within bounds: ReadBounds,
+        isBrief: Bool = false
     ) throws(ServiceFailure) {
         let execution = planned.execution(within: bounds)
         let (matches, hasMore) = try execution.page(
@@ -21,21 +29,23 @@ final class FoundPage {
         let pages = PageWriter(execution, matches)
         // The distances that the page reports may have taken long.
         try execution.checkTime()
+        isCostly = isBrief && pages.isCostly
         (self.execution, self.matches, self.hasMore, self.pages) = (
             execution, matches, hasMore, pages
         )
+        if isBrief, !isCostly, pages.parses {
+            var text = JSONWriter()
+            let ends = try pages.write(to: &text, limit: planned.engine.limits.replyBytes)
+            written = (text.bytes, ends)
+        }
     }
-
-    /// Whether so many documents have to be read that a thread which other requests wait for should
-    /// not do it.
-    var lacksManyDocuments: Bool { pages.lacksManyDocuments }
 
     /// Writes as many of the matches as fit, at least one, and returns how the listing continues.
     func write(
         maximumBytes: Int, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> ReadEnd {
         let start = writer.count
-        let ends = try pages.write(to: &writer, limit: maximumBytes)
+        let ends = try objects(to: &writer, limit: maximumBytes)
         // Returns to the last object after which the next page's key, if there is one, still fits.
         for count in stride(from: ends.count, to: 0, by: -1) {
             let isLast = count == matches.count && !hasMore
@@ -52,6 +62,16 @@ final class FoundPage {
             }
         }
         return ReadEnd(count: 0)
+    }
+
+    /// Appends the objects until they exceed a limit of bytes, and returns their ends.
+    private func objects(
+        to writer: inout JSONWriter, limit: Int
+    ) throws(ServiceFailure) -> [Int] {
+        guard let written else { return try pages.write(to: &writer, limit: limit) }
+        let start = writer.count
+        writer.raw(written.text)
+        return written.ends.map { start + $0 }
     }
 
     private func key(behind match: Execution.Match) throws(ServiceFailure) -> PageKey {

@@ -41,7 +41,8 @@ final class PlannedQuery: Sendable {
     ) {
         (self.engine, self.query, self.bucket) = (engine, query, bucket)
         (self.snapshot, self.principal) = (snapshot, principal)
-        planner = Planner(bucketView: bucketView, query: query, pageObjects: pageObjects)
+        planner = Planner(
+            bucketView: bucketView, query: query, pageObjects: pageObjects, engine.clock)
         plan = planner.cheapest()
     }
 

@@ -10,8 +10,8 @@ final class PreparedAggregation: PreparedRead {
     private let isUnderestimated: Bool
     let isCostly: Bool
 
-    /// The number of distinct values that are ranked in about a quarter of a millisecond.
-    private static let fewValues = 4_096
+    /// The longest time for which totals are written on a thread which other requests wait for.
+    private static let brief = 250_000
 
     /// - Parameter query: its order, limit and fields are ignored. Without aggregations the objects
     ///   are only counted, and nothing is appended.
@@ -28,7 +28,7 @@ final class PreparedAggregation: PreparedRead {
             if totals != nil { planned.requestColumns() }
         }
         isUnderestimated = totals == nil && planned.isLight
-        isCostly = totals.map { $0.mostValues > Self.fewValues } ?? true
+        isCostly = totals.map { $0.nanosecondsToWrite > Self.brief } ?? true
         (self.planned, self.totals) = (planned, totals)
     }
 

@@ -16,8 +16,9 @@ final class PreparedClusters: PreparedClusterRead {
     private let field: FieldPath?
     let isCostly: Bool
 
-    /// The number of objects that are counted in about a quarter of a millisecond.
-    private static let fewObjects = 2_000
+    /// The number of points that are counted in about a quarter of a millisecond, and of objects that
+    /// are read and written in it.
+    private static let (fewPoints, fewDocuments) = (2_000, 16)
 
     /// The read, or one that says that the client has its result.
     static func prepared(
@@ -50,7 +51,11 @@ final class PreparedClusters: PreparedClusterRead {
         if let field, !query.window.isWorld, !cheapest.plan.selectsAll {
             cheapest = planned(Clause.and([query.clause, query.clause(of: field)]).normalized)
         }
-        isCostly = cheapest.state.count > Self.fewObjects || !cheapest.isLight
+        let points = field.flatMap { cheapest.state.fields[$0]?.pointCount } ?? 0
+        let documents = query.fields?.isEmpty == true ? 0 : cheapest.state.count
+        isCostly =
+            max(points, cheapest.state.count) > Self.fewPoints || documents > Self.fewDocuments
+            || !cheapest.isLight
         self.planned = cheapest
     }
 
@@ -168,6 +173,8 @@ extension Execution {
     /// A larger share of the slots is counted as a set. The index then has the places of all on the
     /// grid, which cost as much to make as some 20 microseconds for each match of this share.
     private static let countedShare = 1.0 / 256
+    /// The nanoseconds that it takes to find a point's cell.
+    private static let placing = 100
 
     /// - Returns: the matches.
     fileprivate func count(
@@ -182,8 +189,9 @@ extension Execution {
         switch matches {
         case .all: break
         case .few(let slots):
-            for slot in slots where !isOver {
+            for slot in slots {
                 let points = index.position(of: slot).points
+                try allow(Self.placing * points.count)
                 for point in points {
                     tally.add(slot, at: WorldGrid(point), isOneOfSeveral: points.count > 1)
                 }
@@ -198,7 +206,7 @@ extension Execution {
     private func matches(
         _ planned: PlannedQuery, fewAtMost limit: Int
     ) throws(ServiceFailure) -> Matches {
-        if let slots = planned.planner.slotsByColumn(ratherThan: planned.plan) {
+        if let slots = planned.planner.slotsByColumn(ratherThan: planned.plan, &budget) {
             return slots.count > limit ? .many(slots) : .few(slots.slots)
         }
         let slots = try allMatches()

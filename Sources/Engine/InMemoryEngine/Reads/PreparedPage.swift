@@ -23,8 +23,9 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
             query, in: bucket, pageObjects: pageObjects, by: principal, on: engine)
         if planned.isLight {
             do throws(ServiceFailure) {
-                let page = try FoundPage(planned, after: key, within: engine.briefBounds)
-                (isCostly, isUnderestimated) = (page.lacksManyDocuments, false)
+                let page = try FoundPage(
+                    planned, after: key, within: engine.briefBounds, isBrief: true)
+                (isCostly, isUnderestimated) = (page.isCostly, false)
                 found = .success(page)
             } catch {
                 // Estimated too low: it is searched on a worker thread instead.
@@ -46,7 +47,7 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
     ) throws(ServiceFailure) -> ReadEnd {
         switch found {
         case .success(let page):
-            page.execution.bounds = planned.engine.bounds(until: stop)
+            page.execution.budget.bounds = planned.engine.bounds(until: stop)
             return try write(page, maximumBytes, into: &writer)
         case .failure(let failure): throw failure
         case nil:
