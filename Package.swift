@@ -380,7 +380,8 @@ let package = Package(
             name: "InMemoryEngineTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "PersistentStructures", "QueryLanguage",
-                "Runtime", "SpatialIndex", "BackendContract", "InMemoryEngine", "TestSupport",
+                "Runtime", "SpatialIndex", "BackendContract", "Columns", "InMemoryEngine",
+                "TestSupport",
             ]),
         .testTarget(
             name: "LoadTestTests",
@@ -408,9 +409,10 @@ let package = Package(
         .testTarget(
             name: "BackendContractTests",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "BackendContract", "InMemoryEngine",
-                "EmbeddedBackend", "ObjectStore", "PostgresStore", "ReplicatedBackend", "Runtime",
-                "QueryServer", "GeoBucketClient", "SyntheticData", "TestSupport",
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
+                "InMemoryEngine", "EmbeddedBackend", "ObjectStore", "PostgresStore",
+                "ReplicatedBackend", "Runtime", "QueryServer", "GeoBucketClient", "SyntheticData",
+                "TestSupport",
             ]),
         .testTarget(
             name: "EndToEndTests",
