@@ -45,11 +45,16 @@ extension WriteAnswer {
 extension WriteResult {
     /// Appends the id and the version, and `written` when it is false.
     fileprivate func writeVersion(to writer: inout JSONWriter) {
-        writer.raw("{\"_id\":")
-        writer.string(metadata.id.text)
-        writer.key("_version")
-        writer.integer(metadata.version)
-        if !isWritten { writer.raw(",\"written\":false") }
-        writer.byte(UInt8(ascii: "}"))
+        var id = metadata.id.text
+        // An answer may have ten thousand. An id has no character that JSON would escape.
+        id.withUTF8 { id in
+            writer.write(atMost: id.count + 80) { cursor in
+                cursor.raw("{\"_id\":\"")
+                cursor.raw(id)
+                cursor.raw("\",\"_version\":")
+                cursor.integer(metadata.version)
+                cursor.raw(isWritten ? "}" : ",\"written\":false}")
+            }
+        }
     }
 }
