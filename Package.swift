@@ -98,7 +98,7 @@ let package = Package(
         .target(
             name: "Columns",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "PersistentStructures", "QueryLanguage",
+                "CGlibc", "Geodesy", "JSONText", "Objects", "PersistentStructures", "QueryLanguage",
             ]),
         .target(
             name: "InMemoryEngine",

@@ -75,6 +75,10 @@ public struct LimitSetting: Sendable {
             "queryMilliseconds", \.queryMilliseconds, 1...86_400_000,
             "milliseconds that one query may take; over it `QUERY_TIMEOUT`"),
         LimitSetting(
+            "columnWaitMilliseconds", \.columnWaitMilliseconds, 1...86_400_000,
+            "milliseconds that one query may wait for columns that are being built, before it begins; over it `QUERY_TIMEOUT`"
+        ),
+        LimitSetting(
             "exportIdleMilliseconds", \.exportIdleMilliseconds, 1...86_400_000,
             "milliseconds that an export is kept for its next call"),
         LimitSetting("exports", \.exports, 1...1_000, "exports under way at once"),

@@ -47,6 +47,8 @@ public struct Limits: Sendable, Equatable {
     public var requestKeys = 10_000_000
     /// Milliseconds that one query may take.
     public var queryMilliseconds = 10_000
+    /// Milliseconds that one query may wait, before it begins, for columns that are being built.
+    public var columnWaitMilliseconds = 60_000
     /// Milliseconds that an export waits for its next call.
     public var exportIdleMilliseconds = 60_000
     /// Concurrent exports of all connections.

@@ -30,9 +30,9 @@ public struct RPCFailure: Error, Sendable, Equatable {
     public init(_ failure: ServiceFailure) {
         self.init(Self.code(of: failure.reason), failure.reason.rawValue, failure.message)
         path = failure.path
-        if failure.reason == .tooManyRequests || failure.reason == .temporarilyUnavailable {
-            retryAfterMilliseconds = failure.retryAfterMilliseconds ?? 1_000
-        }
+        let isPassing =
+            failure.reason == .tooManyRequests || failure.reason == .temporarilyUnavailable
+        retryAfterMilliseconds = failure.retryAfterMilliseconds ?? (isPassing ? 1_000 : nil)
     }
 
     /// An internal error: the client gets the request id, the log has the reason.

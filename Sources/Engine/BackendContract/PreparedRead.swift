@@ -52,9 +52,8 @@ extension ReadRequest {
 ///     let end = try read.run(maximumBytes: .max, until: nil, into: &writer)
 ///
 /// It holds the state of the moment at which it was prepared, and answers from that state whatever
-/// is written before it runs. Only a read that waits for columns continues with the state that has
-/// them. One thread at a time may run it. Each run appends the same result; a read that never runs
-/// has no effect.
+/// is written before it runs. One thread at a time may run it. Each run appends the same result; a
+/// read that is never asked whether it may run, and never runs, has no effect.
 public protocol PreparedRead: AnyObject, Sendable {
     /// Whether running it may take more than a quarter of a millisecond. A costly read must not run
     /// on a thread that other requests wait for.
@@ -62,6 +61,23 @@ public protocol PreparedRead: AnyObject, Sendable {
 
     /// The bucket of a query or a count and its plan, without the values that it looks for.
     var outline: (bucket: BucketName, plan: String)? { get }
+
+    /// Whether to run the read now. If not, something is being built that would make it much cheaper;
+    /// the owner should let go of the read, and of the state that it holds, and prepare it anew when
+    /// `ready` is called. The wait holds no thread.
+    ///
+    /// - Parameters:
+    ///   - begin: when the request's turn came, in nanoseconds of the monotonic clock. All waits of
+    ///     one request end `columnWaitMilliseconds` later.
+    ///   - waits: how often the request has waited already. What is lacking is asked for the first time
+    ///     only.
+    ///   - stop: ends the wait.
+    ///   - ready: if the result is false, called once, on any thread and perhaps before the result is
+    ///     there; with a failure if the wait was in vain.
+    func mayRun(
+        since begin: Int64, after waits: Int, until stop: StopSignal,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool
 
     /// Appends the result.
     ///
@@ -78,6 +94,12 @@ public protocol PreparedRead: AnyObject, Sendable {
 extension PreparedRead {
     /// Nil for a read that is neither a query nor a count.
     public var outline: (bucket: BucketName, plan: String)? { nil }
+
+    /// True: it waits for nothing.
+    public func mayRun(
+        since begin: Int64, after waits: Int, until stop: StopSignal,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool { true }
 }
 
 /// A prepared read of clusters, whose result may be had without JSON.

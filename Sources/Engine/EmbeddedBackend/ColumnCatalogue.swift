@@ -2,7 +2,8 @@ import InMemoryEngine
 import JSONText
 import Objects
 
-/// The list of the engine's columns as the store keeps it: a JSON array of `[bucket, field]`.
+/// The list of the engine's columns as the store keeps it: a JSON array of `[bucket, field]`, the one
+/// used last first.
 enum ColumnCatalogue {
     static let setting = "columns"
 

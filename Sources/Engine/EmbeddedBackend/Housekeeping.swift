@@ -78,10 +78,14 @@ final class Housekeeping: @unchecked Sendable {
         default: break
         }
         engine.mergeAtRest()
+        engine.endOverdueWaits()
         noteDisplacement()
         try checkpoint()
         if try store.hasExpired(at: clock.milliseconds()) { writer.removeExpired() }
-        if ticks % Self.sweepEvery == 1 { writer.forgetOld() }
+        if ticks % Self.sweepEvery == 1 {
+            writer.forgetOld()
+            writer.rememberUsedColumns()
+        }
     }
 
     /// Checkpoints are no more frequent than necessary, because a checkpoint writes a page to the file

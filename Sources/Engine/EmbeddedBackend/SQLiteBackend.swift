@@ -77,6 +77,8 @@ public final class SQLiteBackend: Backend {
     /// the write-ahead log then stays until the next start.
     public func close() throws(StoreFailure) {
         housekeeping.stop()
+        writer.rememberUsedColumns()
+        writer.drain()
         engine.stopBackgroundWork()
         writer.end()
         do {

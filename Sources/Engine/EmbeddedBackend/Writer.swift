@@ -101,6 +101,12 @@ final class Writer: Sendable {
         }
     }
 
+    /// Stores the order in which columns were used.
+    func rememberUsedColumns() {
+        engine.noteUsedColumns()
+        betweenWrites { self.rememberColumns() }
+    }
+
     /// Stores the list of columns, so that the next start can build them again.
     private func rememberColumns() {
         guard let columns = engine.takeChangedColumns() else { return }

@@ -24,8 +24,11 @@ public final class Engine: Sendable {
     private let current: Mutex<Current>
     private let merges: BackgroundMerges
     private let jobs: BucketJobs
-    private let compactionThread = WorkThread("compaction", .background)
-    private let columnThread = WorkThread("columns", .background)
+    let compactionThread = WorkThread("compaction", .background)
+    /// One for each lane of `BuildStages`.
+    let columnThreads = (0..<BuildStages.laneCount).map {
+        WorkThread("columns \($0)", .background)
+    }
     private let freeingThread = WorkThread("freeing", .background)
     let columnRequests: ColumnRequests
     let tuning: Tuning
@@ -102,10 +105,11 @@ public final class Engine: Sendable {
                     change: 0, buckets: [:], totals: Snapshot.Totals(),
                     superseded: SupersededDocuments(total: ByteCount()))))
         merges = BackgroundMerges(rest: tuning.rest, clock: clock, ready: backgroundWorkReady)
-        jobs = BucketJobs(objectsTakenOn: tuning.objectsTakenOn, ready: backgroundWorkReady)
         columnRequests = ColumnRequests(
             columnsPerMinute: limits.columnsPerMinute, refusal: tuning.refusal,
             clock: clock, due: backgroundWorkReady)
+        jobs = BucketJobs(
+            objectsTakenOn: tuning.objectsTakenOn, columnRequests, ready: backgroundWorkReady)
         self.tuning = tuning
     }
 
@@ -196,11 +200,17 @@ public final class Engine: Sendable {
         finish(next, change: next.base.change)
     }
 
-    /// Cancels background work. It returns when nothing reads the store any more.
+    /// Cancels background work, and ends the reads that wait for it. It returns when nothing reads the
+    /// store any more.
     public func stopBackgroundWork() {
+        columnRequests.stop()
         jobs.stop()
-        columnThread.drain()
+        for thread in columnThreads { thread.drain() }
     }
+
+    /// Ends the reads that have waited for columns for too long. It should be called from time to time,
+    /// on any thread.
+    public func endOverdueWaits() { columnRequests.endOverdueWaits() }
 
     /// Starts background merges of the indexes that have had no writes for a while. It should be
     /// called from time to time, on any thread.
@@ -209,12 +219,23 @@ public final class Engine: Sendable {
         merges.startAtRest { bucket, field in snapshot.bucket(bucket)?.fields[field] }
     }
 
-    /// Requests the columns that existed before the restart.
+    /// Requests the columns that existed before the restart, those first that were used last.
     public func want(remembered columns: [ColumnName]) { columnRequests.want(remembered: columns) }
 
-    /// The columns that exist or are requested, if they differ from those of the last call. Columns
-    /// of fields that no object has are left out.
+    /// The columns that exist or are requested, the one used last first, if they differ from those of
+    /// the last call. Columns of fields that no object has are left out.
     public func takeChangedColumns() -> [ColumnName]? { columnRequests.takeChangedNames() }
+
+    /// Notes which columns queries have used since the last call, for `takeChangedColumns`.
+    ///
+    /// - Complexity: O(columns).
+    public func noteUsedColumns() {
+        let snapshot = snapshot
+        let used = columnRequests.columnNames.filter { name in
+            snapshot.bucket(name.bucket)?.columns.entries[name.field]?.use.takeRecent() == true
+        }
+        if !used.isEmpty { columnRequests.used(used) }
+    }
 
     /// Whether no background work except merges is in progress.
     public var isSettled: Bool { columnRequests.isIdle && jobs.isIdle }
@@ -254,16 +275,19 @@ public final class Engine: Sendable {
 
     private static let freedAfter = Duration.seconds(1)
 
-    /// Starts to build the columns or the order that were requested first.
+    /// Starts to build the columns or orders that were requested first, as far as there are threads.
     private func makeNext(of snapshot: Snapshot) {
-        while let (bucket, item) = columnRequests.next(where: jobs.isBusy) {
-            guard let state = snapshot.bucket(bucket), let job = job(item, of: bucket, state) else {
-                columnRequests.forget(item, of: bucket)
-                columnRequests.ended()
+        while let build = columnRequests.next(
+            where: { !jobs.isBusy($0) }, cost: { snapshot.bucket($0)?.count ?? 0 })
+        {
+            let (bucket, ticket) = (build.bucket, build.ticket)
+            guard let state = snapshot.bucket(bucket), let job = job(build, state, snapshot) else {
+                columnRequests.giveUp(ticket, of: bucket)
+                columnRequests.leave(ticket)
                 continue
             }
-            jobs.start(job, of: bucket, state, on: columnThread) { [columnRequests] in
-                columnRequests.ended()
+            jobs.start(job, of: bucket, state, on: columnThreads[build.lane]) { [columnRequests] in
+                columnRequests.leave(ticket)
             }
         }
     }
@@ -274,16 +298,14 @@ public final class Engine: Sendable {
 
     /// Returns nil if there is nothing left to build.
     private func job(
-        _ item: ColumnRequests.Item, of bucket: BucketName, _ state: BucketState
+        _ build: BuildStages.Build, _ state: BucketState, _ snapshot: Snapshot
     ) -> (any BucketJob)? {
-        switch item {
-        case .order(let field): return OrderJob(field, state)
-        case .columns(let fields):
-            return ColumnJob(
-                fields, of: bucket, state, source: source,
-                areFew: state.count * Self.shareOfFew < snapshot.totals.objects,
-                columnLimit: limits.bucketColumns, documentsAtOnce: tuning.documentsAtOnce)
-        }
+        if build.parts[0].isOrder { return OrderJob(build, state) }
+        return ColumnJob(
+            build, state, source: source,
+            areFew: state.count * Self.shareOfFew < snapshot.totals.objects,
+            columnLimit: limits.bucketColumns, documentsAtOnce: tuning.documentsAtOnce,
+            isJoined: { [columnRequests] in columnRequests.wantsColumns(of: build.bucket) })
     }
 
     func publish(_ next: Snapshot, changes: [Change] = []) {

@@ -65,7 +65,10 @@ public struct GatewayServer: ServiceLifecycle.Service {
         case ["readyz"]:
             return {
                 let state = health.state
-                return Self.text("\(state)\n", state == .ready ? .ok : .serviceUnavailable)
+                guard state != .ready else { return Self.text("\(state)\n") }
+                var refusal = Self.text("\(state)\n", .serviceUnavailable)
+                refusal.headers[.retryAfter] = "1"
+                return refusal
             }
         case ["metrics"]:
             return { Self.text(metrics(), contentType: PrometheusText.contentType) }

@@ -9,6 +9,8 @@ package struct HTTPConnectionLimits: Sendable {
     package var requestMilliseconds: Int
     /// Milliseconds of any other step: until the next request, or until a part of an answer is read.
     package var idleMilliseconds: Int
+    /// Milliseconds from a request's head to the first part of its answer.
+    package var answerMilliseconds: Int
     /// Whether a connection that is being answered gives way to a new one if none waits.
     package var interruptsAnswers = true
     /// Bytes of a request's head.
@@ -19,6 +21,7 @@ package struct HTTPConnectionLimits: Sendable {
         connections = limits.httpConnections
         requestMilliseconds = limits.httpRequestMilliseconds
         idleMilliseconds = limits.httpIdleMilliseconds
+        answerMilliseconds = idleMilliseconds
     }
 }
 
@@ -89,7 +92,7 @@ final class HTTPConnections {
     /// Restarts the timeout at a request's head, unless earlier requests are still unanswered.
     func noteRequest(_ channel: any Channel) {
         guard entries[ObjectIdentifier(channel)]?.isAnswered == false else { return }
-        change(channel, limits.idleMilliseconds) { $0.isAnswered = true }
+        change(channel, limits.answerMilliseconds) { $0.isAnswered = true }
     }
 
     /// Restarts the timeout after an answer.

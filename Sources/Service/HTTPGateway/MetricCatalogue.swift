@@ -57,6 +57,10 @@ public enum MetricCatalogue {
         ("geobucket_connections", "Connections that are open."),
         ("geobucket_connections_accepted_total", "Connections that were accepted."),
         ("geobucket_connections_refused_total", "Connections that a limit refused."),
+        (
+            "geobucket_dropped_compactions_total",
+            "Compactions whose result was dropped because objects were missing in it."
+        ),
         ("geobucket_memory_bytes", "Memory by what it is used for, counted."),
         ("geobucket_objects", "Objects in all buckets."),
         ("geobucket_plans_total", "Queries and counts by the access path they took."),

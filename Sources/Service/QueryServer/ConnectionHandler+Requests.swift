@@ -184,8 +184,7 @@ extension ConnectionHandler {
     ) {
         let waiting = WaitingRead(prepared, since: begin)
         self.waiting = waiting
-        workers.reads.submit(for: caller.share) { [self] in
-            let read = dispatcher.take(request, waiting, from: caller)
+        dispatcher.offload(request, waiting, from: caller, to: workers.reads) { [self] read in
             var writer = JSONWriter()
             dispatcher.answer(read, from: caller, until: waiting.stop, into: &writer)
             // A large request is freed here, on the worker thread: the loop gets only its id.

@@ -254,8 +254,7 @@ package struct MessageRunner: Sendable {
         defer { client?.onEnd(nil) }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                workers.reads.submit(for: caller.share) {
-                    let read = dispatcher.take(request, waiting, from: caller)
+                dispatcher.offload(request, waiting, from: caller, to: workers.reads) { read in
                     continuation.resume(returning: form.make(read, waiting.stop))
                 }
             }

@@ -59,13 +59,6 @@ extension Dispatcher {
         return read.preparation.isCostly ? .onWorker(read) : .here(read)
     }
 
-    /// What a worker thread answers when it comes to a read: the read, or that it has waited for too
-    /// long or its client is gone.
-    func take(_ request: Request, _ waiting: WaitingRead, from caller: Caller) -> ReadyRead {
-        refused(request, waiting) ?? waiting.take()
-            ?? prepare(request, from: caller, since: waiting.begin)
-    }
-
     /// The answer that the answers of all nodes make; nil if a part is missing and there is time to
     /// ask again. It may take as long as the store takes to answer.
     func gathered(

@@ -1,31 +1,55 @@
 import BackendContract
 import Objects
+import Operations
 import Runtime
 import Synchronization
 import WireProtocol
 
-/// A read that waits for a worker thread, or runs on one.
+/// A read that waits for a worker thread, or for what makes it cheaper, or runs on a thread.
 ///
 /// A prepared read holds the state that it answers from. It is dropped when it has waited for too
 /// long, or its client is gone, not only when a thread comes to it.
 final class WaitingRead: Sendable {
+    private struct State {
+        var prepared: ReadyRead?
+        /// Since when it has waited for a thread, by the monotonic clock.
+        var queued: Int64
+        /// How often it has waited for something else.
+        var waits = 0
+    }
+
     /// When its turn came, by the monotonic clock.
     let begin: Int64
     /// Tells the run that nobody wants its answer any more.
     let stop = StopSignal()
-    private let prepared: Mutex<ReadyRead?>
+    private let state: Mutex<State>
 
     /// - Parameter prepared: nil: it is prepared on the thread.
     init(_ prepared: ReadyRead?, since begin: Int64) {
-        self.prepared = Mutex(prepared)
+        state = Mutex(State(prepared: prepared, queued: begin))
         self.begin = begin
     }
 
+    fileprivate var queue: (since: Int64, waits: Int) {
+        state.withLock { ($0.queued, $0.waits) }
+    }
+
+    /// Has it wait for a thread, after it has waited for something else.
+    fileprivate func queue(at now: Int64) {
+        state.withLock { state in
+            state.queued = now
+            state.waits += 1
+        }
+    }
+
+    /// Keeps a prepared read until a thread comes to it.
+    fileprivate func put(_ read: ReadyRead) { state.withLock { $0.prepared = read } }
+
     /// The prepared read, once.
     func take() -> ReadyRead? {
-        prepared.withLock { prepared in
-            defer { prepared = nil }
-            return prepared
+        state.withLock { state in
+            defer { state.prepared = nil }
+            return state.prepared
         }
     }
 
@@ -37,12 +61,60 @@ final class WaitingRead: Sendable {
 }
 
 extension Dispatcher {
-    /// A read that has waited for a thread for too long, or whose client is gone; nil for others.
-    func refused(_ request: Request, _ waiting: WaitingRead) -> ReadyRead? {
-        let waited = (service.clock.nanoseconds() - waiting.begin) / 1_000_000
-        guard waited > service.limits.queueMilliseconds || waiting.stop.isStopped else {
-            return nil
+    /// Has a worker thread answer a read, when nothing is being built any more that it should wait for.
+    /// Until then it holds neither a thread nor a place in their queue, nor the state that it was
+    /// planned on.
+    ///
+    /// - Parameter answer: called once, on any thread, unless the threads end before.
+    func offload(
+        _ request: Request, _ waiting: WaitingRead, from caller: Caller, to workers: FairWorkers,
+        _ answer: @escaping @Sendable (ReadyRead) -> Void
+    ) {
+        @Sendable func goOn(_ failure: ServiceFailure?) {
+            if let failure {
+                let refused = request.refused(RPCFailure(failure))
+                return answer(ReadyRead(request: refused, begin: waiting.begin))
+            }
+            waiting.queue(at: service.clock.nanoseconds())
+            queue()
         }
+        @Sendable func mayRun(_ read: ReadyRead) -> Bool {
+            guard case .planned(let planned) = read.preparation else { return true }
+            return planned.mayRun(
+                since: waiting.begin, after: waiting.queue.waits, until: waiting.stop, goOn)
+        }
+        @Sendable func queue() {
+            workers.submit(for: caller.share) {
+                let read = take(request, waiting, from: caller)
+                if mayRun(read) { answer(read) }
+            }
+        }
+        if let read = waiting.take() {
+            guard mayRun(read) else { return }
+            waiting.put(read)
+        }
+        queue()
+    }
+
+    /// What a worker thread answers when it comes to a read: the read, or that it has waited for too
+    /// long or its client is gone.
+    private func take(
+        _ request: Request, _ waiting: WaitingRead, from caller: Caller
+    ) -> ReadyRead {
+        refused(request, waiting) ?? waiting.take()
+            ?? prepare(request, from: caller, since: waiting.begin)
+    }
+
+    /// A read that has waited for a thread for too long, or whose client is gone; nil for others.
+    private func refused(_ request: Request, _ waiting: WaitingRead) -> ReadyRead? {
+        let (queue, limits) = (waiting.queue, service.limits)
+        let waited = (service.clock.nanoseconds() - queue.since) / 1_000_000
+        // All that have waited for the same columns come at once.
+        let most =
+            queue.waits == 0
+            ? limits.queueMilliseconds
+            : max(limits.queueMilliseconds, limits.columnWaitMilliseconds)
+        guard waited > most || waiting.stop.isStopped else { return nil }
         return ReadyRead(
             request: request.refused(.overloaded(milliseconds: Int(waited))), begin: waiting.begin)
     }

@@ -161,10 +161,16 @@ struct Site: Sendable {
         var fields = answer.headers
         fields[.date] = httpDate(service.clock.milliseconds() / 1_000)
         if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
+        if answer.status == .serviceUnavailable, fields[.retryAfter] == nil {
+            fields[.retryAfter] = "\(Self.retrySeconds)"
+        }
         for (name, value) in Self.protection { fields[name] = value }
         access.permit(request, &fields)
         return HTTPResponse(status: answer.status, headerFields: fields)
     }
+
+    /// When to come again if the service is unavailable and does not know better; seconds.
+    private static let retrySeconds = 5
 
     private static let protection: [(HTTPField.Name, String)] = [
         (

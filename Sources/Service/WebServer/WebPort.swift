@@ -81,6 +81,10 @@ public struct WebPort: ServiceLifecycle.Service {
         var limits = HTTPConnectionLimits(service.limits)
         limits.connections = service.limits.webConnections
         limits.headBytes = service.limits.webHeadBytes
+        // A query waits for what is being built, and for a thread, before it takes its own time.
+        limits.answerMilliseconds +=
+            service.limits.columnWaitMilliseconds + service.limits.queueMilliseconds
+            + service.limits.queryMilliseconds
         limits.interruptsAnswers = false
         var security: (@Sendable () -> any ChannelHandler)?
         if let tls { security = { tls.handler() } }

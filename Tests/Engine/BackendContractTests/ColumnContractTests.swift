@@ -1,4 +1,5 @@
 import BackendContract
+import ObjectStore
 import Objects
 import QueryLanguage
 import TestSupport
@@ -31,6 +32,49 @@ import Testing
                 let found = try backend.count(threes, in: shops)
                 #expect(found == 30)
             }
+        }
+    }
+
+    /// The list that the store keeps, in its order.
+    @Test func `a store remembers in which order columns were used, those being built too`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            func listed() throws -> String {
+                let store = try SQLiteStore(path: path)
+                defer { try? store.close() }
+                return String(decoding: try store.setting("columns") ?? [], as: UTF8.self)
+            }
+            let fields = ["a", "b", "c"]
+            let kind = BackendKind.embedded
+            func ask(_ field: String, _ backend: any Backend) throws {
+                let clause = Clause.eq(FieldPath(field), .number(.integer(3)))
+                let found = try backend.count(clause, in: shops)
+                #expect(found == 30)
+            }
+            try await withColumns(kind, path) { backend in
+                try await put(300, in: backend)
+                for field in fields {
+                    try ask(field, backend)
+                    backend.settle()
+                }
+            }
+            #expect(try listed() == #"[["shops","c"],["shops","b"],["shops","a"]]"#)
+            try await withColumns(kind, path) { backend in
+                backend.settle()
+                #expect(backend.statistics().columns == 3)
+            }
+            // Nothing was used.
+            #expect(try listed() == #"[["shops","c"],["shops","b"],["shops","a"]]"#)
+            try await withColumns(kind, path) { backend in
+                backend.settle()
+                try ask("b", backend)
+            }
+            #expect(try listed() == #"[["shops","b"],["shops","c"],["shops","a"]]"#)
+            try await withColumns(kind, path) { try ask("d", $0) }
+            #expect(
+                try listed() == #"[["shops","d"],["shops","b"],["shops","c"],["shops","a"]]"#)
         }
     }
 
@@ -91,10 +135,13 @@ import Testing
 
     private func put(_ count: Int, in backend: any Backend) async throws {
         let objects = (0..<count).map { number in
-            PutObject(
+            let n = number % 10
+            return PutObject(
                 id: ObjectID(trusted: "o\(number)"),
                 document: WrittenDocument(
-                    text: Array(#"{"kind":\#(number % 10)}"#.utf8), points: []))
+                    text: Array(
+                        #"{"kind":\#(n),"a":\#(n),"b":\#(n),"c":\#(n),"d":\#(n)}"#.utf8),
+                    points: []))
         }
         _ = try await withCheckedThrowingContinuation { continuation in
             backend.submit(.putMany(bucket: shops, objects: objects)) {

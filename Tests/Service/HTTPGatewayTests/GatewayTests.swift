@@ -56,6 +56,7 @@ import Testing
             func get(_ path: String) throws -> HTTPAnswer { try HTTPAnswer(port: port, path: path) }
             #expect(try get("/healthz").status == 200)
             #expect(try get("/readyz").status == 503)
+            #expect(try get("/readyz").field("retry-after") == "1")
             #expect(try get("/readyz").body == "starting\n")
             health.state = .ready
             #expect(try get("/readyz").status == 200)

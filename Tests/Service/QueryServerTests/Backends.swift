@@ -64,6 +64,85 @@ final class WatchedBackend: IdleBackend {
     }
 }
 
+/// A backend whose counts in the bucket `cold` wait until something is built; others are costly.
+final class BuildingBackend: IdleBackend {
+    private typealias Ready = @Sendable (ServiceFailure?) -> Void
+
+    private struct State {
+        var waiting: [Int: Ready] = [:]
+        var lastNumber = 0
+        var isBuilt = false
+    }
+
+    private let state = Mutex(State())
+    /// The number of reads of `cold` that are in memory, prepared.
+    let prepared = Atomic(0)
+    /// The number that have run.
+    let run = Atomic(0)
+
+    /// The number of reads that wait.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
+    /// Ends the building, or only the waits: with a failure.
+    func end(_ failure: ServiceFailure? = nil) {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [:] }
+            state.isBuilt = failure == nil
+            return state.waiting.values
+        }
+        for ready in waiting { ready(failure) }
+    }
+
+    private final class ColdRead: PreparedRead {
+        let isCostly = true
+        private let backend: BuildingBackend
+
+        init(_ backend: BuildingBackend) {
+            self.backend = backend
+            backend.prepared.add(1, ordering: .relaxed)
+        }
+
+        deinit { backend.prepared.subtract(1, ordering: .relaxed) }
+
+        func mayRun(
+            since begin: Int64, after waits: Int, until stop: StopSignal,
+            _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+        ) -> Bool {
+            let backend = backend
+            let number = backend.state.withLock { state -> Int? in
+                guard !state.isBuilt else { return nil }
+                state.lastNumber += 1
+                state.waiting[state.lastNumber] = ready
+                return state.lastNumber
+            }
+            guard let number else { return true }
+            stop.whenStopped {
+                backend.state.withLock { $0.waiting.removeValue(forKey: number) }?(nil)
+            }
+            return false
+        }
+
+        func run(
+            maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+        ) -> ReadEnd {
+            backend.run.add(1, ordering: .relaxed)
+            return ReadEnd(count: 5)
+        }
+    }
+
+    private final class CostlyRead: PreparedRead {
+        let isCostly = true
+
+        func run(
+            maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
+        ) -> ReadEnd { ReadEnd(count: 7) }
+    }
+
+    func prepare(_ request: ReadRequest) -> any PreparedRead {
+        request.bucket?.text == "cold" ? ColdRead(self) : CostlyRead()
+    }
+}
+
 /// A backend that holds its writes until it is told to finish them.
 final class PausedBackend: IdleBackend {
     private typealias Completion = @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void

@@ -25,13 +25,13 @@ enum Servers {
     /// Serves a backend over HTTP, also to Kii's clients, on a free port; returns when the service
     /// has stopped.
     static func serveWeb(
-        _ backend: some Backend,
+        _ backend: some Backend, limits: Limits = Limits(),
         _ body: @escaping @Sendable (_ port: Int) async throws -> Void
     ) async throws {
         var settings = WebPort.Settings(host: "127.0.0.1", port: 0, hosts: .loopback)
         settings.kii = KiiSettings(app: "myapp")
         let (logger, web) = (Logger(label: "test") { _ in LogLines() }, settings)
-        try await run(backend, Limits(), logger, body) { service, workers, listening in
+        try await run(backend, limits, logger, body) { service, workers, listening in
             let server = WebPort(
                 service: service, workers: workers, settings: web, logger: logger,
                 listening: listening)

@@ -14,6 +14,9 @@ protocol BucketJob: Sendable {
     /// The fields whose values the job needs of each object that is written while it runs.
     var fields: [FieldPath] { get }
 
+    /// Whether `make` has come to its end. A job that has not gives up.
+    var isMade: Bool { get }
+
     /// Builds the result from the state that the job was given.
     ///
     /// - Parameter isStopped: returns whether the result is no longer wanted.
@@ -30,9 +33,14 @@ protocol BucketJob: Sendable {
     func install(
         in state: inout BucketState, _ columnRequests: ColumnRequests, of bucket: BucketName)
 
-    /// Called instead of `install` if the bucket's slots have been renumbered or the bucket has
-    /// been deleted.
+    /// Called instead of `install` if nothing comes of the job: the bucket's slots have been
+    /// renumbered, the bucket has been deleted, or the job cannot run.
     func giveUp(_ columnRequests: ColumnRequests, of bucket: BucketName)
+}
+
+extension BucketJob {
+    /// True.
+    var isMade: Bool { true }
 }
 
 /// Runs background jobs on buckets, at most one job at a time for each bucket.
@@ -41,6 +49,9 @@ protocol BucketJob: Sendable {
 /// them, round by round, until few are left. The writer applies those few when it installs the
 /// result. So no write waits for more than a few changes, and no job sees slots that another job
 /// has renumbered.
+///
+/// A job has one owner: its thread, until it waits for the writer; then the writer. Each job ends
+/// with either `install` or `giveUp`, called once by its owner, whatever becomes of its bucket.
 final class BucketJobs: Sendable {
     /// The latest values of objects, by the changes that created the objects.
     typealias Written = [ChangeNumber: [ColumnValue]]
@@ -72,15 +83,20 @@ final class BucketJobs: Sendable {
     }
 
     private let state = Mutex(State())
+    private let columnRequests: ColumnRequests
     private let ready: @Sendable () -> Void
 
     private let objectsTakenOn: Int
 
     /// - Parameters:
     ///   - objectsTakenOn: the number of changed objects that the writer applies itself.
+    ///   - columnRequests: is told of the jobs that give up.
     ///   - ready: called on any thread when a job has ended.
-    init(objectsTakenOn: Int, ready: @escaping @Sendable () -> Void) {
+    init(
+        objectsTakenOn: Int, _ columnRequests: ColumnRequests, ready: @escaping @Sendable () -> Void
+    ) {
         self.objectsTakenOn = objectsTakenOn
+        self.columnRequests = columnRequests
         self.ready = ready
     }
 
@@ -93,7 +109,7 @@ final class BucketJobs: Sendable {
 
     // MARK: For the writer
 
-    /// Starts a job on a bucket's published state, unless another job runs on that bucket.
+    /// Starts a job on a bucket's published state. It gives up if another job runs on that bucket.
     ///
     /// - Parameter ended: called on the job's thread when the job waits for the writer or is no
     ///   longer wanted.
@@ -108,15 +124,28 @@ final class BucketJobs: Sendable {
                 number: state.started, fields: job.fields, state: published)
             return state.started
         }
-        guard let number else { return ended() }
+        guard let number else {
+            job.giveUp(columnRequests, of: bucket)
+            return ended()
+        }
         thread.async { [self] in
-            var job = job
-            job.make { !isWanted(number, of: bucket) }
-            while let (written, state) = nextRound(of: bucket, number, &job) {
-                if state.numbering == job.numbering { job.catchUp(written, state) }
-            }
+            run(job, number, of: bucket)
             ended()
             ready()
+        }
+    }
+
+    /// Runs a job until it waits for the writer, or gives up.
+    private func run(_ job: any BucketJob, _ number: Int, of bucket: BucketName) {
+        var job = job
+        job.make { !isWanted(number, of: bucket) }
+        while true {
+            switch nextRound(of: bucket, number, job) {
+            case .catchUp(let written, let state):
+                if state.numbering == job.numbering { job.catchUp(written, state) }
+            case .handedOver: return
+            case .over: return job.giveUp(columnRequests, of: bucket)
+            }
         }
     }
 
@@ -143,12 +172,16 @@ final class BucketJobs: Sendable {
         let deleted = changes.compactMap {
             if case .deleteBucket(let name) = $0 { name } else { nil }
         }
-        state.withLock { state in
-            for bucket in deleted { state.underWay[bucket] = nil }
+        let dropped = state.withLock { state in
             for (bucket, written) in written {
                 state.underWay[bucket]?.unpublished.merge(written) { $1 }
             }
+            return deleted.compactMap { bucket in
+                state.underWay.removeValue(forKey: bucket)?.finished.map { (bucket, $0) }
+            }
         }
+        // The thread of a job that has not finished gives it up.
+        for (bucket, job) in dropped { job.giveUp(columnRequests, of: bucket) }
     }
 
     /// The jobs that wait for the writer, with all recorded writes that they have not applied.
@@ -183,21 +216,30 @@ final class BucketJobs: Sendable {
         state.withLock { !$0.isStopped && $0.underWay[bucket]?.number == number }
     }
 
-    /// The writes that the job has to apply before it can wait for the writer. Nil if the job now
-    /// waits, or if it is no longer wanted.
-    private func nextRound(
-        of bucket: BucketName, _ number: Int, _ job: inout any BucketJob
-    ) -> (Written, BucketState)? {
+    private enum Round {
+        /// The job has to apply these writes before it can wait for the writer.
+        case catchUp(Written, BucketState)
+        /// The job waits for the writer, who owns it now.
+        case handedOver
+        /// The job is no longer wanted, or has not been made.
+        case over
+    }
+
+    private func nextRound(of bucket: BucketName, _ number: Int, _ job: any BucketJob) -> Round {
         state.withLock { state in
             guard let underWay = state.underWay[bucket], underWay.number == number,
                 !state.isStopped
-            else { return nil }
+            else { return .over }
+            guard job.isMade else {
+                state.underWay[bucket] = nil
+                return .over
+            }
             guard underWay.written.count > objectsTakenOn else {
                 state.underWay[bucket]!.finished = job
-                return nil
+                return .handedOver
             }
             state.underWay[bucket]!.written = [:]
-            return (underWay.written, underWay.state)
+            return .catchUp(underWay.written, underWay.state)
         }
     }
 }

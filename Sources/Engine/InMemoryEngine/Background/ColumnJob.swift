@@ -4,10 +4,13 @@ import JSONText
 import Objects
 import PersistentStructures
 
-/// Builds some columns of a bucket from its documents.
+/// Builds some columns of a bucket in one pass over its documents. If more are wanted when it has only
+/// just begun, it ends, to begin anew with those too.
 struct ColumnJob: BucketJob {
     let numbering: UInt32
     let fields: [FieldPath]
+    private(set) var isMade = false
+    private let ticket: BuildStages.Ticket
     private let bucket: BucketName
     private let source: any DocumentSource
     /// Whether the bucket holds so small a share of all objects that looking up each one is faster
@@ -19,26 +22,37 @@ struct ColumnJob: BucketJob {
     /// The number of documents that are read between two checks whether the columns are still
     /// wanted.
     private let documentsAtOnce: Int
+    /// Whether more columns of the bucket are wanted.
+    private let isJoined: @Sendable () -> Bool
     private let records: PersistentArray<BucketState.SlotRecord>
     private var columns: [Column]
 
-    /// - Parameter state: a published state of the bucket.
+    /// The pass begins anew only before it has read one in so many of the documents. It does so once
+    /// for each column that joins it, at most.
+    private static let joinedShare = 8
+
+    /// - Parameters:
+    ///   - state: a published state of the bucket.
+    ///   - isJoined: returns whether more columns of the bucket are wanted.
     init(
-        _ fields: [FieldPath], of bucket: BucketName, _ state: BucketState,
-        source: any DocumentSource, areFew: Bool, columnLimit: Int, documentsAtOnce: Int
+        _ build: BuildStages.Build, _ state: BucketState, source: any DocumentSource, areFew: Bool,
+        columnLimit: Int, documentsAtOnce: Int, isJoined: @escaping @Sendable () -> Bool
     ) {
         numbering = state.numbering
         records = state.records
-        self.fields = fields
-        self.bucket = bucket
+        fields = build.parts.map(\.field)
+        ticket = build.ticket
+        bucket = build.bucket
         self.source = source
         self.areFew = areFew
         self.columnLimit = columnLimit
         self.documentsAtOnce = documentsAtOnce
+        self.isJoined = isJoined
         columns = []
     }
 
     mutating func make(isStopped: () -> Bool) {
+        isMade = true
         columns = fields.map { _ in Column(slots: records.count) }
         for slot in 0..<records.count where !records[slot].isAlive { clear(Slot(slot)) }
         // Unreadable values stay unknown and the column stays unused. Queries report what is wrong.
@@ -61,18 +75,16 @@ struct ColumnJob: BucketJob {
         for (field, column) in zip(fields, columns) {
             let columnName = ColumnName(bucket: name, field: field)
             guard column.unknown == 0, makeRoom(for: column, in: &state, columnRequests) else {
-                columnRequests.forget(columnName, refused: true)
+                columnRequests.refused(ticket, columnName)
                 continue
             }
             state.columns.add(column, of: field)
-            columnRequests.installed(columnName, isVacant: column.isVacant)
+            columnRequests.installed(ticket, columnName, isVacant: column.isVacant)
         }
     }
 
     func giveUp(_ columnRequests: ColumnRequests, of name: BucketName) {
-        for field in fields {
-            columnRequests.forget(ColumnName(bucket: name, field: field), refused: false)
-        }
+        columnRequests.giveUp(ticket, of: name, again: !isMade)
     }
 
     /// If a limit is reached, evicts a column that no query has used recently. Returns whether
@@ -91,7 +103,7 @@ struct ColumnJob: BucketJob {
             return false
         }
         state.columns.remove(unused)
-        columnRequests.forget(ColumnName(bucket: bucket, field: unused), refused: false)
+        columnRequests.dropped(ColumnName(bucket: bucket, field: unused), refused: false)
         return true
     }
 
@@ -113,13 +125,22 @@ struct ColumnJob: BucketJob {
         }
     }
 
+    /// Whether to read on after so many documents. It looks whether the columns are still wanted, and
+    /// whether others have joined them.
+    private mutating func goesOn(after taken: Int, _ isStopped: () -> Bool) -> Bool {
+        guard taken % documentsAtOnce == 0 else { return true }
+        let isEarly = taken < records.count / Self.joinedShare
+        if isEarly, fields.count < BuildStages.columnsAtOnce, isJoined() { isMade = false }
+        return isMade && !isStopped()
+    }
+
     private mutating func scan(_ isStopped: () -> Bool) throws(ServiceFailure) {
         let (parser, records) = (JSONParser(), records)
         var taken = 0
         try source.forEachDocument(in: bucket) { creation, document in
             take(records.slot(created: creation), document, parser)
             taken += 1
-            return taken % documentsAtOnce > 0 || !isStopped()
+            return goesOn(after: taken, isStopped)
         }
     }
 
@@ -127,7 +148,7 @@ struct ColumnJob: BucketJob {
         let parser = JSONParser()
         let slots = (0..<records.count).filter { records[$0].isAlive }
         for first in stride(from: 0, to: slots.count, by: documentsAtOnce) {
-            guard !isStopped() else { return }
+            guard goesOn(after: first, isStopped) else { return }
             let batch = slots[first..<min(first + documentsAtOnce, slots.count)]
             let stored = try source.documents(creations: batch.map { records[$0].creation })
             for (slot, stored) in zip(batch, stored) {

@@ -1,8 +1,12 @@
 import BackendContract
+import CoreMetrics
 import Objects
 
 /// Renumbers the slots of a bucket with many holes.
 struct CompactionJob: BucketJob {
+    /// How often a result was dropped because it did not have the bucket's objects, which is a fault.
+    private static let dropped = Counter(label: "geobucket_dropped_compactions_total")
+
     let numbering: UInt32
     let fields: [FieldPath] = []
     private var bucket: BucketState
@@ -22,7 +26,7 @@ struct CompactionJob: BucketJob {
 
     func install(in state: inout BucketState, _ columnRequests: ColumnRequests, of name: BucketName)
     {
-        precondition(bucket.count == state.count, "a compaction that lost objects")
+        guard bucket.count == state.count else { return Self.dropped.increment() }
         state = bucket
     }
 

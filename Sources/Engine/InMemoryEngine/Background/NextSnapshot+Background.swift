@@ -45,7 +45,7 @@ extension NextSnapshot {
                 bytes -= entry.memoryBytes
                 noteRebuilt(columnName.bucket)
                 modify(columnName.bucket) { $0.columns.remove(columnName.field) }
-                columnRequests.forget(columnName, refused: isLastResort)
+                columnRequests.dropped(columnName, refused: isLastResort)
             }
         }
     }
@@ -57,7 +57,7 @@ extension NextSnapshot {
             for (field, entry) in state.columns.entries where entry.column.isWorn {
                 noteRebuilt(bucket)
                 modify(bucket) { $0.columns.remove(field) }
-                columnRequests.forget(ColumnName(bucket: bucket, field: field), refused: false)
+                columnRequests.dropped(ColumnName(bucket: bucket, field: field), refused: false)
             }
         }
     }

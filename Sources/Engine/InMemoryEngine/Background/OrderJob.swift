@@ -7,6 +7,7 @@ import PersistentStructures
 struct OrderJob: BucketJob {
     let numbering: UInt32
     let fields: [FieldPath] = []
+    private let ticket: BuildStages.Ticket
     private let field: FieldPath
     private let use: ColumnUse
     private let records: PersistentArray<BucketState.SlotRecord>
@@ -17,13 +18,15 @@ struct OrderJob: BucketJob {
     /// Nil if the column does not exist, or if its order exists and is not worn.
     ///
     /// - Parameter state: a published state of the bucket.
-    init?(_ field: FieldPath, _ state: BucketState) {
+    init?(_ build: BuildStages.Build, _ state: BucketState) {
+        let field = build.parts[0].field
         guard let entry = state.columns.entries[field], entry.index?.isWorn ?? true else {
             return nil
         }
         numbering = state.numbering
         records = state.records
         self.field = field
+        ticket = build.ticket
         use = entry.use
         column = entry.column
         index = entry.index
@@ -49,12 +52,12 @@ struct OrderJob: BucketJob {
 
     func install(in state: inout BucketState, _ columnRequests: ColumnRequests, of name: BucketName)
     {
-        columnRequests.forgetOrder(ColumnName(bucket: name, field: field))
+        columnRequests.finishedOrder(ticket, ColumnName(bucket: name, field: field))
         guard let entry = state.columns.entries[field], entry.use === use else { return }
         state.columns.install(index!, of: field)
     }
 
     func giveUp(_ columnRequests: ColumnRequests, of name: BucketName) {
-        columnRequests.forgetOrder(ColumnName(bucket: name, field: field))
+        columnRequests.giveUp(ticket, of: name)
     }
 }

@@ -18,6 +18,9 @@ final class PlannedQuery: Sendable {
     /// The highest cost of a plan, in microseconds, that may run on a thread which other requests
     /// wait for.
     private static let lightCost = 250.0
+    /// How often one request waits for columns. More often than once it does if they come one after the
+    /// other.
+    private static let mostWaits = 8
 
     /// - Parameters:
     ///   - pageObjects: nil to find every object that satisfies the clause.
@@ -71,33 +74,41 @@ final class PlannedQuery: Sendable {
         }
     }
 
-    /// Waits for missing columns if the query would otherwise read very many documents one by one.
-    /// Building the columns scans the table in storage order, which is many times faster.
-    ///
-    /// - Returns: the query, planned on a state that has the columns. They may have been published
-    ///   since the query was planned.
-    func awaitingColumns(within bounds: ReadBounds) -> PlannedQuery {
-        guard isWorthWaiting else { return self }
-        let changes = engine.columnRequests.changes
-        // If the columns cannot be built, enough time must remain to read documents, which report
-        // the reason.
-        let end = bounds.deadline.earlier(
-            by: .milliseconds(engine.limits.queryMilliseconds) / 10)
-        bounds.stop?.whenStopped { changes.signal() }
-        while true {
-            let seen = changes.count
-            let planned = PlannedQuery(
-                query, in: bucket, pageObjects: planner.pageObjects, by: principal, on: engine)
-            guard planned.isWorthWaiting,
-                engine.columnRequests.isMaking(planned.planner.missing, of: bucket),
-                !bounds.isStopped, !end.isOver
-            else { return planned }
-            changes.wait(beyond: seen, atMost: end.timeLeft)
+    /// Whether to run the query as it is planned. If it would read very many documents one by one, it
+    /// waits for the columns that it lacks: building them reads the table in storage order, which is
+    /// many times faster. See `PreparedRead.mayRun`.
+    func mayRun(
+        since begin: Int64, after waits: Int, until stop: StopSignal,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool {
+        guard isWorthWaiting, waits < Self.mostWaits else { return true }
+        // Columns that were there and are gone again would go again.
+        if waits == 0 { engine.columnRequests.want(planner.missing, of: bucket, for: principal) }
+        let end = MonotonicTime(nanoseconds: begin).advanced(
+            by: .milliseconds(engine.limits.columnWaitMilliseconds))
+        let isOver = end <= engine.clock.now
+        if !isOver,
+            engine.columnRequests.wait(
+                for: planner.missing, of: bucket, until: end, stop, ready)
+        {
+            return false
         }
+        // Those that will not be built may have been published since the query was planned.
+        let columns = engine.snapshot.bucket(bucket)?.columns
+        if planner.missing.contains(where: { columns?.ready($0) != nil }) {
+            ready(nil)
+            return false
+        }
+        guard isOver, engine.columnRequests.areUnderWay(planner.missing, of: bucket) else {
+            return true
+        }
+        ready(.columnsNotBuilt)
+        return false
     }
 
     /// Whether the query would be much cheaper with the missing columns.
     private var isWorthWaiting: Bool {
         !planner.missing.isEmpty && plan.documents >= engine.tuning.documentsForWaiting
+            && state.count >= engine.tuning.smallestBucket
     }
 }

@@ -34,6 +34,11 @@ final class PreparedAggregation: PreparedRead {
 
     var outline: (bucket: BucketName, plan: String)? { planned.outline }
 
+    func mayRun(
+        since begin: Int64, after waits: Int, until stop: StopSignal,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool { totals != nil || planned.mayRun(since: begin, after: waits, until: stop, ready) }
+
     func run(
         maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> ReadEnd {
@@ -49,7 +54,7 @@ final class PreparedAggregation: PreparedRead {
 
     private func visit(within bounds: ReadBounds) throws(ServiceFailure) -> Totals {
         planned.requestColumns(isUnderestimated: isUnderestimated)
-        return try planned.awaitingColumns(within: bounds).totalsByVisiting(within: bounds)
+        return try planned.totalsByVisiting(within: bounds)
     }
 }
 

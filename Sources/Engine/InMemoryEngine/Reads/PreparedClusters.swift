@@ -61,12 +61,16 @@ final class PreparedClusters: PreparedClusterRead {
 
     var outline: (bucket: BucketName, plan: String)? { planned.outline }
 
+    func mayRun(
+        since begin: Int64, after waits: Int, until stop: StopSignal,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool { planned.mayRun(since: begin, after: waits, until: stop, ready) }
+
     func clusters(
         maximumBytes: Int, until stop: StopSignal?
     ) throws(ServiceFailure) -> ClusterAnswer {
         let bounds = planned.engine.bounds(until: stop)
         planned.requestColumns()
-        let planned = withColumns(bounds)
         let execution = planned.execution(within: bounds)
         let cellLimit = planned.engine.limits.clusterCells
         var tally = GridTally(query.window, atMost: cellLimit)
@@ -109,14 +113,6 @@ final class PreparedClusters: PreparedClusterRead {
             throw .tooManyAlone(maximumBytes: planned.engine.limits.replyBytes)
         }
         return ReadEnd(count: answer.total)
-    }
-
-    /// The query on the state that has the columns it waits for, unless that state has another first
-    /// field.
-    private func withColumns(_ bounds: ReadBounds) -> PlannedQuery {
-        let planned = planned.awaitingColumns(within: bounds)
-        let isSame = query.field != nil || planned.planner.bucketView.firstGeoField == field
-        return isSame ? planned : self.planned
     }
 
     /// The slots that have a place in the window, and perhaps some others.

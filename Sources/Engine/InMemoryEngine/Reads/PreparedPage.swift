@@ -42,6 +42,11 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
 
     var outline: (bucket: BucketName, plan: String)? { planned.outline }
 
+    func mayRun(
+        since begin: Int64, after waits: Int, until stop: StopSignal,
+        _ ready: @escaping @Sendable (ServiceFailure?) -> Void
+    ) -> Bool { found != nil || planned.mayRun(since: begin, after: waits, until: stop, ready) }
+
     func run(
         maximumBytes: Int, until stop: StopSignal?, into writer: inout JSONWriter
     ) throws(ServiceFailure) -> ReadEnd {
@@ -53,8 +58,7 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
         case nil:
             let bounds = planned.engine.bounds(until: stop)
             planned.requestColumns(isUnderestimated: isUnderestimated)
-            let page = try FoundPage(
-                planned.awaitingColumns(within: bounds), after: key, within: bounds)
+            let page = try FoundPage(planned, after: key, within: bounds)
             return try write(page, maximumBytes, into: &writer)
         }
     }

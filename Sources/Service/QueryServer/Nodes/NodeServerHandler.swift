@@ -257,15 +257,16 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
     private func offload(_ request: Request, _ prepared: ReadyRead?, _ order: Order) {
         let waiting = WaitingRead(prepared, since: order.begin)
         reads[order.number] = (order.callerNumber, waiting)
-        perform(on: workers.reads, order) { [self] in
-            let read = dispatcher.take(request, waiting, from: order.caller)
+        guard let eventLoop = context?.eventLoop else { return }
+        dispatcher.offload(request, waiting, from: order.caller, to: workers.reads) { [self] read in
             var writer = JSONWriter()
             dispatcher.answer(read, from: order.caller, until: waiting.stop, into: &writer)
             let answer = writer.bytes
-            return { [self] in
+            eventLoop.execute { [self] in
                 reads[order.number] = nil
                 scheduler.output.raw(answer)
                 sendOutput(as: order.number)
+                write()
             }
         }
     }
