@@ -142,7 +142,7 @@ import Testing
             #expect(readers == ["-32601 METHOD_NOT_FOUND", "-32601 METHOD_NOT_FOUND"])
             try RawConnection.with(port: guarded.service.port) { raw in
                 for (line, code) in [
-                    ("x", "-32700 INVALID_JSON id null"), ("1", "-32600 INVALID_REQUEST id null"),
+                    ("{", "-32700 INVALID_JSON id null"), ("1", "-32600 INVALID_REQUEST id null"),
                     (#"{"id":1,"method":"no.method"}"#, "-32600 INVALID_REQUEST id 1"),
                     (
                         #"{"jsonrpc":"2.0","id":1,"method":"no.method"}"#,
