@@ -142,14 +142,13 @@ struct Serve: AsyncParsableCommand {
                 "\(source): \"\(name)\" is none of "
                     + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
         }
-        switch settings.string("logFormat", flag: logFormat) ?? "text" {
-        case "text": LoggingSystem.bootstrap(StreamLogHandler.standardError)
-        case "json": LoggingSystem.bootstrap { JSONLogHandler(label: $0) }
-        case let other:
+        let formatName = settings.string("logFormat", flag: logFormat) ?? "text"
+        guard let format = LineLogHandler.Format(rawValue: formatName) else {
             let source = settings.source(of: "logFormat", flag: logFormat)
-            throw ValidationError("\(source): \"\(other)\" is neither text nor json")
+            throw ValidationError("\(source): \"\(formatName)\" is neither text nor json")
         }
         var logger = Logger(label: "geobucket")
+        LoggingSystem.bootstrap { LineLogHandler(label: $0, format: format) }
         logger.logLevel = level
         return logger
     }
