@@ -21,6 +21,8 @@ struct Site: Sendable {
     private let kii: KiiSite?
     private let pages: PageSite
     private let reader: RequestReader
+    /// Whether browsers are told to come by TLS alone: clients reach the port by it.
+    private let demandsTLS: Bool
 
     /// - Parameters:
     ///   - isSecure: whether connections have TLS.
@@ -38,7 +40,9 @@ struct Site: Sendable {
         gis = GISSite(operations: operations, now: service.clock.milliseconds)
         kii = settings.kii.map { KiiSite(operations: operations, settings: $0) }
         pages = PageSite(assets: settings.assets)
-        reader = RequestReader(limits: service.limits, settings: settings, isSecure: isSecure)
+        demandsTLS = settings.url?.hasPrefix("https://") == true
+        reader = RequestReader(
+            limits: service.limits, settings: settings, proxies: proxies, isSecure: isSecure)
     }
 
     /// Answers one request.
@@ -162,6 +166,7 @@ struct Site: Sendable {
         fields[.date] = httpDate(service.clock.milliseconds() / 1_000)
         if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
         for (name, value) in Self.protection { fields[name] = value }
+        if demandsTLS { fields[.strictTransportSecurity] = "max-age=31536000" }
         access.permit(request, &fields)
         return HTTPResponse(status: answer.status, headerFields: fields)
     }

@@ -21,9 +21,15 @@ struct AccessFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The audience that a signed token must name, if it names one. (default: geobucket)",
+            "The audience that a signed token must name in \"aud\". (default: geobucket, and \"aud\" may be missing)",
             valueName: "name"))
     var jwtAudience: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The issuer that a signed token must name in \"iss\". (default: any)",
+            valueName: "name"))
+    var jwtIssuer: String?
 
     @Flag(
         help:
@@ -61,12 +67,17 @@ struct AccessFlags: ParsableArguments {
         guard keys != nil || !takesEndless else {
             throw ValidationError("--jwt-without-expiry needs --jwt-keys")
         }
+        let issuer = settings.string("jwtIssuer", flag: jwtIssuer)
         guard keys == nil || SigningKeys.isAvailable else {
             throw CommandFailure(without: "JWT", "--jwt-keys")
         }
+        guard keys != nil || issuer == nil else {
+            throw ValidationError("--jwt-issuer needs --jwt-keys")
+        }
         guard tokens != nil || keys != nil else { return nil }
         var rules = SigningKeys.Rules()
-        if let audience { rules.audience = audience }
+        if let audience { (rules.audience, rules.demandsAudience) = (audience, true) }
+        rules.issuer = issuer
         rules.demandsExpiry = !takesEndless
         return try await WatchedAccess(
             .init(tokens: tokens, keys: keys, rules: rules, maximumBytes: limits.fileBytes),
