@@ -29,7 +29,7 @@ struct Site: Sendable {
     ///   - loop: the event loop of the connections.
     init(
         service: Operations.Service, runner: MessageRunner, settings: WebPort.Settings,
-        isSecure: Bool, loop: any EventLoop, logger: Logger
+        proxies: TrustedProxies, isSecure: Bool, loop: any EventLoop, logger: Logger
     ) {
         self.service = service
         access = WebAccess(

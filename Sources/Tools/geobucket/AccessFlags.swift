@@ -41,6 +41,12 @@ struct AccessFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Addresses and networks of proxies, with commas between them; they tell for which clients they connect.",
+            valueName: "networks"))
+    var trustProxy: String?
+
+    @Option(
+        help: ArgumentHelp(
             "The service's certificate and those that lead to its root; with it, clients have to use TLS.",
             valueName: "path"))
     var tlsCertificate: String?
@@ -61,18 +67,18 @@ struct AccessFlags: ParsableArguments {
         let keys = try settings.path("jwtKeys", flag: jwtKeys)
         let audience = settings.string("jwtAudience", flag: jwtAudience)
         let takesEndless = try settings.bool("jwtWithoutExpiry", flag: jwtWithoutExpiry)
+        let issuer = settings.string("jwtIssuer", flag: jwtIssuer)
         guard keys != nil || audience == nil else {
             throw ValidationError("--jwt-audience needs --jwt-keys")
+        }
+        guard keys != nil || issuer == nil else {
+            throw ValidationError("--jwt-issuer needs --jwt-keys")
         }
         guard keys != nil || !takesEndless else {
             throw ValidationError("--jwt-without-expiry needs --jwt-keys")
         }
-        let issuer = settings.string("jwtIssuer", flag: jwtIssuer)
         guard keys == nil || SigningKeys.isAvailable else {
             throw CommandFailure(without: "JWT", "--jwt-keys")
-        }
-        guard keys != nil || issuer == nil else {
-            throw ValidationError("--jwt-issuer needs --jwt-keys")
         }
         guard tokens != nil || keys != nil else { return nil }
         var rules = SigningKeys.Rules()
@@ -113,6 +119,15 @@ struct AccessFlags: ParsableArguments {
                     maximumBytes: limits.fileBytes))
         } catch {
             throw CommandFailure("TLS cannot be set up from these files: \(error)")
+        }
+    }
+
+    /// The proxies whose word about the addresses of clients counts.
+    func proxies(_ settings: Settings) throws -> TrustedProxies {
+        do throws(TrustedProxies.Fault) {
+            return try TrustedProxies(settings.string("trustProxy", flag: trustProxy) ?? "")
+        } catch {
+            throw ValidationError("--trust-proxy: \(error)")
         }
     }
 
