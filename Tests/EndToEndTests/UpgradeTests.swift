@@ -53,7 +53,7 @@ import Testing
             let version = try await DatabaseQueue(path: path).read { db in
                 try Int.fetchOne(db, sql: "PRAGMA user_version")
             }
-            #expect(version == 6)
+            #expect(version == 7)
         }
     }
 
