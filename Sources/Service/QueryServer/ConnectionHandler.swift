@@ -188,6 +188,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
 
     /// Takes the result of parsing a text.
     func take(_ found: ParsedText) {
+        wake()
         let found = isForeign == true ? ForeignClient.explained(found) : found
         connection.receive(.found(found))
     }

@@ -58,8 +58,9 @@ struct ProxyHeader {
         guard command & 15 == 1, let size = [1: 4, 2: 16][family >> 4] else {
             return ProxyHeader(client: nil)
         }
-        guard let address = block.readSlice(length: size), block.readSlice(length: size) != nil,
-            let port = block.readInteger(as: UInt16.self),
+        // Two addresses and two ports, of which the first are the client's.
+        guard block.readableBytes >= 2 * size + 4, let address = block.readSlice(length: size),
+            block.readSlice(length: size) != nil, let port = block.readInteger(as: UInt16.self),
             let client = try? SocketAddress(packedIPAddress: address, port: Int(port))
         else { throw Fault() }
         return ProxyHeader(client: client)
