@@ -1,3 +1,4 @@
+import GeoBucketClient
 import Objects
 import QueryServer
 import TestSupport
@@ -88,6 +89,29 @@ import WebServer
                     let lines = try raw.remainingLines()
                     #expect(lines.count == 1)
                     #expect(try FramingRules.code(lines.first) == "-32700 INVALID_JSON id null")
+                }
+            }
+        }
+    }
+
+    @Test func `Where the service has TLS, the header comes before it, in the clear`() async throws
+    {
+        try await withTemporaryFolder { folder in
+            let authority = try TestAuthority(folder: folder)
+            let server = try authority.issue("server")
+            let identity = try TLSIdentity(.init(certificate: server.certificate, key: server.key))
+            let client = ClientTLS(certificateAuthority: authority.certificate)
+            let proxies = try TrustedProxies(Self.proxy)
+            try await TestService.with(tls: (identity, client), proxies: proxies) { service in
+                try RawConnection.with(port: service.port, from: Self.proxy) { raw in
+                    try raw.send(Self.header("192.0.2.1") + FramingRules.ping())
+                    #expect(try raw.line()?.contains("this port speaks TLS") == true)
+                }
+                // What TLS makes of a greeting that is none of its own is an alert.
+                let hello: [UInt8] = [0x16, 0x03, 0x01, 0x00, 0x05, 0x01, 0x00, 0x00, 0x01, 0x03]
+                try RawConnection.with(port: service.port, from: Self.proxy) { raw in
+                    try raw.send(Self.binary([192, 0, 2, 1]) + hello)
+                    #expect(try raw.remainingBytes().first == 0x15)
                 }
             }
         }
