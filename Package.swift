@@ -342,7 +342,10 @@ let package = Package(
         .testTarget(
             name: "WebServerTests",
             dependencies: [
-                "GeoBucketClient", "JSONText", "Objects", "Operations", "TestSupport", "WebServer",
+                "GeoBucketClient", "JSONText", "Objects", "Operations", "QueryServer",
+                "TestSupport", "WebExchange", "WebServer",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
             name: "QueryServerTests",

@@ -4,9 +4,9 @@
     python3 deploy/check.py
 
 Kubernetes manifests, the bases and each overlay with its patches applied, against the published
-schemas; the unit by systemd-analyze; the balancer's configuration by HAProxy; metric names in the
-dashboard against what the service has; the list of an image's parts, made for a program of this
-machine. Needs Debian's systemd for the unit, its haproxy for the balancer, its jq for the list, and
+schemas, and what of them protects a cluster's connections; the unit by systemd-analyze; the
+configurations of proxies by HAProxy and nginx; metric names in the dashboard against what the service has; the list of an image's parts, made for a program of this
+machine. Needs Debian's systemd for the unit, its haproxy, nginx and libnginx-mod-stream for the proxies, its jq for the list, and
 the packages PyYAML, jsonpatch, kubernetes-validate and cyclonedx-python-lib[json-validation] from
 PyPI; what is missing is skipped and said.
 """
@@ -93,6 +93,34 @@ def check_kubernetes():
                 fault(f"{name}: {error.message}")
 
 
+def check_secrecy():
+    """Nodes of a cluster use TLS towards clients, each other and PostgreSQL, and call nobody else."""
+    try:
+        import jsonpatch  # noqa: F401
+        import yaml  # noqa: F401
+    except ImportError as error:
+        return skipped("TLS in a cluster", error)
+    for folder in sorted((HERE / "kubernetes/overlays").glob("cluster*")):
+        found = {resource["kind"]: resource for resource in resources(folder)}
+        node = found["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+        variables = {entry["name"]: entry.get("value") for entry in node["env"]}
+        if not {"--tls-certificate", "--tls-key", "--tokens"} <= set(node["args"]):
+            fault(f"{folder.name}: clients and nodes come without TLS or tokens")
+        if variables.get("PGSSLMODE") != "verify-full" or not variables.get("PGSSLROOTCERT"):
+            fault(f"{folder.name}: PostgreSQL's certificate is not verified")
+        for rule in found["NetworkPolicy"]["spec"]["egress"]:
+            peers = rule.get("to", [])
+            if not peers or any(not any(selector for selector in peer.values()) for peer in peers):
+                fault(f"{folder.name}: the nodes may call anybody at {rule['ports']}")
+        print(f"secret: {folder.relative_to(HERE)}")
+    texts = [path for path in HERE.parent.glob("docs/*.md")] + [
+        path for path in HERE.rglob("*") if path.suffix in (".yaml", ".yml", ".cfg", ".conf")]
+    for path in texts:
+        for mode in re.findall(r"sslmode=([a-z-]+)", path.read_text()):
+            if mode != "verify-full":
+                fault(f"{path.relative_to(HERE.parent)}: sslmode={mode}")
+
+
 def check_unit():
     if not shutil.which("systemd-analyze"):
         return skipped("the unit", "there is no systemd-analyze")
@@ -112,16 +140,32 @@ def check_unit():
             fault("systemd-analyze security: the exposure is above 2.0")
 
 
-def check_balancer():
-    if not shutil.which("haproxy"):
-        return skipped("the balancer", "there is no haproxy")
-    configuration = HERE / "cluster/haproxy.cfg"
-    run = subprocess.run(
-        ["haproxy", "-c", "-q", "-f", configuration], capture_output=True, text=True)
-    if run.returncode or run.stderr:
-        fault(f"haproxy -c: {run.stderr}")
-    else:
-        print(f"valid: {configuration.relative_to(HERE)}")
+def check_proxies():
+    """The configurations of proxies, with a certificate made for the check in place of theirs."""
+    with tempfile.TemporaryDirectory() as folder:
+        certificate = pathlib.Path(folder) / "geobucket.pem"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+             "-nodes", "-keyout", certificate, "-out", f"{folder}/own.pem", "-subj", "/CN=localhost"],
+            check=True, capture_output=True)
+        with open(certificate, "a") as both:
+            both.write(pathlib.Path(folder, "own.pem").read_text())
+        for path, command in [
+            ("cluster/haproxy.cfg", ["haproxy", "-c", "-q", "-f"]),
+            ("proxies/haproxy.cfg", ["haproxy", "-c", "-q", "-f"]),
+            ("proxies/nginx.conf", ["nginx", "-t", "-q", "-c"]),
+        ]:
+            if not shutil.which(command[0]):
+                skipped(path, f"there is no {command[0]}")
+                continue
+            configuration = pathlib.Path(folder) / pathlib.Path(path).name
+            text = (HERE / path).read_text()
+            configuration.write_text(text.replace("/etc/geobucket-proxy/geobucket.pem", str(certificate)))
+            run = subprocess.run([*command, configuration], capture_output=True, text=True)
+            if run.returncode or run.stderr:
+                fault(f"{path}: {run.stderr}")
+            else:
+                print(f"valid: {path}")
 
 
 def check_names():
@@ -198,8 +242,9 @@ def check_yaml():
 
 check_yaml()
 check_kubernetes()
+check_secrecy()
 check_unit()
-check_balancer()
+check_proxies()
 check_names()
 check_parts()
 print(f"{len(faults)} faults")

@@ -111,6 +111,30 @@ def huge_ins():
             for method in ("bucket.query", "bucket.count")]
 
 
+def foreign():
+    """What browsers can be made to send to any port, with lines in it that would be writes; and headers of
+    proxies that the service does not know."""
+    put = line(1, "object.put", {"bucket": "hostile", "id": "o1", "object": {}})
+    body = put * 2_000
+    heads = [b"POST / HTTP/1.1\r\nHost: 127.0.0.1:4362\r\nOrigin: https://example.com\r\nContent-Type: text/plain\r\n"
+             b"Content-Length: %d\r\n\r\n" % len(body), b"GET /" + b"a" * 2_000_000 + b" HTTP/1.1\r\n\r\n",
+             b"USER anonymous\r\n", b"PROXY TCP4 192.0.2.1 192.0.2.2 1 4362\r\n",
+             b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c" + bytes(12)]
+    return [head + body for head in heads]
+
+
+def buckets():
+    """As many buckets as a principal may have, and lists of them from everywhere on."""
+    names = [f"hostile{n:05}" for n in range(12_000)]
+    texts = []
+    for first in range(0, len(names), 200):
+        puts = [json.loads(line(1, "object.put", {"bucket": name, "id": "o1", "object": {}}))
+                for name in names[first:first + 200]]
+        lists = [json.loads(line(1, "bucket.list", {"paginationKey": name})) for name in names[first:first + 200:50]]
+        texts.append(json.dumps(puts + lists).encode() + b"\n")
+    return texts
+
+
 # The loops.
 
 def connect(port, token):
@@ -142,6 +166,20 @@ def asking(port, token, texts):
                     receive(one)
         except OSError:
             time.sleep(0.1)
+
+
+def once(port, _, texts):
+    """A connection for each text, until it is closed."""
+    turn = 0
+    while True:
+        try:
+            with connect(port, None) as one:
+                turn += 1
+                one.sendall(texts[turn % len(texts)])
+                while one.recv(1 << 16):
+                    pass
+        except OSError:
+            pass
 
 
 def never_reading(port, token, _):
@@ -209,6 +247,8 @@ ATTACKS = {
     "arrays of points": (asking, arrays, True, "ready"),
     "batches": (asking, batches, True, "ready"),
     "huge ins": (asking, huge_ins, True, "ready"),
+    "many buckets": (asking, buckets, True, "ready"),
+    "HTTP at the line port": (once, foreign, False, "ready"),
     "idle HTTP": (idle_http, list, False, "http"),
 }
 
@@ -272,7 +312,7 @@ class Together:
         if len(self.endless) < 5:
             self.endless.append(self.connect())
         for one in list(self.endless):
-            self.push(one, b"x" * 65_536, self.endless)
+            self.push(one, b"[" * 65_536, self.endless)
 
     def never_read(self):
         if len(self.deaf) < 30:

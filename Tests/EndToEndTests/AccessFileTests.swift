@@ -42,6 +42,46 @@ import Testing
         }
     }
 
+    @Test func `A service does not start with tokens that others may replace, and says why`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let inner = folder + "/open"
+            #expect(mkdir(inner, 0o700) == 0)
+            _ = try await Self.token(inner, "create", "--principal", "alice")
+            #expect(chmod(inner, 0o777) == 0)
+            let run = try await Program.run(
+                [
+                    "serve", "--listen", "127.0.0.1:0", "--store", folder + "/s.sqlite",
+                    "--tokens", inner + "/tokens",
+                ], folder: folder)
+            #expect(run.status == 1)
+            #expect(run.errors.contains("they may write its folder (mode 777)"), "\(run.errors)")
+        }
+    }
+
+    @Test func `Only its owner may read a new store, its log and its index`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/s.sqlite"
+            try await Program.serve(store: path, folder: folder) { process, _ in
+                for name in ["", "-wal", "-shm"] {
+                    let mode = try Self.status(path + name).st_mode & 0o7777
+                    #expect(mode == 0o600, "\(name)")
+                }
+                process.signal(SIGTERM)
+                #expect(await process.end() == 0)
+                #expect(!process.standardError.contains("may read"))
+            }
+            // One that is there keeps its mode, and the log says so.
+            #expect(chmod(path, 0o644) == 0)
+            try await Program.serve(store: path, folder: folder) { process, _ in
+                let mode = try Self.status(path).st_mode & 0o7777
+                #expect(mode == 0o644)
+                #expect(process.standardError.contains("every user of this machine may read"))
+            }
+        }
+    }
+
     @Test func `A link to the tokens file stays a link`() async throws {
         try await withTemporaryFolder { folder in
             _ = try await Self.token(folder, "create", "--principal", "alice")

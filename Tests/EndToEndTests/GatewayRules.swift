@@ -177,7 +177,7 @@ import Testing
                 var line: Substring?
                 while line == nil {
                     line = process.standardError.split(separator: "\n")
-                        .first { $0.contains("method=bucket.count") && $0.contains("plan=") }
+                        .first { $0.contains(#"method="bucket.count""#) && $0.contains("plan=") }
                     try await Task.sleep(for: .milliseconds(5))
                 }
                 // Columns may have been made of some fields by now.

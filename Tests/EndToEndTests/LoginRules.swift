@@ -100,6 +100,31 @@ import Testing
         ("bucket.deleteWhere", #","bucketQuery":{}"#, true), ("bucket.delete", "", true),
     ]
 
+    @Test func `A principal makes bucketsPerPrincipal buckets, wherever, and no more`() async throws
+    {
+        var limits = Self.patient
+        limits.bucketsPerPrincipal = 2
+        try await Self.with(limits: limits) { guarded in
+            let refused = "-32602 INVALID_INPUT_DATA bucket"
+            let first = try await guarded.outcomes(
+                as: "writer",
+                [
+                    Self.put("b1"), Self.put("users/alice/b2"), Self.put("b3"), Self.put("b1"),
+                    ("object.putMany", #"{"bucket":"groups/drivers/b3","objects":[{},{}]}"#),
+                    ("object.create", #"{"bucket":"b3","object":{}}"#),
+                ])
+            #expect(first == ["accepted", "accepted", refused, "accepted", refused, refused])
+            // Those of others, what they share, and what has been deleted do not count.
+            let other = try await guarded.outcomes(
+                as: "other", [Self.put("b4"), Self.put("b1"), Self.put("b5"), Self.put("b6")])
+            #expect(other == ["accepted", "accepted", "accepted", refused])
+            let again = try await guarded.outcomes(
+                as: "writer",
+                [("bucket.delete", #"{"bucket":"b1"}"#), Self.put("b3"), Self.put("b7")])
+            #expect(again == ["accepted", "accepted", refused])
+        }
+    }
+
     @Test func `auth.login tells the principal and the role`() async throws {
         try await Self.with { guarded in
             let token = guarded.tokens["writer"]!.text
@@ -142,7 +167,7 @@ import Testing
             #expect(readers == ["-32601 METHOD_NOT_FOUND", "-32601 METHOD_NOT_FOUND"])
             try RawConnection.with(port: guarded.service.port) { raw in
                 for (line, code) in [
-                    ("x", "-32700 INVALID_JSON id null"), ("1", "-32600 INVALID_REQUEST id null"),
+                    ("{", "-32700 INVALID_JSON id null"), ("1", "-32600 INVALID_REQUEST id null"),
                     (#"{"id":1,"method":"no.method"}"#, "-32600 INVALID_REQUEST id 1"),
                     (
                         #"{"jsonrpc":"2.0","id":1,"method":"no.method"}"#,

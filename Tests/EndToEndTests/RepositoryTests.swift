@@ -55,6 +55,42 @@ import Testing
         #expect(documented.sorted() == modules.sorted())
     }
 
+    @Test func `A test that the threat model names is in the suite that it names`() throws {
+        let sources = try Self.files(".swift").filter { $0.hasPrefix("Tests/") }
+        let named = try Self.text("docs/threat-model.md").matches(of: /`(\w+)`: "([^"|]+)"/)
+        #expect(named.count >= 8)
+        for (_, suite, test) in named.map(\.output) {
+            let holds = try sources.contains { path in
+                let text = try Self.text(path)
+                return text.contains("struct \(suite) ")
+                    && (text.contains("func `\(test)`") || text.contains("\"\(test)\""))
+            }
+            #expect(holds, "\(suite): \(test)")
+        }
+    }
+
+    @Test func `What a client chose is logged as metadata, by the one handler, which quotes them`()
+        throws
+    {
+        // A name of the program's own: tokens, or keys.
+        let exceptions = ["Sources/Tools/geobucket/WatchedFile.swift"]
+        let message =
+            /(?i)log(?:ger)?\??\.(?:trace|debug|info|notice|warning|error|critical)\(\s*([^\n]+)/
+        var seen = 0
+        for path in try Self.files(".swift") where path.hasPrefix("Sources/") {
+            let text = try Self.text(path)
+            #expect(!text.contains("StreamLogHandler"), "\(path)")
+            let bootstraps = text.contains("LoggingSystem.bootstrap")
+            #expect(!bootstraps || path == "Sources/Tools/geobucket/Serve.swift", "\(path)")
+            for match in text.matches(of: message) where !exceptions.contains(path) {
+                seen += 1
+                let literal = match.output.1.prefixMatch(of: /"((?:[^"\\]|\\[^(])*)"/)
+                #expect(literal != nil, "\(path): \(match.output.0)")
+            }
+        }
+        #expect(seen > 40)
+    }
+
     @Test func `Package.swift declares no dependency that is not imported`() throws {
         let target =
             #/

@@ -101,6 +101,35 @@ import Testing
         }
     }
 
+    @Test func `No suite without forward secrecy is spoken, nor a version before 1.2`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let authority = try TestAuthority(folder: folder)
+            // Only with such a key are there suites without forward secrecy.
+            let server = try authority.issue("server", key: ["rsa:2048"])
+            let identity = try TLSIdentity(
+                .init(certificate: server.certificate, key: server.key))
+            let client = ClientTLS(certificateAuthority: authority.certificate)
+            try await TestService.with(tls: (identity, client)) { service in
+                for (flags, isSpoken) in [
+                    (["-tls1_2", "-cipher", "ECDHE+AESGCM"], true),
+                    (["-tls1_2", "-cipher", "ECDHE+CHACHA20"], true), (["-tls1_3"], true),
+                    (["-tls1_2", "-cipher", "kRSA"], false),
+                    (["-tls1_2", "-cipher", "DHE"], false),
+                    (["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"], false),
+                ] {
+                    let process = try ChildProcess.start(
+                        "/usr/bin/openssl",
+                        ["s_client", "-connect", "127.0.0.1:\(service.port)"] + flags,
+                        folder: folder)
+                    let status = await process.end()
+                    #expect((status == 0) == isSpoken, "\(flags): \(process.standardError)")
+                }
+            }
+        }
+    }
+
     @Test func `Who does not know the authority does not connect`() async throws {
         try await Self.with { secured in
             try await withTemporaryFolder { folder in

@@ -66,6 +66,9 @@ public struct LimitSetting: Sendable {
         LimitSetting(
             "geoFields", \.geoFields, 1...10_000, "field paths at which one bucket holds GeoPoints"),
         LimitSetting(
+            "bucketsPerPrincipal", \.bucketsPerPrincipal, 1...1 << 40,
+            "buckets that one principal has created"),
+        LimitSetting(
             "arrayPoints", \.arrayPoints, 1...1_000_000, "GeoPoints in one array of an object"),
         LimitSetting("requestKeyBytes", \.requestKeyBytes, 1...10_000, "bytes of one `requestKey`"),
         LimitSetting(

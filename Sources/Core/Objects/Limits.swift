@@ -39,6 +39,8 @@ public struct Limits: Sendable, Equatable {
     public var dataTypeBytes = 200
     /// Field paths at which one bucket holds GeoPoints.
     public var geoFields = 100
+    /// Buckets that one principal has created.
+    public var bucketsPerPrincipal = 10_000
     /// GeoPoints in one array of an object.
     public var arrayPoints = 100
     /// Bytes of one `requestKey`.

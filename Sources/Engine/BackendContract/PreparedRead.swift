@@ -20,9 +20,11 @@ public enum ReadRequest: Sendable {
     /// A JSON object with the paths of the fields of a bucket's objects, and their types.
     case fields(in: BucketName)
     /// The buckets of a scope that satisfy a condition, by name, with commas between them. Only
-    /// those after a given name are included, if one is given.
+    /// those after a given name are included, if one is given, and only those among others, which
+    /// are in order, if they are.
     case buckets(
-        in: BucketScope, after: BucketName?, where: @Sendable (BucketName) -> Bool)
+        in: BucketScope, after: BucketName?, among: [BucketName]? = nil,
+        where: @Sendable (BucketName) -> Bool)
 }
 
 extension ReadRequest {
@@ -40,8 +42,11 @@ extension ReadRequest {
     public func limited(
         to isListed: @escaping @Sendable (BucketName) -> Bool
     ) -> ReadRequest {
-        guard case .buckets(let scope, let last, let condition) = self else { return self }
-        return .buckets(in: scope, after: last, where: { condition($0) && isListed($0) })
+        guard case .buckets(let scope, let last, let names, let condition) = self else {
+            return self
+        }
+        return .buckets(
+            in: scope, after: last, among: names, where: { condition($0) && isListed($0) })
     }
 }
 

@@ -69,6 +69,8 @@ final class WriteSession: TransactionState {
 
     func hasBucket(_ bucket: BucketName) throws -> Bool { try number(of: bucket) != nil }
 
+    func bucketCount(by owner: String) throws -> Int { try transaction.bucketCount(by: owner) }
+
     func creations(in bucket: BucketName) -> [ChangeNumber] { nextSnapshot.creations(in: bucket) }
 
     func objects(satisfying clause: Clause, in bucket: BucketName) throws -> [ChangeNumber] {
@@ -102,7 +104,7 @@ final class WriteSession: TransactionState {
     func insert(
         _ metadata: ObjectMetadata, _ document: WrittenDocument, in bucket: BucketName
     ) throws {
-        let number = try number(of: bucket) ?? createBucket(bucket)
+        let number = try number(of: bucket) ?? createBucket(bucket, by: metadata.owner)
         let change = nextChange()
         try transaction.insert(metadata, document, in: number, named: bucket, change: change)
         record(metadata, document, bucket, creation: change, change: change)
@@ -216,8 +218,8 @@ final class WriteSession: TransactionState {
         return number
     }
 
-    private func createBucket(_ bucket: BucketName) throws -> Int64 {
-        let number = try transaction.createBucket(bucket)
+    private func createBucket(_ bucket: BucketName, by owner: String? = nil) throws -> Int64 {
+        let number = try transaction.createBucket(bucket, by: owner)
         buckets[bucket] = number
         return number
     }

@@ -26,14 +26,16 @@ extension Engine {
             }
         }.joined()
         var table = TreeDictionary<BucketName, BucketView>()
+        var names = BucketNames()
         var totals = Snapshot.Totals()
         for (name, state) in zip(buckets, states) {
             totals.add(state, named: name)
             table[name] = BucketView(state, change: change)
+            names.insert(name)
         }
         publish(
             Snapshot(
-                change: change, buckets: table, totals: totals,
+                change: change, buckets: table, names: names, totals: totals,
                 superseded: snapshot.superseded.nextSnapshot()))
     }
 

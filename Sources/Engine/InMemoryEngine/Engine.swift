@@ -102,7 +102,7 @@ public final class Engine: Sendable {
         current = Mutex(
             Current(
                 snapshot: Snapshot(
-                    change: 0, buckets: [:], totals: Snapshot.Totals(),
+                    change: 0, buckets: [:], names: BucketNames(), totals: Snapshot.Totals(),
                     superseded: SupersededDocuments(total: ByteCount()))))
         merges = BackgroundMerges(rest: tuning.rest, clock: clock, ready: backgroundWorkReady)
         columnRequests = ColumnRequests(

@@ -125,16 +125,19 @@ public final class NextSnapshot {
 
     func snapshot(change: ChangeNumber) -> Snapshot {
         var table = buckets
+        var names = base.names
         var totals = totals
         let changed = Set(changes.map(\.bucket))
         for (name, state) in touched {
             // Background work leaves the objects as they are.
             let former = changed.contains(name) ? nil : base.buckets[name]?.change
             table[name] = BucketView(state, change: former ?? change)
+            if base.buckets[name] == nil { names.insert(name) }
             totals.add(state, named: name)
         }
+        for name in rebuilt where table[name] == nil { names.remove(name) }
         return Snapshot(
-            change: change, buckets: table, totals: totals,
+            change: change, buckets: table, names: names, totals: totals,
             superseded: base.superseded.nextSnapshot())
     }
 

@@ -11,6 +11,8 @@ final class Snapshot: Sendable {
     /// The number of the latest change that the snapshot contains.
     let change: ChangeNumber
     let buckets: TreeDictionary<BucketName, BucketView>
+    /// The names of `buckets`, in order.
+    let names: BucketNames
     let totals: Totals
     /// Documents superseded after this snapshot.
     let superseded: SupersededDocuments
@@ -43,11 +45,12 @@ final class Snapshot: Sendable {
     }
 
     init(
-        change: ChangeNumber, buckets: TreeDictionary<BucketName, BucketView>, totals: Totals,
-        superseded: SupersededDocuments
+        change: ChangeNumber, buckets: TreeDictionary<BucketName, BucketView>, names: BucketNames,
+        totals: Totals, superseded: SupersededDocuments
     ) {
         self.change = change
         self.buckets = buckets
+        self.names = names
         self.totals = totals
         self.superseded = superseded
     }

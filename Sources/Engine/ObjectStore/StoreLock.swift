@@ -11,7 +11,8 @@ final class StoreLock: Sendable {
 
     init(path: String) throws(StoreFailure) {
         try Self.checkFile(path)
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        // SQLite gives the log and its index the mode of the file.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw .failed("\(path) cannot be opened: \(String(cString: strerror(errno)))")
         }

@@ -60,9 +60,20 @@ public final class StoreTransaction {
         return number
     }
 
+    /// The number of buckets that a principal has created.
+    ///
+    /// - Complexity: O(the number), in an index.
+    public func bucketCount(by owner: String) throws -> Int {
+        try SQLStatement(db, "SELECT count(*) FROM bucket WHERE owner = ?1").bind(1, owner)
+            .first { Int($0.int(0)) } ?? 0
+    }
+
     /// Creates a bucket and returns its number. It fails if a bucket of that name exists.
-    public func createBucket(_ name: BucketName) throws -> Int64 {
-        try SQLStatement(db, "INSERT INTO bucket (name) VALUES (?1)").bind(1, name.text).run()
+    ///
+    /// - Parameter owner: the principal who creates it; nil if nobody is known to.
+    public func createBucket(_ name: BucketName, by owner: String? = nil) throws -> Int64 {
+        try SQLStatement(db, "INSERT INTO bucket (name, owner) VALUES (?1, ?2)")
+            .bind(1, name.text).bind(2, owner).run()
         let number = db.lastInsertedRowID
         // The object for which the bucket is created has the next change.
         journal?.note(StoreChanges.Bucket(name: name, change: lastChange + 1))

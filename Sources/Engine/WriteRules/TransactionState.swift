@@ -22,6 +22,9 @@ public protocol TransactionState: AnyObject {
     /// Whether a bucket exists, with or without objects.
     func hasBucket(_ bucket: BucketName) throws -> Bool
 
+    /// The number of buckets that a principal has created. Asked only when another is about to be.
+    func bucketCount(by owner: String) throws -> Int
+
     /// The changes that created the objects of a bucket, expired ones included, in ascending order.
     func creations(in bucket: BucketName) -> [ChangeNumber]
 

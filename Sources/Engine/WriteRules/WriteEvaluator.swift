@@ -99,6 +99,7 @@ public struct WriteEvaluator<State: TransactionState> {
         if condition != .none { try condition.check(present?.metadata, object.id, in: bucket) }
         if let kept = try kept(present, from: object) { return kept }
         try checkGeoFields([object.document.points], in: bucket) { _ in "object" }
+        if present == nil { try checkBuckets(of: object.owner, creating: bucket) }
         return try put(object, over: present, in: bucket)
     }
 
@@ -117,6 +118,7 @@ public struct WriteEvaluator<State: TransactionState> {
                 kept[$0] == nil ? objects[$0].document.points : []
             }
             try checkGeoFields(points, in: bucket) { "objects[\($0)]" }
+            if let first = objects.first { try checkBuckets(of: first.owner, creating: bucket) }
             return try objects.indices.map { number in
                 try kept[number]
                     ?? put(objects[number], over: present(objects[number]), in: bucket)
@@ -186,6 +188,17 @@ public struct WriteEvaluator<State: TransactionState> {
         try GeoFieldBudget(limit: limits.geoFields).check(
             documents, isKnown: { state.hasGeoPoints(at: $0, in: bucket) },
             count: state.geoFieldCount(of: bucket), at: path)
+    }
+
+    /// Rejects the first object of a bucket if its owner has created as many as may be.
+    private func checkBuckets(of owner: String?, creating bucket: BucketName) throws {
+        guard let owner, try !state.hasBucket(bucket) else { return }
+        guard try state.bucketCount(by: owner) < limits.bucketsPerPrincipal else {
+            throw ServiceFailure(
+                .invalidInputData,
+                "\(quoted(owner)) has made \(limits.bucketsPerPrincipal) buckets, as many as may be",
+                at: "bucket")
+        }
     }
 
     /// An id that no object of the bucket has.

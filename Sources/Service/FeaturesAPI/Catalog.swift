@@ -18,28 +18,65 @@ final class Catalog: Sendable {
         let fields: [CollectionShape.Field]
         fileprivate let grant: Grant?
         fileprivate let time: Int64
+
+        init(
+            geoFields: [String], fields: [CollectionShape.Field], grant: Grant?, time: Int64
+        ) {
+            (self.geoFields, self.fields, self.grant, self.time) = (geoFields, fields, grant, time)
+        }
+
+        /// The memory that it takes, about; names are a client's choice.
+        fileprivate var bytes: Int {
+            geoFields.reduce(256) { $0 + 32 + $1.utf8.count }
+                + fields.reduce(0) { $0 + 96 + $1.path.utf8.count }
+        }
     }
 
     /// For so long an entry may be used.
     static let milliseconds = 5_000
-    /// So many buckets are known at once; above it all are forgotten.
-    private static let maximumCount = 1_000
+    /// What all entries may take; above it all are forgotten.
+    static let maximumBytes = 16 * 1_048_576
 
-    private let entries = Mutex<[BucketName: Entry]>([:])
+    private struct Contents {
+        var entries: [BucketName: Entry] = [:]
+        var bytes = 0
+        /// When those that may not be used any more were forgotten.
+        var cleared: Int64 = 0
+
+        mutating func keep(_ entry: Entry, of bucket: BucketName) {
+            if abs(entry.time - cleared) > Int64(Catalog.milliseconds) {
+                entries = entries.filter { $0.value.isUsable(at: entry.time) }
+                (bytes, cleared) = (entries.values.reduce(0) { $0 + $1.bytes }, entry.time)
+            }
+            if let former = entries.removeValue(forKey: bucket) { bytes -= former.bytes }
+            guard entry.bytes <= Catalog.maximumBytes else { return }
+            if bytes + entry.bytes > Catalog.maximumBytes { (entries, bytes) = ([:], 0) }
+            entries[bucket] = entry
+            bytes += entry.bytes
+        }
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// The bytes of what is known.
+    var bytes: Int { contents.withLock { $0.bytes } }
 
     /// What is known of a bucket; nil if nothing is, or nothing recent.
     func entry(of bucket: BucketName, for grant: Grant?, at time: Int64) -> Entry? {
-        guard let entry = entries.withLock({ $0[bucket] }), entry.grant == grant,
-            (entry.time...entry.time + Int64(Self.milliseconds)).contains(time)
+        guard let entry = contents.withLock({ $0.entries[bucket] }), entry.grant == grant,
+            entry.isUsable(at: time)
         else { return nil }
         return entry
     }
 
     func keep(_ entry: Entry, of bucket: BucketName) {
-        entries.withLock {
-            if $0.count >= Self.maximumCount { $0.removeAll() }
-            $0[bucket] = entry
-        }
+        contents.withLock { $0.keep(entry, of: bucket) }
+    }
+}
+
+extension Catalog.Entry {
+    fileprivate func isUsable(at now: Int64) -> Bool {
+        (time...time + Int64(Catalog.milliseconds)).contains(now)
     }
 }
 

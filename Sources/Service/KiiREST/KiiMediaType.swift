@@ -31,15 +31,32 @@ struct KiiMediaType {
         guard text.utf8.count <= bytes else {
             throw KiiFailure(.invalidDataType, "a data type has at most \(bytes) bytes")
         }
+        // Clients name a type with a slash: "application/vnd.myapp.application/json+json".
+        guard text.split(separator: "/").allSatisfy(Self.isToken) else {
+            throw KiiFailure(
+                .invalidDataType, "a data type is a token: letters, digits and !#$&-^_.+")
+        }
         return text
     }
 
     /// The content type of an object by its `_dataType`, which may be a media type or, from the
-    /// line port, any text. It is JSON in any case, because the object is.
+    /// line port, any text. It is JSON in any case, because the object is, and one type alone: of
+    /// several, with commas between them, a browser would take one.
     static func contentType(of dataType: String?, in app: String) -> String {
-        guard let dataType, HTTPField.isValidValue(dataType) else { return json }
-        if dataType.contains("/") { return (try? KiiMediaType(dataType))?.text ?? json }
-        return "application/vnd.\(app).\(dataType)+json"
+        guard let dataType else { return json }
+        let text =
+            dataType.contains("/")
+            ? (try? KiiMediaType(dataType))?.text : "application/vnd.\(app).\(dataType)+json"
+        guard let text,
+            case let parts = text.split(separator: "/", omittingEmptySubsequences: false),
+            parts.count == 2, parts.allSatisfy(isToken)
+        else { return json }
+        return text
+    }
+
+    /// - Reference: RFC 9110, 5.6.2.
+    private static func isToken(_ text: Substring) -> Bool {
+        HTTPField.Name(String(text)) != nil
     }
 
     static let json = "application/json"

@@ -6,6 +6,8 @@ extension Connection {
         case activated
         /// The TLS handshake is complete.
         case secured
+        /// What arrives next is no JSON-RPC: its first line is answered, and nothing else.
+        case foreign
         /// Bytes have arrived. More may follow, until `readCompleted`.
         case received(UnsafeRawBufferPointer)
         case readCompleted

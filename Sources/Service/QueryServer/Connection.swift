@@ -104,9 +104,14 @@ struct Connection {
         case .secured:
             if arrival == .unsecured { arrival = .secured }
             return
+        case .foreign:
+            conversation.endAfterNextLine()
+            return
         case .received(let bytes): return receive(bytes)
         case .readCompleted: if input == .reading { input = .paused }
-        case .found(let found): conversation.take(found)
+        case .found(let found):
+            conversation.take(found)
+            if conversation.isOver { endInput() }
         case .answered(let answer): take(answer)
         case .notified: notify()
         case .overdue: isOverdue = heldSince != nil

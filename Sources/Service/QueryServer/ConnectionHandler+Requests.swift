@@ -171,7 +171,10 @@ extension ConnectionHandler {
     func examine(_ text: LongText, _ eventLoop: any EventLoop) {
         workers.parsing.submit(for: caller.share) { [self] in
             let found = dispatcher.examine(text, from: caller)
-            eventLoop.execute { self.handle(.found(found)) }
+            eventLoop.execute { [self] in
+                take(found)
+                work()
+            }
         }
     }
 

@@ -23,6 +23,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     var context: ChannelHandlerContext?
     /// Actions are being carried out: `work`, called again meanwhile, leaves new ones to that loop.
     private var isAtWork = false
+    /// Whether the client speaks something else than JSON-RPC; nil until it has said something.
+    private var isForeign: Bool?
     /// The read that waits for a worker thread or runs on one.
     var waiting: WaitingRead?
     /// The answer to the read that waits in the gate, if there is one already.
@@ -84,7 +86,13 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         wake()
-        unwrapInboundIn(data).withUnsafeReadableBytes { connection.receive(.received($0)) }
+        unwrapInboundIn(data).withUnsafeReadableBytes { bytes in
+            if isForeign == nil {
+                isForeign = ForeignClient.begins(with: bytes)
+                if isForeign == true { connection.receive(.foreign) }
+            }
+            connection.receive(.received(bytes))
+        }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -135,7 +143,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     // MARK: Actions
 
     /// Does everything that can be done now.
-    private func work() {
+    func work() {
         guard !isAtWork else { return }
         isAtWork = true
         var now = dispatcher.service.clock.nanoseconds()
@@ -154,7 +162,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         _ action: Connection.Action, _ now: Int64, _ context: ChannelHandlerContext
     ) {
         switch action {
-        case .look: connection.receive(.found(look()))
+        case .look: take(look())
         case .examine(let text): examine(text, context.eventLoop)
         case .run(let request): run(request, since: now, context.eventLoop)
         case .answer(let answer): put(answer, context.eventLoop)
@@ -176,6 +184,13 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         connection.look(
             line: { dispatcher.look(atLine: $0, scheduler.parser, from: caller) },
             element: { dispatcher.look(atElement: $0, scheduler.parser, from: caller) })
+    }
+
+    /// Takes the result of parsing a text.
+    func take(_ found: ParsedText) {
+        wake()
+        let found = isForeign == true ? ForeignClient.explained(found) : found
+        connection.receive(.found(found))
     }
 
     private func notify() {

@@ -76,6 +76,8 @@ struct Conversation {
     private var unansweredBytes = 0
     /// Lines accepted in total.
     private(set) var linesTaken = 0
+    /// The number of the last line that is accepted.
+    private var lastLine = Int.max
     /// Whether the answers to a batch stay together, as far as `outputBytes` permits.
     var keepsBatches = false
     /// Bytes received in total.
@@ -96,9 +98,13 @@ struct Conversation {
     /// Whether the conversation accepts another line.
     var takesLines: Bool {
         guard case .none = head else { return false }
-        return elements.isEmpty && underWay != .read && lines.count < limits.pipelinedRequests
+        return elements.isEmpty && underWay != .read && !isOver
+            && lines.count < limits.pipelinedRequests
             && unansweredBytes < limits.pipelinedBytes
     }
+
+    /// Whether the last line that is accepted has been taken.
+    var isOver: Bool { linesTaken >= lastLine }
 
     /// Whether bytes may be received although no line is accepted: there are none yet, and a read is
     /// under way. Not to receive would cost two calls of the system for each read that waits.
@@ -135,6 +141,9 @@ struct Conversation {
         receivedBytes += bytes.count
         framer.append(bytes)
     }
+
+    /// Accepts one line more, whatever follows it.
+    mutating func endAfterNextLine() { lastLine = linesTaken + 1 }
 
     /// The next action, which must be carried out; nil until something is answered, parsed or
     /// received.

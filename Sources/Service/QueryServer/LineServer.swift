@@ -23,6 +23,7 @@ public struct LineServer: ServiceLifecycle.Service {
     private let drainTime: Duration
     private let tls: TLSIdentity?
     private let nodes: NodeSecret?
+    private let proxies: TrustedProxies
     private let workers: Workers
     private let logger: Logger
     private let ready: @Sendable (_ host: String, _ port: Int) -> Void
@@ -32,11 +33,13 @@ public struct LineServer: ServiceLifecycle.Service {
     ///   - drainTime: how long a graceful stop waits for pending answers.
     ///   - tls: nil for connections without TLS.
     ///   - nodes: the secret of the nodes that share the buckets; nil if this one has all of them.
+    ///   - proxies: who has to say, in a header of the PROXY protocol, for which client it connects.
     ///   - workers: worker threads that outlive the server.
     ///   - ready: called with the listening address once connections are accepted.
     public init(
         service: Operations.Service, host: String, port: Int, drainTime: Duration,
-        tls: TLSIdentity? = nil, nodes: NodeSecret? = nil, workers: Workers, logger: Logger,
+        tls: TLSIdentity? = nil, nodes: NodeSecret? = nil, proxies: TrustedProxies = .init(),
+        workers: Workers, logger: Logger,
         ready: @escaping @Sendable (_ host: String, _ port: Int) -> Void
     ) {
         self.service = service
@@ -45,6 +48,7 @@ public struct LineServer: ServiceLifecycle.Service {
         self.drainTime = drainTime
         self.tls = tls
         self.nodes = nodes
+        self.proxies = proxies
         self.workers = workers
         self.logger = logger
         self.ready = ready
@@ -127,7 +131,15 @@ public struct LineServer: ServiceLifecycle.Service {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let scheduler = schedulers[ObjectIdentifier(channel.eventLoop)]!.value
-                    try add(channel, dispatcher, scheduler, connections)
+                    let address = channel.remoteAddress
+                    guard proxies.contains(address) else {
+                        return try add(channel, address, dispatcher, scheduler, connections)
+                    }
+                    let timeout = TimeAmount.milliseconds(Int64(limits.handshakeMilliseconds))
+                    let header = ProxyHeaderHandler(timeout: timeout) { client in
+                        try add(channel, client ?? address, dispatcher, scheduler, connections)
+                    }
+                    try channel.pipeline.syncOperations.addHandler(header)
                 }
             }
             .bind(host: host, port: port).get()
@@ -156,13 +168,14 @@ public struct LineServer: ServiceLifecycle.Service {
         return NodeLinks(placement, nodes, tls, service.limits, service.clock, on: loop)
     }
 
-    /// Adds the handlers of a new connection, on its event loop.
+    /// Adds the handlers of a new connection from a client's address, on its event loop.
     private func add(
-        _ channel: any Channel, _ dispatcher: Dispatcher, _ scheduler: LoopScheduler,
+        _ channel: any Channel, _ client: SocketAddress?, _ dispatcher: Dispatcher,
+        _ scheduler: LoopScheduler,
         _ connections: OpenConnections
     ) throws {
         let pipeline = channel.pipeline.syncOperations
-        let address = channel.remoteAddress?.clientAddress ?? "unknown"
+        let address = client?.clientAddress ?? "unknown"
         do throws(ServiceFailure) {
             try service.counters.admitConnection(from: address, service.limits)
         } catch {

@@ -13,6 +13,13 @@ import NIOCore
         /// For connections to other nodes.
         private let nodeContext: NIOSSLContext
 
+        /// Those of TLS 1.2. Whoever records a connection and gets the certificate's key later cannot
+        /// read it. TLS 1.3 has only such suites.
+        ///
+        /// Session tickets do not change that for long: the library encrypts them with keys that it
+        /// keeps in memory, and changes every two days and with each reload.
+        private static let suites = "ECDHE+AESGCM:ECDHE+CHACHA20"
+
         init(_ files: TLSIdentity.Files) throws {
             let chain = try files.make("the certificate", files.certificate) {
                 try NIOSSLCertificate.fromPEMBytes($0)
@@ -23,6 +30,7 @@ import NIOCore
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
             configuration.minimumTLSVersion = .tlsv12
+            configuration.cipherSuites = Self.suites
             if let authority = files.clientCA {
                 let roots = try files.make("the clients' authorities", authority) {
                     try NIOSSLCertificate.fromPEMBytes($0)
@@ -32,6 +40,7 @@ import NIOCore
             }
             var client = TLSConfiguration.makeClientConfiguration()
             client.minimumTLSVersion = .tlsv12
+            client.cipherSuites = Self.suites
             client.certificateChain = chain.map { .certificate($0) }
             client.privateKey = .privateKey(key)
             if let authority = files.nodeCA {

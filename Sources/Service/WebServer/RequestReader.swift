@@ -20,12 +20,16 @@ final class RequestReader: Sendable {
     private let allBytes: Int
     private let scheme: String
     private let url: String?
+    private let proxies: TrustedProxies
     private let used = Atomic(0)
 
-    init(limits: Limits, settings: WebPort.Settings, isSecure: Bool) {
+    init(
+        limits: Limits, settings: WebPort.Settings, proxies: TrustedProxies, isSecure: Bool
+    ) {
         (bodyBytes, allBytes) = (limits.lineBytes, limits.bufferedBytes)
         scheme = isSecure ? "https" : "http"
         url = settings.url
+        self.proxies = proxies
     }
 
     /// Reads a request's body.
@@ -51,9 +55,11 @@ final class RequestReader: Sendable {
                 ?? WebFailure(.badRequest, "INVALID_REQUEST", "the request has no end")
         }
         let head = request.head
+        let client = try proxies.client(
+            behind: channel.remoteAddress, by: head.headerFields)
         let web = WebRequest(
             head.method, head.path ?? "/", headers: head.headerFields, body: body,
-            address: channel.remoteAddress?.clientAddress ?? "unknown",
+            address: client?.clientAddress ?? "unknown",
             base: url ?? "\(scheme)://\(head.authority ?? "localhost")")
         return (web, Reading(reader: self, bytes: body.count))
     }

@@ -21,13 +21,15 @@ struct Site: Sendable {
     private let kii: KiiSite?
     private let pages: PageSite
     private let reader: RequestReader
+    /// Whether browsers are told to come by TLS alone: clients reach the port by it.
+    private let demandsTLS: Bool
 
     /// - Parameters:
     ///   - isSecure: whether connections have TLS.
     ///   - loop: the event loop of the connections.
     init(
         service: Operations.Service, runner: MessageRunner, settings: WebPort.Settings,
-        isSecure: Bool, loop: any EventLoop, logger: Logger
+        proxies: TrustedProxies, isSecure: Bool, loop: any EventLoop, logger: Logger
     ) {
         self.service = service
         access = WebAccess(
@@ -38,7 +40,9 @@ struct Site: Sendable {
         gis = GISSite(operations: operations, now: service.clock.milliseconds)
         kii = settings.kii.map { KiiSite(operations: operations, settings: $0) }
         pages = PageSite(assets: settings.assets)
-        reader = RequestReader(limits: service.limits, settings: settings, isSecure: isSecure)
+        demandsTLS = settings.url?.hasPrefix("https://") == true
+        reader = RequestReader(
+            limits: service.limits, settings: settings, proxies: proxies, isSecure: isSecure)
     }
 
     /// Answers one request.
@@ -165,6 +169,7 @@ struct Site: Sendable {
             fields[.retryAfter] = "\(Self.retrySeconds)"
         }
         for (name, value) in Self.protection { fields[name] = value }
+        if demandsTLS { fields[.strictTransportSecurity] = "max-age=31536000" }
         access.permit(request, &fields)
         return HTTPResponse(status: answer.status, headerFields: fields)
     }

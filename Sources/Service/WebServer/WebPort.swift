@@ -63,6 +63,7 @@ public struct WebPort: ServiceLifecycle.Service {
     private let settings: Settings
     private let tls: TLSIdentity?
     private let nodes: NodeSecret?
+    private let proxies: TrustedProxies
     private let logger: Logger
     private let listener: HTTPListener
 
@@ -70,14 +71,16 @@ public struct WebPort: ServiceLifecycle.Service {
     ///   - workers: the threads for long texts and costly reads, which the line port uses too.
     ///   - tls: nil for connections without TLS.
     ///   - nodes: the secret of the nodes that share the buckets; nil if this one has all of them.
+    ///   - proxies: whose requests name the clients that they are passed on for.
     ///   - listening: called with the listening address once connections are accepted.
     public init(
         service: Operations.Service, workers: Workers, settings: Settings,
-        tls: TLSIdentity? = nil, nodes: NodeSecret? = nil, logger: Logger,
+        tls: TLSIdentity? = nil, nodes: NodeSecret? = nil, proxies: TrustedProxies = .init(),
+        logger: Logger,
         listening: @escaping @Sendable (_ host: String, _ port: Int) -> Void
     ) {
         (self.service, self.workers, self.settings) = (service, workers, settings)
-        (self.tls, self.nodes, self.logger) = (tls, nodes, logger)
+        (self.tls, self.nodes, self.proxies, self.logger) = (tls, nodes, proxies, logger)
         var limits = HTTPConnectionLimits(service.limits)
         limits.connections = service.limits.webConnections
         limits.headBytes = service.limits.webHeadBytes
@@ -101,8 +104,8 @@ public struct WebPort: ServiceLifecycle.Service {
             service: service, workers: workers, elsewhere: try await otherNodes(),
             logger: logger)
         let site = Site(
-            service: service, runner: runner, settings: settings, isSecure: tls != nil,
-            loop: listener.loop, logger: logger)
+            service: service, runner: runner, settings: settings, proxies: proxies,
+            isSecure: tls != nil, loop: listener.loop, logger: logger)
         let refusal: Refusal = { site.refusal(of: $0) }
         try await listener.run(refusal: refusal) { request, writer, channel in
             try await site.answer(request, writer, channel)

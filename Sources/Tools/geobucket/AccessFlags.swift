@@ -21,9 +21,15 @@ struct AccessFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The audience that a signed token must name, if it names one. (default: geobucket)",
+            "The audience that a signed token must name in \"aud\". (default: geobucket, and \"aud\" may be missing)",
             valueName: "name"))
     var jwtAudience: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The issuer that a signed token must name in \"iss\". (default: any)",
+            valueName: "name"))
+    var jwtIssuer: String?
 
     @Flag(
         help:
@@ -32,6 +38,12 @@ struct AccessFlags: ParsableArguments {
 
     @Flag(help: "Let everybody do everything, even on an address that others can reach.")
     var insecure = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Addresses and networks of proxies, with commas between them; they tell for which clients they connect.",
+            valueName: "networks"))
+    var trustProxy: String?
 
     @Option(
         help: ArgumentHelp(
@@ -55,8 +67,12 @@ struct AccessFlags: ParsableArguments {
         let keys = try settings.path("jwtKeys", flag: jwtKeys)
         let audience = settings.string("jwtAudience", flag: jwtAudience)
         let takesEndless = try settings.bool("jwtWithoutExpiry", flag: jwtWithoutExpiry)
+        let issuer = settings.string("jwtIssuer", flag: jwtIssuer)
         guard keys != nil || audience == nil else {
             throw ValidationError("--jwt-audience needs --jwt-keys")
+        }
+        guard keys != nil || issuer == nil else {
+            throw ValidationError("--jwt-issuer needs --jwt-keys")
         }
         guard keys != nil || !takesEndless else {
             throw ValidationError("--jwt-without-expiry needs --jwt-keys")
@@ -66,7 +82,8 @@ struct AccessFlags: ParsableArguments {
         }
         guard tokens != nil || keys != nil else { return nil }
         var rules = SigningKeys.Rules()
-        if let audience { rules.audience = audience }
+        if let audience { (rules.audience, rules.demandsAudience) = (audience, true) }
+        rules.issuer = issuer
         rules.demandsExpiry = !takesEndless
         return try await WatchedAccess(
             .init(tokens: tokens, keys: keys, rules: rules, maximumBytes: limits.fileBytes),
@@ -102,6 +119,15 @@ struct AccessFlags: ParsableArguments {
                     maximumBytes: limits.fileBytes))
         } catch {
             throw CommandFailure("TLS cannot be set up from these files: \(error)")
+        }
+    }
+
+    /// The proxies whose word about the addresses of clients counts.
+    func proxies(_ settings: Settings) throws -> TrustedProxies {
+        do throws(TrustedProxies.Fault) {
+            return try TrustedProxies(settings.string("trustProxy", flag: trustProxy) ?? "")
+        } catch {
+            throw ValidationError("--trust-proxy: \(error)")
         }
     }
 

@@ -24,10 +24,13 @@ enum Files {
         return bytes
     }
 
-    /// A file that configures the service.
-    static func trusted(_ path: String, maximumBytes: Int) throws -> TrustedFile {
+    /// A file that configures the service, or says who may log in to it.
+    static func trusted(
+        _ path: String, maximumBytes: Int, decidesLogins: Bool = false
+    ) throws -> TrustedFile {
         do {
-            return try TrustedFile(path: path, maximumBytes: maximumBytes)
+            return try TrustedFile(
+                path: path, maximumBytes: maximumBytes, decidesLogins: decidesLogins)
         } catch {
             throw CommandFailure("\(path): \(error)")
         }

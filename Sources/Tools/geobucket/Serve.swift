@@ -102,6 +102,7 @@ struct Serve: AsyncParsableCommand {
         let frame = Frame(
             address: address, web: web, limits: limits, drain: .seconds(drain),
             reloading: reloading, stopping: stopping,
+            proxies: try accessFlags.proxies(settings),
             neighbourhood: try clusterFlags.neighbourhood(settings), clock: clock)
         Niceness.prefer(try preference(settings))
         OpenFiles.raiseLimit(for: limits, logger)
@@ -142,13 +143,12 @@ struct Serve: AsyncParsableCommand {
                 "\(source): \"\(name)\" is none of "
                     + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
         }
-        switch settings.string("logFormat", flag: logFormat) ?? "text" {
-        case "text": LoggingSystem.bootstrap(StreamLogHandler.standardError)
-        case "json": LoggingSystem.bootstrap { JSONLogHandler(label: $0) }
-        case let other:
+        let formatName = settings.string("logFormat", flag: logFormat) ?? "text"
+        guard let format = LineLogHandler.Format(rawValue: formatName) else {
             let source = settings.source(of: "logFormat", flag: logFormat)
-            throw ValidationError("\(source): \"\(other)\" is neither text nor json")
+            throw ValidationError("\(source): \"\(formatName)\" is neither text nor json")
         }
+        LoggingSystem.bootstrap { LineLogHandler(label: $0, format: format) }
         var logger = Logger(label: "geobucket")
         logger.logLevel = level
         return logger
@@ -194,6 +194,7 @@ struct Serve: AsyncParsableCommand {
         let drain: Duration
         let reloading: Reloading
         let stopping: Stopping
+        let proxies: TrustedProxies
         let neighbourhood: Neighbourhood?
         let clock: ServiceClock
     }
@@ -214,7 +215,7 @@ struct Serve: AsyncParsableCommand {
             try await serving("web", at: web.address, logger) { listening in
                 WebPort(
                     service: service, workers: workers, settings: web, tls: frame.reloading.tls,
-                    nodes: frame.neighbourhood?.secret, logger: logger
+                    nodes: frame.neighbourhood?.secret, proxies: frame.proxies, logger: logger
                 ) { host, port in
                     Self.warn(Address(host: host, port: port), frame.reloading)
                     listening(host, port)
@@ -233,7 +234,7 @@ struct Serve: AsyncParsableCommand {
         let server = LineServer(
             service: service, host: frame.address.host, port: frame.address.port,
             drainTime: frame.drain, tls: frame.reloading.tls, nodes: frame.neighbourhood?.secret,
-            workers: workers, logger: logger
+            proxies: frame.proxies, workers: workers, logger: logger
         ) { host, port in
             let bound = Address(host: host, port: port)
             Self.warn(bound, frame.reloading)

@@ -1,5 +1,6 @@
 import BackendContract
 import EmbeddedBackend
+import Glibc
 import Logging
 import ObjectStore
 import Objects
@@ -18,6 +19,7 @@ enum ServedStore {
         let start = clock.now
         do {
             let backend = try opened(limits, clock, logger)
+            warnOfReaders(logger)
             let statistics = backend.statistics()
             logger.info(
                 "store open",
@@ -30,6 +32,20 @@ enum ServedStore {
         } catch {
             throw CommandFailure("the store cannot be opened: \(error)")
         }
+    }
+
+    /// New files are their owner's alone; those that are there keep their mode.
+    private func warnOfReaders(_ logger: Logger) {
+        let path =
+            switch self {
+            case .file(let path, _): path
+            case .cluster(let configuration): configuration.cache
+            }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IROTH != 0 else { return }
+        logger.warning(
+            "every user of this machine may read the store; take that away with chmod o-rwx",
+            metadata: ["file": "\(path)"])
     }
 
     private func opened(

@@ -25,7 +25,8 @@ struct WatchedAccess: Sendable {
     init(_ sources: Sources, clock: ServiceClock, logger: Logger) async throws {
         func open(_ path: String?, _ name: String) throws -> (TrustedFile, WatchedFile)? {
             guard let path else { return nil }
-            let file = try Files.trusted(path, maximumBytes: sources.maximumBytes)
+            let file = try Files.trusted(
+                path, maximumBytes: sources.maximumBytes, decidesLogins: true)
             let watched = WatchedFile(
                 path, named: name, maximumBytes: sources.maximumBytes, seen: file.stamp,
                 clock: clock, logger: logger)

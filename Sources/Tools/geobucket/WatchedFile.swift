@@ -95,7 +95,8 @@ final class WatchedFile: Sendable {
         defer { state.withLock { $0.begun = nil } }
         do {
             if let seen, try FileStamp(of: path) == seen { return noteSame() }
-            let file = try TrustedFile(path: path, maximumBytes: maximumBytes)
+            let file = try TrustedFile(
+                path: path, maximumBytes: maximumBytes, decidesLogins: true)
             state.withLock { $0.seen = file.stamp }
             noteTaken(try take(file.bytes))
         } catch let fault as TrustedFile.Fault {

@@ -4,6 +4,7 @@ import InMemoryEngine
 import JSONText
 import Objects
 import QueryLanguage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -250,6 +251,39 @@ import Testing
                 #expect(try Self.outcome(of: cheap, maximumBytes: room) == "8 b899: " + few)
                 #expect(
                     try Self.outcome(of: cheap, maximumBytes: 0) == "1 b199: " + summary("b199"))
+            }
+        }
+    }
+
+    @Test func `to list some named buckets is to look at these, however many others there are`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            try await withBackend(.usual, path: folder + "/store.sqlite") { client in
+                for number in 0..<1_100 {
+                    try await client.value(
+                        "object.put", #"{"bucket":"b\#(number)","id":"o1","object":{}}"#)
+                }
+                let asked = Mutex<[String]>([])
+                let named = ["b1000", "b7", "none", "users/alice/b"].map(BucketName.init(trusted:))
+                let list = try client.backend.prepare(
+                    .buckets(in: .application, after: nil, among: named) { name in
+                        asked.withLock { $0.append(name.text) }
+                        return true
+                    })
+                #expect(!list.isCostly)
+                let outcome = try Self.outcome(of: list)
+                #expect(outcome.hasPrefix("2 end: ") && outcome.contains("\"b1000\""))
+                #expect(asked.withLock { $0 } == ["b1000", "b7"])
+                // A page looks at no more than it shows, and at one bucket behind it.
+                asked.withLock { $0 = [] }
+                let page = try client.backend.prepare(
+                    .buckets(in: .application, after: BucketName(trusted: "b5")) { name in
+                        asked.withLock { $0.append(name.text) }
+                        return true
+                    })
+                _ = try Self.outcome(of: page, maximumBytes: 200)
+                #expect(asked.withLock { $0.count } < 10)
             }
         }
     }

@@ -51,6 +51,11 @@ final class DictionaryState: TransactionState {
 
     func hasBucket(_ bucket: BucketName) -> Bool { buckets[bucket] != nil }
 
+    /// By the owner of the first object; a bucket that is empty has nobody's.
+    func bucketCount(by owner: String) -> Int {
+        buckets.values.count { $0.first?.metadata.owner == owner }
+    }
+
     func creations(in bucket: BucketName) -> [ChangeNumber] {
         buckets[bucket, default: []].map(\.creation)
     }

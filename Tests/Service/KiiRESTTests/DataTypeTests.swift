@@ -22,6 +22,13 @@ import Testing
         ("application/vnd.other.note+json", "application/json"),
         ("application/vnd.my-app.12.note+json", "application/json"),
         ("application/vnd.my-app.1.+json", "INVALID_DATA_TYPE"),
+        // A stray slash is what clients send; a second type is not.
+        (
+            "application/vnd.my-app.1.application/json+json",
+            "application/vnd.my-app.1.application/json+json"
+        ),
+        ("application/vnd.my-app.1.a,text/html,+json", "INVALID_DATA_TYPE"),
+        ("application/vnd.my-app.1.a\tb+json", "INVALID_DATA_TYPE"),
         ("text/plain", "INVALID_DATA_TYPE"), ("", "INVALID_DATA_TYPE"),
         ("application/jsonx", "INVALID_DATA_TYPE"), ("json", "INVALID_DATA_TYPE"),
     ])
@@ -44,6 +51,11 @@ import Testing
         ("text/html", "application/json"), ("a/b", "application/json"),
         ("application/geo+json", "application/geo+json"),
         ("note", "application/vnd.my-app.1.note+json"), ("two\r\nlines: x", "application/json"),
+        ("a,text/html,+json", "application/json"), ("a,text/html,b/c+json", "application/json"),
+        ("text/html,+json", "application/json"), (",text/html,", "application/json"),
+        ("a b", "application/json"), ("a\"b", "application/json"), ("é", "application/json"),
+        ("a/b/c+json", "application/json"), ("/+json", "application/json"),
+        ("text/html;x=/+json", "application/json"), ("", "application/vnd.my-app.1.+json"),
     ])
     func `An object is answered with its own type`(_ dataType: String?, _ expected: String) {
         #expect(KiiMediaType.contentType(of: dataType, in: "my-app.1") == expected)

@@ -135,6 +135,28 @@ import Testing
         #expect(Self.grant(lenient, endless) == (try Grant(principal: "alice", role: .write)))
     }
 
+    @Test func `Where the rules name an issuer or an audience, a token has to name them`()
+        async throws
+    {
+        let signer = TokenSigner()
+        var rules = SigningKeys.Rules()
+        rules.issuer = "https://id.example.org/"
+        rules.demandsAudience = true
+        let keys = try await Self.keys(signer.keySet(), rules)
+        for (claims, isAccepted) in [
+            (#""aud":"geobucket","iss":"https://id.example.org/""#, true),
+            (#""aud":["maps","geobucket"],"iss":"https://id.example.org/""#, true),
+            (#""iss":"https://id.example.org/""#, false), (#""aud":"geobucket""#, false),
+            (#""aud":"geobucket","iss":"https://id.example.org""#, false),
+            (#""aud":"geobucket","iss":["https://id.example.org/"]"#, false),
+            (#""aud":"maps","iss":"https://id.example.org/""#, false), (#""x":1"#, false),
+        ] {
+            let token = try signer.token(
+                #"{"sub":"alice","role":"write","exp":1800000000,\#(claims)}"#)
+            #expect((Self.grant(keys, token) != nil) == isAccepted, "\(claims)")
+        }
+    }
+
     @Test(arguments: [
         #"{"sub":"alice","exp":1800000000}"#, #"{"role":"write","exp":1800000000}"#,
         #"{"sub":"alice","role":"owner","exp":1800000000}"#,

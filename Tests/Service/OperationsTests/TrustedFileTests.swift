@@ -77,6 +77,60 @@ import Testing
         }
     }
 
+    /// Why a file does not decide who may log in.
+    private static func loginFault(_ path: String) -> String? {
+        do throws(TrustedFile.Fault) {
+            _ = try TrustedFile(path: path, maximumBytes: 1_000, decidesLogins: true)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test func `What decides logins is refused where others than its user may replace it`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let (inner, path) = (folder + "/inner", folder + "/inner/file")
+            #expect(mkdir(inner, 0o700) == 0)
+            try Self.write("x", path)
+            #expect(symlink("inner/file", folder + "/link") == 0)
+            for mode: mode_t in [0o700, 0o755, 0o1777, 0o1770] {
+                #expect(chmod(inner, mode) == 0)
+                #expect(Self.loginFault(path) == nil, "\(String(mode, radix: 8))")
+                #expect(Self.loginFault(folder + "/link") == nil)
+            }
+            for mode: mode_t in [0o770, 0o775, 0o707, 0o777] {
+                #expect(chmod(inner, mode) == 0)
+                for path in [path, folder + "/link"] {
+                    let fault = try #require(Self.loginFault(path))
+                    #expect(fault.contains("mode \(String(mode, radix: 8))"), "\(fault)")
+                    #expect(fault.contains("chmod go-w"), "\(fault)")
+                }
+                // Other files of the service only have to be what they are.
+                #expect(Self.fault(path) == nil)
+            }
+            // A link that others may turn elsewhere is no better.
+            #expect(chmod(inner, 0o700) == 0)
+            #expect(chmod(folder, 0o777) == 0)
+            #expect(Self.loginFault(folder + "/link")?.contains("mode 777") == true)
+            #expect(chmod(folder, 0o700) == 0)
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root gives files to others"))
+    func `What decides logins belongs to root or the service's user`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/file"
+            try Self.write("x", path)
+            #expect(Self.loginFault(path) == nil)
+            #expect(chown(path, 65_534, 0) == 0)
+            let fault = try #require(Self.loginFault(path))
+            #expect(fault.contains("user 65534 owns it") && fault.contains("chown 0"), "\(fault)")
+            #expect(Self.fault(path) == nil)
+        }
+    }
+
     @Test func `A change shows though length and times are as they were`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/file"

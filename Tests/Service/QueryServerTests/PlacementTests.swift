@@ -12,12 +12,12 @@ import WireProtocol
     private static let addresses = ["db0:4362", "db1:4362", "db2:4362"]
 
     private static func with(
-        _ placement: TestPlacement,
+        _ placement: TestPlacement, access: AccessControl? = nil,
         _ body: (MessageRunner, Operations.Service, PlacedBackend) async throws -> Void
     ) async throws {
         let backend = PlacedBackend(placement)
         let limits = Limits()
-        let service = Operations.Service(backend: backend, limits: limits)
+        let service = Operations.Service(backend: backend, limits: limits, access: access)
         try await Workers.with(limits) { workers in
             let logger = Logger(label: "test") { _ in LogLines() }
             try await body(
@@ -48,6 +48,27 @@ import WireProtocol
     private static func refusalOfWatch(by runner: MessageRunner) async -> RPCFailure? {
         await failure { () throws(RPCFailure) in
             try await runner.startWatch(Array(#"{"bucket":"shops"}"#.utf8), from: caller)
+        }
+    }
+
+    @Test func `A stranger learns of no node, whoever has logged in of all`() async throws {
+        let token = Token()
+        var file = TokenFile()
+        file.add(.init(token, try Grant(principal: "rita", role: .read), created: 0))
+        let access = AccessControl(tokens: file)
+        try await Self.with(TestPlacement(copies: 2, Self.addresses), access: access) {
+            runner, service, _ in
+            let caller = Caller(address: "a2")
+            func nodes() async throws -> JSONValue? {
+                try JSONValue(
+                    parsing: try await runner.call(.info, Array("{}".utf8), from: caller))[
+                        "nodes"]
+            }
+            #expect(try await nodes() == nil)
+            _ = try service.logIn(token.text, caller)
+            #expect(try await nodes()?.array?.count == Self.addresses.count)
+            _ = access.replace(TokenFile())
+            #expect(try await nodes() == nil)
         }
     }
 

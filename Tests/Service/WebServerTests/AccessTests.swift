@@ -310,6 +310,24 @@ import WebServer
                 let policy = answer.field("content-security-policy")
                 #expect(policy?.hasPrefix("default-src 'self'") == true, "\(path)")
                 #expect(answer.field("x-content-type-options") == "nosniff")
+                #expect(answer.field("strict-transport-security") == nil)
+            }
+        }
+    }
+
+    @Test func `Browsers are told to come by TLS alone where clients reach the port by it`()
+        async throws
+    {
+        for (url, expected) in [
+            ("https://geo.example.com", "max-age=31536000"), ("http://geo.example.com", nil),
+        ] {
+            var settings = Web.guarded
+            settings.url = url
+            try await TestService.with(web: settings) { service in
+                for path in ["/map", "/rpc", "/nowhere"] {
+                    let answer = try await Web.get(service.webPort, path)
+                    #expect(answer.field("strict-transport-security") == expected, "\(path)")
+                }
             }
         }
     }

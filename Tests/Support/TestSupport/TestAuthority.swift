@@ -18,24 +18,34 @@ public struct TestAuthority: Sendable {
     public init(folder: String) throws {
         self.folder = folder
         try openssl(
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-            "-keyout", path("ca.key"), "-out", path("ca.pem"), "-days", "30", "-subj", "/CN=Test")
+            ["req", "-x509", "-newkey"] + Self.curve + [
+                "-nodes", "-keyout", path("ca.key"), "-out", path("ca.pem"), "-days", "30", "-subj",
+                "/CN=Test",
+            ])
     }
 
+    /// The arguments of `openssl req` for a key on a curve.
+    public static let curve = ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+
     /// A certificate signed by the authority, for this machine unless other names are given.
+    ///
+    /// - Parameter key: the kind of the key, as `openssl req -newkey` takes it.
     public func issue(
-        _ name: String, names: String = "DNS:localhost,IP:127.0.0.1"
+        _ name: String, names: String = "DNS:localhost,IP:127.0.0.1", key: [String] = curve
     ) throws -> Identity {
         let identity = Identity(certificate: path(name + ".pem"), key: path(name + ".key"))
         try openssl(
-            "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-            "-keyout", identity.key, "-out", path("csr"), "-subj", "/CN=\(name)")
+            ["req", "-newkey"] + key + [
+                "-nodes", "-keyout", identity.key, "-out", path("csr"), "-subj", "/CN=\(name)",
+            ])
         try Data("subjectAltName=\(names)\n".utf8)
             .write(to: URL(fileURLWithPath: path("names")))
         try openssl(
-            "x509", "-req", "-in", path("csr"), "-CA", path("ca.pem"), "-CAkey", path("ca.key"),
-            "-CAcreateserial", "-out", identity.certificate, "-days", "30", "-extfile",
-            path("names"))
+            [
+                "x509", "-req", "-in", path("csr"), "-CA", path("ca.pem"), "-CAkey", path("ca.key"),
+                "-CAcreateserial", "-out", identity.certificate, "-days", "30", "-extfile",
+                path("names"),
+            ])
         return identity
     }
 
@@ -45,7 +55,7 @@ public struct TestAuthority: Sendable {
 
     /// Not by Foundation's `Process`, which copies more of each entry of /proc/self/fd than there is: now
     /// and then that ends a process that has many files open.
-    private func openssl(_ arguments: String...) throws {
+    private func openssl(_ arguments: [String]) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

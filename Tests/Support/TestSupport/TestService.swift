@@ -31,6 +31,7 @@ public struct TestService: Sendable {
     ///   - access: who may log in; nil asks nobody.
     ///   - tls: the service's certificate, and how the connection checks it.
     ///   - web: the service is served over HTTP too, on a free port.
+    ///   - proxies: who says for which clients it connects; not this machine's 127.0.0.1.
     ///   - monotonic: the clock of rates, connections and watches, in nanoseconds; nil is the system's.
     ///   - tuning: of the engine and its writer.
     ///   - log: takes what is logged.
@@ -39,7 +40,8 @@ public struct TestService: Sendable {
         on kind: BackendKind = .usual, path: String? = nil, limits: Limits = Limits(),
         access: AccessControl? = nil,
         tls: (server: TLSIdentity, client: ClientTLS)? = nil,
-        web: WebPort.Settings? = nil, monotonic: TestClock? = nil,
+        web: WebPort.Settings? = nil, proxies: TrustedProxies = .init(),
+        monotonic: TestClock? = nil,
         tuning: Engine.Tuning = Engine.Tuning(), log: LogLines = LogLines(),
         now: @escaping @Sendable () -> Int64 = wallMilliseconds,
         _ body: @escaping @Sendable (TestService) async throws -> Result
@@ -60,7 +62,7 @@ public struct TestService: Sendable {
             return try await Workers.with(limits) { workers in
                 let server = LineServer(
                     service: service, host: "127.0.0.1", port: 0, drainTime: .seconds(5),
-                    tls: tls?.server, workers: workers, logger: logger
+                    tls: tls?.server, proxies: proxies, workers: workers, logger: logger
                 ) { _, port in continuation.yield(port) }
                 let (webPorts, webContinuation) = AsyncStream<Int>.makeStream()
                 return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -71,7 +73,7 @@ public struct TestService: Sendable {
                     if let web {
                         let server = WebPort(
                             service: service, workers: workers, settings: web, tls: tls?.server,
-                            logger: logger
+                            proxies: proxies, logger: logger
                         ) { _, port in webContinuation.yield(port) }
                         group.addTask { try await server.run() }
                         var iterator = webPorts.makeAsyncIterator()

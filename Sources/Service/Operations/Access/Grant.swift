@@ -47,6 +47,12 @@ public struct Grant: Sendable, Equatable {
         return holdsFor.contains(bucket.text) || holdsFor.contains(bucket.scope.text)
     }
 
+    /// The only buckets of a scope that may be within reach, in order; nil if all may.
+    func named(in scope: BucketScope) -> [BucketName]? {
+        guard let holdsFor, !holdsFor.contains(scope.text) else { return nil }
+        return holdsFor.compactMap { try? BucketName($0) }.filter { $0.scope == scope }.sorted()
+    }
+
     /// Whether a bucket of the scope may be within reach. The application's scope is never refused,
     /// even if none of its buckets is within reach.
     func reaches(_ scope: BucketScope) -> Bool {

@@ -5,17 +5,21 @@ import Objects
 /// 7517).
 ///
 /// A token names its key by `kid`. Its claims are `principal` (else `sub`), `role`, `groups` and
-/// `buckets` as in a tokens file; `exp` and `nbf` (seconds since 1970); and `aud`, which must name
-/// this service if it is present.
+/// `buckets` as in a tokens file; `exp` and `nbf` (seconds since 1970); `iss` and `aud`, as the rules
+/// demand. An `aud` must name this service in any case.
 public struct SigningKeys: Sendable, Equatable {
     /// What a token needs besides a signature.
     public struct Rules: Sendable, Equatable {
         /// The name that `aud` must contain.
         public var audience = "geobucket"
+        /// Whether a token must have an `aud`.
+        public var demandsAudience = false
+        /// What `iss` must be; nil: anything, or missing.
+        public var issuer: String?
         /// Whether a token must have an `exp`; a token without one is valid as long as its key.
         public var demandsExpiry = true
 
-        /// The audience `geobucket`, and `exp` required.
+        /// The audience `geobucket`, not required, any issuer, and `exp` required.
         public init() {}
     }
 
@@ -146,7 +150,8 @@ public struct SigningKeys: Sendable, Equatable {
     }
 
     private func isMeantForUs(_ claims: JSONView) -> Bool {
-        guard let meant = claims["aud"] else { return true }
+        if let issuer = rules.issuer, claims["iss"]?.string != issuer { return false }
+        guard let meant = claims["aud"] else { return !rules.demandsAudience }
         guard meant.kind == .array else { return meant.string == rules.audience }
         return meant.elements.contains { $0.string == rules.audience }
     }

@@ -30,9 +30,11 @@ public struct TrustedFile: Sendable {
 
     /// Reads a whole file.
     ///
+    /// - Parameter decidesLogins: whether it says who may log in. Then it has to belong to root or to
+    ///   the process's user, and nobody else may replace it.
     /// - Throws: a `Fault` when the file cannot be read, is no regular file, is longer than
-    ///   `maximumBytes`, or everyone may write it.
-    public init(path: String, maximumBytes: Int) throws(Fault) {
+    ///   `maximumBytes`, or others may write it.
+    public init(path: String, maximumBytes: Int, decidesLogins: Bool = false) throws(Fault) {
         // Check before opening, because opening some devices has an effect.
         try Self.check(try FileStamp(of: path), maximumBytes)
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -40,6 +42,7 @@ public struct TrustedFile: Sendable {
         defer { close(file) }
         let before = try FileStamp(of: file)
         try Self.check(before, maximumBytes)
+        if decidesLogins { try Self.checkOwners(of: path, before) }
         bytes = try Self.contents(of: file, maximumBytes)
         let after = try FileStamp(of: file)
         stamp = before.isSettled && before == after ? before : nil
@@ -52,6 +55,32 @@ public struct TrustedFile: Sendable {
             let mode = String(stamp.mode & 0o7777, radix: 8)
             throw Fault("everybody may write it (mode \(mode)): take that away with chmod o-w")
         }
+    }
+
+    private static func checkOwners(of path: String, _ stamp: FileStamp) throws(Fault) {
+        let (user, owner) = (geteuid(), stamp.owner[0])
+        guard owner == user || owner == 0 else {
+            throw Fault(
+                "user \(owner) owns it and could log in as anybody: give it to root or to the "
+                    + "service's user with chown \(user)")
+        }
+        // Of a link, who may replace it and who may replace what it leads to.
+        guard let target = realpath(path, nil) else { throw Fault(errno: errno) }
+        defer { free(target) }
+        for file in [path, String(cString: target)] {
+            let folder = try FileStamp(of: Self.folder(of: file))
+            guard folder.mode & (S_IWGRP | S_IWOTH) == 0 || folder.mode & S_ISVTX != 0 else {
+                let mode = String(folder.mode & 0o7777, radix: 8)
+                throw Fault(
+                    "others may replace it, because they may write its folder (mode \(mode)): "
+                        + "take that away with chmod go-w, or set the folder's sticky bit")
+            }
+        }
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     private static func tooLong(_ maximumBytes: Int) -> Fault {
@@ -83,7 +112,8 @@ public struct FileStamp: Equatable, Sendable {
     fileprivate let size: Int
     private let device: dev_t
     private let node: ino_t
-    private let owner: [UInt32]
+    /// User and group.
+    fileprivate let owner: [UInt32]
     private let changed: [Int]
 
     /// The stamp of the file at a path; links are followed, and the file is not opened.

@@ -29,7 +29,8 @@ final class ListBuckets: Read {
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
         let grant = caller.grant
         let request = ReadRequest.buckets(
-            in: scope, after: last, where: { grant?.reaches($0) ?? true })
+            in: scope, after: last, among: grant?.named(in: scope),
+            where: { grant?.reaches($0) ?? true })
         return .planned(try service.backend.prepare(request))
     }
 

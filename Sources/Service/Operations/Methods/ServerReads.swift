@@ -13,7 +13,9 @@ final class ServerInfo: Read {
         writer.integer(Service.protocolVersion)
         writer.key("store")
         writer.string(context.backend.storeName)
-        if let placement = context.service.placement {
+        // Strangers learn nothing of the network behind the address that they know.
+        let isKnown = !context.service.requiresLogin || context.service.isLoggedIn(context.caller)
+        if let placement = context.service.placement, isKnown {
             writer.key("nodes")
             writer.addresses(of: placement.nodes)
         }
