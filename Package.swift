@@ -188,7 +188,8 @@ let package = Package(
         .target(
             name: "VectorTiles",
             dependencies: [
-                "Digests", "Geodesy", "JSONText", "Objects", "QueryLanguage", "WebExchange", "Wire",
+                "Digests", "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage",
+                "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
@@ -316,6 +317,10 @@ let package = Package(
             dependencies: [
                 "HTTPGateway", "Objects", "Operations", "Runtime", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),
         .testTarget(
             name: "VectorTilesTests",
@@ -346,8 +351,8 @@ let package = Package(
         .testTarget(
             name: "QueryServerTests",
             dependencies: [
-                "JSONText", "Objects", "BackendContract", "Operations", "QueryServer", "KiiREST",
-                "WireProtocol", "GeoBucketClient", "TestSupport", "WebServer",
+                "JSONText", "Objects", "BackendContract", "Listeners", "Operations", "QueryServer",
+                "KiiREST", "WireProtocol", "GeoBucketClient", "TestSupport", "WebServer",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -4,6 +4,8 @@ takes as little of the processors as it can.
 """
 import json, math, os, random, signal, socket, threading, time
 
+import hostile_web
+
 CONNECTIONS = 8
 
 
@@ -210,6 +212,7 @@ ATTACKS = {
     "batches": (asking, batches, True, "ready"),
     "huge ins": (asking, huge_ins, True, "ready"),
     "idle HTTP": (idle_http, list, False, "http"),
+    **hostile_web.ATTACKS,
 }
 
 
