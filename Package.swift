@@ -189,7 +189,8 @@ let package = Package(
         .target(
             name: "VectorTiles",
             dependencies: [
-                "Digests", "Geodesy", "JSONText", "Objects", "QueryLanguage", "WebExchange", "Wire",
+                "Digests", "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage",
+                "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
@@ -317,6 +318,10 @@ let package = Package(
             dependencies: [
                 "HTTPGateway", "Objects", "Operations", "Runtime", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),
         .testTarget(
             name: "VectorTilesTests",
@@ -350,8 +355,8 @@ let package = Package(
         .testTarget(
             name: "QueryServerTests",
             dependencies: [
-                "JSONText", "Objects", "BackendContract", "Operations", "QueryServer", "KiiREST",
-                "WireProtocol", "GeoBucketClient", "TestSupport", "WebServer",
+                "JSONText", "Objects", "BackendContract", "Listeners", "Operations", "QueryServer",
+                "KiiREST", "WireProtocol", "GeoBucketClient", "TestSupport", "WebServer",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

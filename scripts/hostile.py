@@ -7,10 +7,12 @@ memory stays bounded and comes back.
                        [--svg hostile.svg] [--geobucket .build/release/geobucket]
                        [--attack-seconds 20] [--attack NAME]…
 
-Then each attack of scripts/hostile_attacks.py runs alone, against a service of its own with logins, for so
-many seconds, beside 200 well-behaved connections that ask 500 times a second: a table of their latencies is
-printed, and none of its 99th percentiles may pass 25 ms. --minutes 0 leaves the first part out,
---attack-seconds 0 the second.
+Then each attack of scripts/hostile_attacks.py and scripts/hostile_web.py runs alone, against a service of its
+own with logins, for so many seconds, beside 200 well-behaved connections that ask 500 times a second, and one
+new client a second of each port: a table of their latencies and of the service's memory is printed.
+None of the 99th percentiles may pass 25 ms, nor five times what it was just before the attack, if that is more;
+no memory may pass bufferedBytes (128 MiB) and 64 MiB; and no other client may be left without an answer.
+--minutes 0 leaves the first part out, --attack-seconds 0 the second.
 """
 import argparse, json, math, multiprocessing, os, random, resource, select, socket, subprocess, sys, tempfile, time
 
@@ -239,44 +241,62 @@ def attack_together(port, options):
 # One attack after the other.
 
 WORST_P99 = 25
+BUFFERED_MIB, MORE_MIB = 128, 64
 
 
 def attack_alone(name, world, options):
-    """A row of the table: milliseconds of the well-behaved, quiet and attacked, and of /healthz at worst."""
+    """A row of the table: milliseconds of the well-behaved, quiet and attacked, of new clients of each port at worst,
+    and MiB of the service: more than before the attack, at most and five seconds after it."""
     with tempfile.TemporaryDirectory() as folder:
         tokens = os.path.join(folder, "tokens")
         good, bad = [subprocess.run(
             [options.geobucket, "token", "create", "--tokens", tokens, "--principal", principal, "--role", "write"],
             check=True, stdout=subprocess.PIPE, text=True).stdout.split()[0] for principal in ("good", "bad")]
-        with serving(options, folder, "--tokens", tokens, "--http", "127.0.0.1:0") as ports:
+        with serving(options, folder, "--tokens", tokens, "--http", "127.0.0.1:0", "--web", "127.0.0.1:0",
+                     "--buffered-bytes", str(BUFFERED_MIB << 20)) as ports:
             fill(Caller(ports["ready"], good), world)
             load = Load(ports["ready"], world, 200, 500, good)
-            quiet, attacked, health = [], [], []
+            quiet, attacked, health, web, line_port, memory = [], [], [], [], [], []
             for second in load.run(5):
                 quiet += second
+            before = resident_mib(ports["process"])
             hostile = multiprocessing.Process(
                 target=hostile_attacks.run, args=(name, ports, bad))
             hostile.start()
             for number, second in enumerate(load.run(2 + options.attack_seconds)):
+                memory.append(resident_mib(ports["process"]) - before)
                 if number >= 2:  # it has begun
                     attacked += second
-                    health.append(health_milliseconds(ports["http"]))
+                    health.append(milliseconds(ports["http"], b"/healthz"))
+                    web.append(milliseconds(ports["web"], b"/login"))
+                    line_port.append(milliseconds(ports["ready"], None))
             hostile.terminate()
             hostile.join()
+            for _ in load.run(5):
+                after = resident_mib(ports["process"]) - before
             if load.finish() or load.wrong:
                 sys.exit(f"hostile: {name}: answers were lost or wrong")
     return [name] + [1_000 * percentile(values, share)
                      for values, share in [(quiet, 0.99), (attacked, 0.5), (attacked, 0.99), (attacked, 1)]] + [
-                         max(health)]
+                         max(health), max(web), max(line_port), max(memory), after]
 
 
-def health_milliseconds(port):
+def resident_mib(process):
+    with open(f"/proc/{process}/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / (1 << 20)
+
+
+def milliseconds(port, path):
+    """Of one answer to a client from another address than the attacker's; infinite without one. A path of HTTP, or
+    none at the line port."""
+    request, answer = (line(1, "server.ping", {}), b"pong") if path is None else (
+        b"GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % path, b" 200 ")
     start = time.monotonic()
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as one:
+        with socket.create_connection(("127.0.0.1", port), timeout=5, source_address=("127.0.0.9", 0)) as one:
             one.settimeout(5)
-            one.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            if b" 200 " not in one.recv(1 << 12):
+            one.sendall(request)
+            if answer not in one.recv(1 << 12):
                 return math.inf
     except OSError:
         return math.inf
@@ -288,13 +308,18 @@ def attack_one_by_one(options):
     for name in options.attack or hostile_attacks.ATTACKS:
         rows.append(attack_alone(name, world, options))
         print(f"{name}: p99 {rows[-1][3]:.1f} ms", file=sys.stderr)
-    print("\n| attack | p99 quiet, ms | median, ms | p99, ms | longest, ms | /healthz at worst, ms |\n"
-          "| --- | --- | --- | --- | --- | --- |")
+    print("\n| attack | p99 quiet, ms | median, ms | p99, ms | longest, ms | /healthz at worst, ms | web at worst, ms "
+          "| line at worst, ms | MiB more at most | MiB more after |\n"
+          "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, *figures in rows:
         print(f"| {name} | " + " | ".join(f"{figure:.1f}" for figure in figures) + " |")
-    slow = [row[0] for row in rows if row[3] > WORST_P99]
-    if slow:
-        sys.exit(f"hostile: the 99th percentile passes {WORST_P99} ms: " + "; ".join(slow))
+    faults = [(f"the 99th percentile passes {WORST_P99} ms", lambda row: row[3] > max(WORST_P99, 5 * row[1])),
+              ("a client gets no answer", lambda row: math.isinf(max(row[5:8]))),
+              (f"memory passes {BUFFERED_MIB} + {MORE_MIB} MiB", lambda row: row[8] > BUFFERED_MIB + MORE_MIB)]
+    found = [f"{text}: " + "; ".join(row[0] for row in rows if holds(row))
+             for text, holds in faults if any(map(holds, rows))]
+    if found:
+        sys.exit("hostile: " + "\nhostile: ".join(found))
 
 
 def serving(options, folder, *flags):

@@ -4,6 +4,8 @@ takes as little of the processors as it can.
 """
 import json, math, os, random, signal, socket, threading, time
 
+import hostile_web
+
 CONNECTIONS = 8
 
 
@@ -250,6 +252,7 @@ ATTACKS = {
     "many buckets": (asking, buckets, True, "ready"),
     "HTTP at the line port": (once, foreign, False, "ready"),
     "idle HTTP": (idle_http, list, False, "http"),
+    **hostile_web.ATTACKS,
 }
 
 

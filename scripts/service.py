@@ -17,7 +17,7 @@ def program(path):
 
 @contextlib.contextmanager
 def serving(geobucket, store, *flags, listen="127.0.0.1:0"):
-    """A service, and its ports by what it says of them; it has to end well."""
+    """A service: its ports by what it says of them, and its process; it has to end well."""
     service = subprocess.Popen([geobucket, "serve", "--listen", listen, "--store", store, *flags],
                                stdout=subprocess.PIPE, text=True)
     try:
@@ -27,6 +27,7 @@ def serving(geobucket, store, *flags, listen="127.0.0.1:0"):
             if words[2:3] != ["on"]:
                 sys.exit("geobucket: the service does not start")
             ports[words[1]] = int(words[3].rsplit(":", 1)[1])
+        ports["process"] = service.pid
         yield ports
     finally:
         service.send_signal(signal.SIGTERM)

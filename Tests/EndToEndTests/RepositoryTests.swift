@@ -134,6 +134,33 @@ import Testing
         }
     }
 
+    /// A cell of the last column has entries with semicolons between them: `Suite`: test; test.
+    @Test func `Every test that the threat model names exists, in its suite`() throws {
+        let sources = try Self.files(".swift").filter { $0.hasPrefix("Tests/") }.map(Self.text)
+        let rows = try Self.text("docs/threat-model.md").split(separator: "\n")
+            .filter { $0.hasPrefix("| ") && $0.contains(": to ") }
+        var count = 0
+        for row in rows {
+            let cell = row.split(separator: " | ").last!.replacing(" |", with: "")
+            #expect(cell.contains("`"), "\(row) names no test")
+            var suite = ""
+            for entry in cell.split(separator: "; ") where entry.contains(": ") || !suite.isEmpty {
+                var name = entry
+                if let match = entry.prefixMatch(of: #/`(\w+)`: /#) {
+                    suite = String(match.output.1)
+                    name = entry[match.range.upperBound...]
+                }
+                let isThere = sources.contains { source in
+                    (source.contains("struct \(suite) ") || source.contains("extension \(suite) "))
+                        && source.contains("func `\(name)`(")
+                }
+                #expect(isThere, "\(suite): \(name)")
+                count += 1
+            }
+        }
+        #expect(count > 10)
+    }
+
     @Test func `Every relative link leads to a file and a heading that are there`() throws {
         for document in try Self.documents() {
             for link in try Self.text(document).matches(of: /\]\(([^)#\s]*)(?:#([^)\s]+))?\)/) {

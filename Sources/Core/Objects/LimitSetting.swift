@@ -95,8 +95,9 @@ public struct LimitSetting: Sendable {
             isPublished: false),
         LimitSetting("connections", \.connections, 1...1_000_000, "connections at once"),
         LimitSetting(
-            "connectionsPerAddress", \.connectionsPerAddress, 1...1_000_000,
-            "connections at once from one IPv4 address, or one IPv6 network of 64 bits"),
+            "connectionsPerAddress", \.connectionsPerAddress, 0...1_000_000,
+            "connections at once from one IPv4 address, or one IPv6 network of 64 bits; 0: four fifths of `connections`"
+        ),
         LimitSetting(
             "handshakeMilliseconds", \.handshakeMilliseconds, 1...86_400_000,
             "milliseconds for the TLS handshake and the first login"),
@@ -138,6 +139,20 @@ public struct LimitSetting: Sendable {
             "webConnections", \.webConnections, 1...100_000,
             "connections of the web port at once; over it one that waits is closed for a new one",
             isPublished: false),
+        LimitSetting(
+            "webConnectionsPerAddress", \.webConnectionsPerAddress, 0...100_000,
+            "those from one address; 0: four fifths of `webConnections`", isPublished: false),
+        LimitSetting(
+            "streamsPerPrincipal", \.streamsPerPrincipal, 0...100_000,
+            "event streams of one principal, or without a login of one address; 0: a quarter of `webConnections`",
+            isPublished: false),
+        LimitSetting(
+            "sessions", \.sessions, 1...1_000_000,
+            "sessions of browsers at once; over it the one that would end first ends",
+            isPublished: false),
+        LimitSetting(
+            "sessionsPerPrincipal", \.sessionsPerPrincipal, 1...1_000_000,
+            "those of one principal", isPublished: false),
         LimitSetting(
             "webHeadBytes", \.webHeadBytes, 1_024...1 << 20,
             "bytes of the head of a request to the web port, its query included",

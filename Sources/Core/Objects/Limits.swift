@@ -61,8 +61,9 @@ public struct Limits: Sendable, Equatable {
     public var slowQueryMilliseconds = 1_000
     /// Concurrent connections.
     public var connections = 10_000
-    /// Concurrent connections from one address; for IPv6, from one /64 network.
-    public var connectionsPerAddress = 10_000
+    /// Concurrent connections from one address; for IPv6, from one /64 network. 0 means four fifths
+    /// of `connections`.
+    public var connectionsPerAddress = 0
     /// Milliseconds from a connection's beginning to the end of its TLS handshake and, where logins
     /// are required, of its first login.
     public var handshakeMilliseconds = 60_000
@@ -91,6 +92,16 @@ public struct Limits: Sendable, Equatable {
     public var httpIdleMilliseconds = 60_000
     /// Concurrent connections of the web port; above it an idle one is closed for a new one.
     public var webConnections = 1_000
+    /// Concurrent connections of the web port from one address; 0 means four fifths of
+    /// `webConnections`.
+    public var webConnectionsPerAddress = 0
+    /// Concurrent event streams of one principal, or without a login of one address; 0 means a
+    /// quarter of `webConnections`.
+    public var streamsPerPrincipal = 0
+    /// Sessions of browsers; above it the one that would end first gives way to a new one.
+    public var sessions = 10_000
+    /// Sessions of one principal, likewise.
+    public var sessionsPerPrincipal = 100
     /// Bytes of a request's head at the web port.
     public var webHeadBytes = 65_536
     /// Writes that wait for the store, of all connections together.
@@ -156,6 +167,21 @@ public struct Limits: Sendable, Equatable {
     public var watchBacklog = 262_144
     /// Milliseconds after which a watch that had nothing to tell says so.
     public var watchHeartbeatMilliseconds = 30_000
+
+    /// The connections that one address may have at the line port.
+    public var connectionsOfAddress: Int { share(connectionsPerAddress, ofAll: connections) }
+
+    /// The connections that one address may have at the web port.
+    public var webConnectionsOfAddress: Int {
+        share(webConnectionsPerAddress, ofAll: webConnections)
+    }
+
+    /// The event streams that one principal may have.
+    public var streamsOfOne: Int {
+        streamsPerPrincipal > 0 ? streamsPerPrincipal : max(1, webConnections / 4)
+    }
+
+    private func share(_ limit: Int, ofAll all: Int) -> Int { limit > 0 ? limit : all - all / 5 }
 
     /// The limits of a service that is not configured otherwise.
     public init() {}

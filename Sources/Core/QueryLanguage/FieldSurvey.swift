@@ -6,55 +6,113 @@ import Objects
 /// Predefined fields are left out. Objects inside objects are entered, arrays and GeoPoints are not.
 /// What no path reaches is left out too: names with a dot inside objects, and nested fields whose path
 /// is the name of a first-level field.
+///
+/// A path is known by the hash of its parent's hash and its name, so each name is read once, however
+/// long the paths are that lead through it.
 public struct FieldSurvey: Sendable {
     /// The most paths that are listed; those that are met first.
     public static let pathLimit = 1_000
+    /// Bytes of the longest path that is listed.
+    public static let pathBytes = 500
 
-    private var paths: [[UInt8]: Int] = [:]
+    /// Places in `fields` by the hashes of the paths.
+    private var numbers: [Int: Int] = [:]
     private var fields: [(path: [UInt8], counts: [Int])] = []
+    /// How many values were met at paths that are not listed.
+    public private(set) var omitted = 0
 
     /// A survey of no objects yet.
     public init() {}
 
-    /// Adds the fields of an object, as clients read it.
+    /// Adds the fields of an object, as clients read it. O(bytes of its names).
     public mutating func add(_ object: JSONView) {
-        var dotted: Set<[UInt8]> = []
-        for member in object.members where member.name.contains(Self.dot) {
-            dotted.insert(Array(member.name))
-        }
+        var dotted: [Int: [UInt8]] = [:]
         for member in object.members {
+            let isShort = member.name.count <= Self.pathBytes
+            guard isShort, member.name.contains(Self.dot) else { continue }
             let name = Array(member.name)
-            if name.first != UInt8(ascii: "_") { add(member.value, at: name, besides: dotted) }
+            dotted[Self.hash(of: name)] = name
+        }
+        for member in object.members where member.name.first != UInt8(ascii: "_") {
+            guard member.name.count <= Self.pathBytes else {
+                omitted += 1
+                continue
+            }
+            let name = Array(member.name)
+            let hash = Self.hash(of: name)
+            guard let number = number(hash, { $0 == name }, { name }) else { continue }
+            // A first-level field with a dot in its name has no parts.
+            count(member.value, number)
+            if !name.contains(Self.dot) { enter(member.value, number, hash, besides: dotted) }
         }
     }
 
     private static let dot = UInt8(ascii: ".")
 
-    /// - Parameter dotted: the names with a dot of the object's first-level fields.
-    private mutating func add(
-        _ value: JSONView, at path: [UInt8], besides dotted: Set<[UInt8]>
-    ) {
-        guard let number = number(of: path),
-            let type = FieldType.allCases.firstIndex(where: value.isOfType)
-        else { return }
+    private mutating func count(_ value: JSONView, _ number: Int) {
+        guard let type = FieldType.allCases.firstIndex(where: value.isOfType) else { return }
         fields[number].counts[type] += 1
-        guard FieldType.allCases[type] == .object, !dotted.contains(path) else { return }
+    }
+
+    /// Adds what is inside an object.
+    ///
+    /// - Parameter dotted: the names with a dot of first-level fields, by their hashes.
+    private mutating func enter(
+        _ value: JSONView, _ number: Int, _ hash: Int, besides dotted: [Int: [UInt8]]
+    ) {
+        guard value.isOfType(.object) else { return }
         // Of duplicates the last counts.
-        var last: [[UInt8]: Int] = [:]
-        for (position, member) in zip(0..., value.members) { last[Array(member.name)] = position }
-        for (position, member) in zip(0..., value.members) where !member.name.contains(Self.dot) {
-            let name = Array(member.name)
-            let inner = path + [Self.dot] + name
-            guard last[name] == position, !dotted.contains(inner) else { continue }
-            add(member.value, at: inner, besides: dotted)
+        var hashes: [Int] = []
+        var last: [Int: Int] = [:]
+        for (position, member) in zip(0..., value.members) {
+            hashes.append(Self.hash(member.name, in: hash))
+            last[hashes[position]] = position
+        }
+        for (position, member) in zip(0..., value.members) {
+            let (inner, name) = (hashes[position], member.name)
+            guard last[inner] == position, !name.contains(Self.dot) else { continue }
+            let parent = fields[number].path
+            guard parent.count + 1 + name.count <= Self.pathBytes else {
+                omitted += 1
+                continue
+            }
+            func isSame(_ path: [UInt8]) -> Bool {
+                path.count == parent.count + 1 + name.count && path.starts(with: parent)
+                    && path[(parent.count + 1)...].elementsEqual(name)
+            }
+            if let hidden = dotted[inner], isSame(hidden) { continue }
+            guard let place = self.number(inner, isSame, { parent + [Self.dot] + name })
+            else { continue }
+            count(member.value, place)
+            enter(member.value, place, inner, besides: dotted)
         }
     }
 
-    private mutating func number(of path: [UInt8]) -> Int? {
-        if let known = paths[path] { return known }
-        guard fields.count < Self.pathLimit else { return nil }
-        paths[path] = fields.count
-        fields.append((path, Array(repeating: 0, count: FieldType.allCases.count)))
+    private static func hash(_ name: some Sequence<UInt8>, in parent: Int) -> Int {
+        var hasher = Hasher()
+        hasher.combine(parent)
+        let isHashed: Void? = name.withContiguousStorageIfAvailable {
+            hasher.combine(bytes: UnsafeRawBufferPointer($0))
+        }
+        if isHashed == nil { for byte in name { hasher.combine(byte) } }
+        return hasher.finalize()
+    }
+
+    private static func hash(of path: [UInt8]) -> Int {
+        path.split(separator: dot, omittingEmptySubsequences: false).reduce(0) { hash($1, in: $0) }
+    }
+
+    /// The place of a path; nil if it is not listed.
+    private mutating func number(
+        _ hash: Int, _ isSame: ([UInt8]) -> Bool, _ path: () -> [UInt8]
+    ) -> Int? {
+        if let known = numbers[hash], isSame(fields[known].path) { return known }
+        guard fields.count < Self.pathLimit, numbers[hash] == nil else {
+            omitted += 1
+            return nil
+        }
+        numbers[hash] = fields.count
+        fields.append((path(), Array(repeating: 0, count: FieldType.allCases.count)))
         return fields.count - 1
     }
 

@@ -195,7 +195,7 @@ struct ListedBucket: Sendable {
 
 extension BucketName {
     /// A page key behind which this bucket is among the first: its name without the last character.
-    fileprivate var precedingKey: String? {
+    var precedingKey: String? {
         let shorter = String(text.dropLast())
         guard let name = try? BucketName(shorter), name.scope == scope else { return nil }
         return shorter

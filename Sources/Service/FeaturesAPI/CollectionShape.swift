@@ -1,6 +1,7 @@
 import JSONText
 import Objects
 import QueryLanguage
+import WebExchange
 
 /// What is known of a collection's objects: its geo field, and their other fields with their types.
 package struct CollectionShape: Sendable {
@@ -25,14 +26,9 @@ package struct CollectionShape: Sendable {
 
     /// The fields of objects themselves, of which every feature has all; not the geometry.
     var firstLevel: [Field] {
-        let objects = Set(fields.lazy.filter { $0.types.contains(.object) }.map(\.path))
-        return fields.filter { field in
-            guard field.path != geoField.text else { return false }
-            // What stands before a dot is either a name's beginning or an object.
-            return !field.path.indices.contains {
-                field.path[$0] == "." && objects.contains(String(field.path[..<$0]))
-            }
-        }
+        let objects = ObjectPaths(fields.lazy.filter { $0.types.contains(.object) }.map(\.path))
+        let geometry = geoField.text
+        return fields.filter { $0.path != geometry && !objects.contain($0.path) }
     }
 
     /// The names of the properties that every feature has, the service's own first, as objects have
@@ -44,16 +40,18 @@ package struct CollectionShape: Sendable {
     /// The fields that the service sets in every object.
     static let always = [PredefinedField.created, .modified, .version]
 
-    /// Whether a name is one of the properties that parameters and filters may name.
-    func isQueryable(_ name: String) -> Bool {
-        PredefinedField(rawValue: name) != nil
-            || queryableFields.contains { $0.path.utf8.elementsEqual(name.utf8) }
+    /// The properties that parameters may name, as bytes.
+    var queryableNames: Set<[UInt8]> {
+        Set(
+            PredefinedField.allCases.map { Array($0.rawValue.utf8) }
+                + queryableFields.map { Array($0.path.utf8) })
     }
 
     /// The fields with values that can be compared, without that of the geometry.
     private var queryableFields: [Field] {
-        fields.filter {
-            $0.path != geoField.text
+        let geometry = geoField.text
+        return fields.filter {
+            $0.path != geometry
                 && !Set($0.types).isDisjoint(with: [.string, .integer, .decimal, .boolean])
         }
     }

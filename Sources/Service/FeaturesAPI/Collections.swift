@@ -1,36 +1,62 @@
 import Geodesy
 import JSONText
 import Objects
+import QueryLanguage
 import WebExchange
 import Wire
 
 /// The list of collections, and each by itself.
 extension FeatureExchange {
-    /// All collections that the caller reaches: those of the application's buckets, and of the
-    /// caller's own. Further ones are found by their names.
+    /// The collections that the caller reaches, page by page: those of the application's buckets, and
+    /// of the caller's own. Further ones are found by their names.
     func collections() async throws(WebFailure) -> WebAnswer {
+        let limit = try request["limit"].map { text throws(WebFailure) in
+            try PageLimit.number(text, atMost: PageLimit.maximumCollections)
+        }
+        let last = try request["key"].map { key throws(WebFailure) in
+            try CollectionName(key, at: "key")
+        }
+        let (names, isWhole) = try await names(
+            after: last, atMost: limit ?? PageLimit.usualCollections)
         var values: [JSONValue] = []
-        for scope in ownScopes {
-            var key: String?
+        for (name, field) in names { values.append(try await description(of: name, field)) }
+        var links: [JSONValue] = [.link("self", MediaType.json, "This document", ownAddress())]
+        if !isWhole, let last = names.last {
+            let next = ownAddress(with: ("key", last.name.text))
+            links.append(.link("next", MediaType.json, "The next collections", next))
+        }
+        let document = JSONValue.object([
+            "links": .array(links), "collections": .array(values),
+        ])
+        return WebAnswer(MediaType.json, document.utf8)
+    }
+
+    private typealias Listed = (name: CollectionName, field: FieldPath)
+
+    /// The next collections, by scope, bucket and field, without those whose field has a longer path
+    /// than `FieldSurvey` lists.
+    private func names(
+        after last: CollectionName?, atMost limit: Int
+    ) async throws(WebFailure) -> (names: [Listed], isWhole: Bool) {
+        var names: [Listed] = []
+        let scopes = ownScopes
+        guard let first = scopes.firstIndex(of: last?.bucket.scope ?? .application) else {
+            throw .invalid("it is no key of a page of these collections", at: "key")
+        }
+        for scope in scopes[first...] {
+            var key = scope == last?.bucket.scope ? last?.bucket.precedingKey : nil
             repeat {
                 let page = try await buckets(of: scope, after: key)
                 for bucket in page.buckets {
-                    for (index, field) in bucket.geoFields.enumerated() {
-                        let name = CollectionName(
-                            bucket.name, field: index == 0 ? nil : FieldPath(field))
-                        values.append(try await description(of: name, FieldPath(field)))
+                    for collection in bucket.collections(after: last) {
+                        if names.count == limit { return (names, false) }
+                        names.append(collection)
                     }
                 }
                 key = page.next
             } while key != nil
         }
-        let document = JSONValue.object([
-            "links": .array([
-                .link("self", MediaType.json, "This document", address("/collections"))
-            ]),
-            "collections": .array(values),
-        ])
-        return WebAnswer(MediaType.json, document.utf8)
+        return (names, true)
     }
 
     /// The application's scope and those that belong to the caller.
@@ -100,5 +126,40 @@ extension FeatureExchange {
     private func schemaAnswer(_ document: JSONValue) -> WebAnswer {
         let isPlain = asksForPlainJSON(insteadOf: MediaType.schema)
         return WebAnswer(isPlain ? MediaType.json : MediaType.schema, document.utf8)
+    }
+}
+
+extension ListedBucket {
+    /// Its collections that come behind another in the list of all.
+    fileprivate func collections(
+        after last: CollectionName?
+    ) -> [(name: CollectionName, field: FieldPath)] {
+        let all = geoFields.enumerated().map { index, field in
+            (CollectionName(name, field: index == 0 ? nil : FieldPath(field)), FieldPath(field))
+        }
+        return all.filter { collection, field in
+            guard field.utf8.count <= FieldSurvey.pathBytes else { return false }
+            guard let last, last.bucket.scope == name.scope else { return true }
+            guard last.bucket == name else { return last.bucket < name }
+            // The first has no field in its name.
+            guard let former = last.field else { return collection.field != nil }
+            return former.utf8.lexicographicallyPrecedes(field.utf8)
+        }
+    }
+}
+
+/// How many entries a page has.
+enum PageLimit {
+    static let usualCollections = 100
+    static let maximumCollections = 1_000
+
+    /// The number in a parameter `limit`; more than the maximum is the maximum.
+    static func number(_ text: String, atMost maximum: Int) throws(WebFailure) -> Int {
+        let isNumber = !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) }
+        guard isNumber, text.utf8.contains(where: { $0 != 48 }) else {
+            throw .invalid("expected a whole number from 1 to \(maximum)", at: "limit")
+        }
+        // Digits that are no `Int` are many.
+        return min(Int(text) ?? .max, maximum)
     }
 }

@@ -46,6 +46,7 @@ struct FeatureExchange: Sendable {
 
     /// Refuses parameters that the route does not take, and those that are given twice.
     func checkParameters() throws(WebFailure) {
+        try request.checkParameterCount()
         var seen: Set<String> = []
         for (name, _) in request.query {
             guard seen.insert(name).inserted else {

@@ -47,6 +47,12 @@ public struct FeaturesSite: Sendable {
         let exchange = FeatureExchange(
             site: self, request: request, caller: try operations.caller(of: request),
             route: route, arguments: arguments)
+        if route.path.hasPrefix("/collections") {
+            try operations.permit(exchange.caller, reading: nil)
+        }
+        if arguments["collectionId"] != nil {
+            try operations.permit(exchange.caller, reading: exchange.collectionName().bucket)
+        }
         try exchange.checkParameters()
         return try await route.answer(exchange)
     }

@@ -12,10 +12,9 @@ extension FeatureExchange {
         let name = try collectionName()
         var shape = try await shape(of: name, isRecent: true)
         let limits = site.operations.limits
-        if request.query.contains(where: { parameter in
-            !QueryParameter.ofItems.contains { $0.name == parameter.name }
-                && !shape.isQueryable(parameter.name)
-        }) {
+        let properties = ItemsQuery.properties(of: request)
+        let known = properties.isEmpty ? [] : shape.queryableNames
+        if !properties.allSatisfy({ known.contains(Array($0.name.utf8)) }) {
             // Perhaps some object has had the field since.
             shape = try await self.shape(of: name)
         }

@@ -36,9 +36,10 @@ package struct ItemsQuery: Sendable {
         if let system = request["filter-crs"], system != Self.crs84 {
             throw .invalid("the reference system of filters is \(Self.crs84)", at: "filter-crs")
         }
-        for (name, value) in request.query
-        where !QueryParameter.ofItems.contains(where: { $0.name == name }) {
-            guard shape.isQueryable(name) else {
+        let properties = Self.properties(of: request)
+        let known = properties.isEmpty ? [] : shape.queryableNames
+        for (name, value) in properties {
+            guard known.contains(Array(name.utf8)) else {
                 throw FeatureExchange.unknownParameter(name)
             }
             clauses.append(Self.equality(FieldPath(name), value))
@@ -54,13 +55,15 @@ package struct ItemsQuery: Sendable {
         clause = clauses.count == 1 ? clauses[0] : .and(clauses)
     }
 
-    private static func limit(_ text: String) throws(WebFailure) -> Int {
-        let isNumber = !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) }
-        guard isNumber, text.contains(where: { $0 != "0" }) else {
-            throw .invalid("expected a whole number from 1 to \(maximumLimit)", at: "limit")
+    /// The parameters that are properties of the collection.
+    static func properties(of request: WebRequest) -> [(name: String, value: String)] {
+        request.query.filter { parameter in
+            !QueryParameter.ofItems.contains { $0.name == parameter.name }
         }
-        // Digits that are no `Int` are many.
-        return min(Int(text) ?? .max, maximumLimit)
+    }
+
+    private static func limit(_ text: String) throws(WebFailure) -> Int {
+        try PageLimit.number(text, atMost: maximumLimit)
     }
 
     /// A property has the value that a text spells: the text itself, a number or a boolean.

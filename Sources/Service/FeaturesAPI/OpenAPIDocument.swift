@@ -35,7 +35,7 @@ struct OpenAPIDocument {
     }
 
     private func operation(_ route: Route) -> JSONValue {
-        var parameters = route.places + route.parameters.map(\.name)
+        var parameters = route.places + route.parameters.map { $0.component ?? $0.name }
         if route.takesProperties { parameters.append(Self.properties) }
         let schema = Self.reference("schemas", route.document.rawValue)
         let content = route.types.map {
@@ -85,10 +85,11 @@ struct OpenAPIDocument {
                 ]))
         }
         var seen: Set<String> = []
-        let ofQueries = Route.all.flatMap(\.parameters).filter { seen.insert($0.name).inserted }
+        let ofQueries = Route.all.flatMap(\.parameters)
+            .filter { seen.insert($0.component ?? $0.name).inserted }
             .map { parameter in
                 JSONValue.Member(
-                    parameter.name,
+                    parameter.component ?? parameter.name,
                     .object([
                         "name": .string(parameter.name), "in": .string("query"),
                         "required": .bool(false), "description": .string(parameter.description),

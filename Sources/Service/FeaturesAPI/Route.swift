@@ -37,7 +37,8 @@ struct Route: Sendable {
         ) { (exchange) throws(WebFailure) in exchange.conformance() },
         Route(
             path: "/collections", id: "getCollections",
-            summary: "The collections: the geo fields of the buckets", document: .collections
+            summary: "The collections: the geo fields of the buckets, page by page",
+            parameters: QueryParameter.ofCollections, document: .collections
         ) { (exchange) throws(WebFailure) in try await exchange.collections() },
         Route(
             path: "/collections/{collectionId}", id: "getCollection", summary: "A collection",
@@ -93,6 +94,23 @@ struct QueryParameter: Sendable {
     let schema: JSONValue
     /// Whether several values stand in one text with commas between them.
     var isList = false
+    /// The name of its component in the OpenAPI document, if it is another.
+    var component: String?
+
+    static let ofCollections = [
+        QueryParameter(
+            name: "limit",
+            description:
+                "The most collections of one answer. More than the maximum is the maximum.",
+            schema: .object([
+                "type": .string("integer"), "minimum": .int(1),
+                "maximum": .int(PageLimit.maximumCollections),
+                "default": .int(PageLimit.usualCollections),
+            ]), component: "collectionsLimit"),
+        QueryParameter(
+            name: "key", description: "Where the page begins, from the link to the next page.",
+            schema: .object(["type": .string("string")]), component: "collectionsKey"),
+    ]
 
     static let limit = QueryParameter(
         name: "limit",

@@ -30,36 +30,39 @@ public struct GatewayServer: ServiceLifecycle.Service {
         self.health = health
         self.metrics = metrics
         listener = HTTPListener(
-            host: host, port: port, limits: HTTPConnectionLimits(limits), listening: listening)
+            host: host, port: port, limits: HTTPConnectionLimits(limits), threads: 1,
+            memory: ConnectionMemory(limit: limits.bufferedBytes), listening: listening)
     }
 
     /// Serves until a graceful stop is requested.
     ///
     /// - Throws: when the gateway cannot listen on the address.
     public func run() async throws {
-        try await listener.run { request, writer, _ in
-            let answer = answer(request)
-            try await writer.write(response: answer.head, body: answer.body)
+        try await listener.run { request, writer, connection in
+            let (head, body) = answer(request)
+            guard request.method != .head else { return try await writer.writeResponse(head) }
+            try await connection.send(head, body, writer)
         }
     }
 
     // MARK: Answers
 
-    private func answer(_ request: Request) -> Response {
+    private typealias Answer = (head: HTTPResponse, body: [UInt8])
+
+    private func answer(_ request: Request) -> Answer {
         guard let page = page(request.uri.path.split(separator: "/")) else {
             return Self.text("there are /healthz, /readyz and /metrics\n", .notFound)
         }
         switch request.method {
-        case .get: return page()
-        case .head: return page().createHeadResponse()
+        case .get, .head: return page()
         default:
             var refusal = Self.text("it is there to be read: GET or HEAD\n", .methodNotAllowed)
-            refusal.headers[.allow] = "GET, HEAD"
+            refusal.head.headerFields[.allow] = "GET, HEAD"
             return refusal
         }
     }
 
-    private func page(_ path: [Substring]) -> (() -> Response)? {
+    private func page(_ path: [Substring]) -> (() -> Answer)? {
         switch path {
         case ["healthz"]: return { Self.text("alive\n") }
         case ["readyz"]:
@@ -79,13 +82,12 @@ public struct GatewayServer: ServiceLifecycle.Service {
     private static func text(
         _ text: String, _ status: HTTPResponse.Status = .ok,
         contentType: String = "text/plain; charset=utf-8"
-    ) -> Response {
+    ) -> Answer {
+        let body = Array(text.utf8)
         let headers: HTTPFields = [
             .contentType: contentType, .cacheControl: "no-store",
-            .date: httpDate(wallMilliseconds() / 1_000),
+            .date: httpDate(wallMilliseconds() / 1_000), .contentLength: String(body.count),
         ]
-        return Response(
-            status: status, headers: headers,
-            body: .init(byteBuffer: ByteBuffer(string: text)))
+        return (HTTPResponse(status: status, headerFields: headers), body)
     }
 }

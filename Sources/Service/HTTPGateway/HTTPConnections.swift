@@ -1,13 +1,20 @@
 import NIOCore
 import Objects
+import Operations
+import Synchronization
 
 /// How many connections a listener for HTTP has, and how long each may take.
 package struct HTTPConnectionLimits: Sendable {
     /// The most connections.
     package var connections: Int
+    /// The most connections from one address…
+    package var connectionsPerAddress: Int
+    /// …unless it is that of a proxy, which has connections of many.
+    package var isProxy: @Sendable (SocketAddress?) -> Bool = { _ in false }
     /// Milliseconds from the beginning of a connection to the end of its first request's head.
     package var requestMilliseconds: Int
-    /// Milliseconds of any other step: until the next request, or until a part of an answer is read.
+    /// Milliseconds of any other step: until a request is whole, until the next one, or until a part
+    /// of an answer is read.
     package var idleMilliseconds: Int
     /// Milliseconds from a request's head to the first part of its answer.
     package var answerMilliseconds: Int
@@ -19,127 +26,132 @@ package struct HTTPConnectionLimits: Sendable {
     /// Those of health and metrics.
     package init(_ limits: Limits) {
         connections = limits.httpConnections
+        connectionsPerAddress = limits.httpConnections
         requestMilliseconds = limits.httpRequestMilliseconds
         idleMilliseconds = limits.httpIdleMilliseconds
         answerMilliseconds = idleMilliseconds
     }
 }
 
-/// The connections of a listener: their number, their timeouts, and which one is closed for a new
-/// one.
+/// The connections of a listener: which one is closed for a new one, their timeouts, and the memory
+/// that they hold.
 ///
-/// At the limit a connection that waits for a request is closed, so nobody can block health checks
-/// by holding connections open: one of the address with the most connections; among these, the
-/// oldest. If none waits, one that is being answered gives way, or the new one is closed.
-///
-/// Used on the listener's event loop only.
-final class HTTPConnections {
-    private struct Entry {
-        let channel: any Channel
-        let address: String
-        var isAnswered = false
-        var isStopping = false
-        /// When the present wait for a request, or the present answer, began.
-        var since: NIODeadline
-        /// When the timeout expires, unless something happens first.
-        var end: NIODeadline
+/// At the limit the connection that deserves least is closed, so nobody can block a port by holding
+/// connections open: first those without a whole request, then those that wait for another, then those
+/// that leave their answer unread; among equals one of the address with the most connections, and of
+/// these the oldest. If none may be closed, the new one is.
+final class HTTPConnections: Sendable {
+    private struct State {
+        var open: [ObjectIdentifier: HTTPConnection] = [:]
+        var byAddress: [String: Int] = [:]
+        /// Whether rounds go on.
+        var isGoing = false
+
+        mutating func add(_ connection: HTTPConnection) {
+            open[ObjectIdentifier(connection)] = connection
+            byAddress[connection.address, default: 0] += 1
+        }
+
+        mutating func remove(_ connection: HTTPConnection) {
+            guard open.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+            let left = byAddress[connection.address]! - 1
+            byAddress[connection.address] = left > 0 ? left : nil
+        }
+
+        /// The connection that deserves least, of an address or of all.
+        func least(of address: String? = nil, _ now: NIODeadline) -> HTTPConnection? {
+            var least: (connection: HTTPConnection, rank: (Int, Int, NIODeadline))?
+            for connection in open.values where address == nil || connection.address == address {
+                guard let (stage, since) = connection.merit(now) else { continue }
+                let rank = (stage, -byAddress[connection.address]!, since)
+                if least.map({ rank < $0.rank }) ?? true { least = (connection, rank) }
+            }
+            return least?.connection
+        }
     }
 
     private let limits: HTTPConnectionLimits
+    private let memory: ConnectionMemory
+    /// The event loop of the rounds.
     private let loop: any EventLoop
-    private var entries: [ObjectIdentifier: Entry] = [:]
-    /// When the timeouts are looked at next; nil while there are none.
-    private var nextLook: NIODeadline?
+    private let state = Mutex(State())
 
-    /// Milliseconds that a client has to close a connection after its last answer.
-    private static let closingMilliseconds = 2_000
-
-    init(limits: HTTPConnectionLimits, on loop: any EventLoop) {
-        (self.limits, self.loop) = (limits, loop)
+    init(limits: HTTPConnectionLimits, memory: ConnectionMemory, on loop: any EventLoop) {
+        (self.limits, self.memory, self.loop) = (limits, memory, loop)
     }
 
-    func admit(_ channel: any Channel) {
-        while entries.count >= limits.connections, let key = givesWay() { close(key) }
-        guard entries.count < limits.connections else { return channel.close(promise: nil) }
-        let now = loop.now
-        let key = ObjectIdentifier(channel)
-        let end = now + .milliseconds(Int64(limits.requestMilliseconds))
-        entries[key] = Entry(
-            channel: channel, address: channel.remoteAddress?.ipAddress ?? "", since: now, end: end)
-        look(by: end)
-        channel.closeFuture.assumeIsolated().whenComplete { [self] _ in entries[key] = nil }
+    /// Takes a new connection in, or closes it.
+    func admit(_ connection: HTTPConnection) {
+        let address = connection.address
+        let (refused, isFirst) = state.withLock { state -> (HTTPConnection?, Bool) in
+            let now = NIODeadline.now()
+            var refused: HTTPConnection?
+            if !limits.isProxy(connection.channel.remoteAddress),
+                state.byAddress[address] ?? 0 >= limits.connectionsPerAddress
+            {
+                refused = state.least(of: address, now) ?? connection
+            } else if state.open.count >= limits.connections {
+                refused = state.least(now) ?? connection
+            }
+            if refused === connection { return (refused, false) }
+            if let refused { state.remove(refused) }
+            state.add(connection)
+            defer { state.isGoing = true }
+            return (refused, !state.isGoing)
+        }
+        refused?.close()
+        if refused === connection { return }
+        connection.channel.closeFuture.whenComplete { [self] _ in
+            state.withLock { $0.remove(connection) }
+        }
+        if isFirst { scheduleRound() }
     }
 
-    /// Closes a waiting connection, if there is one, to free its descriptor.
+    /// Closes a connection that is not being answered, if there is one, to free its descriptor.
     func makeRoom() {
-        if let key = givesWay(), entries[key]?.isAnswered == false { close(key) }
-    }
-
-    private func givesWay() -> ObjectIdentifier? {
-        var counts: [String: Int] = [:]
-        for entry in entries.values { counts[entry.address, default: 0] += 1 }
-        func rank(_ entry: Entry) -> (Int, Int, NIODeadline) {
-            (entry.isAnswered ? 1 : 0, -(counts[entry.address] ?? 0), entry.since)
+        let now = NIODeadline.now()
+        let least = state.withLock { state -> HTTPConnection? in
+            guard let least = state.least(now),
+                least.merit(now)?.stage ?? .max < HTTPConnection.Stage.answering.rawValue
+            else { return nil }
+            state.remove(least)
+            return least
         }
-        let ending = limits.interruptsAnswers ? entries : entries.filter { !$0.value.isAnswered }
-        return ending.min { rank($0.value) < rank($1.value) }?.key
+        least?.close()
     }
 
-    private func close(_ key: ObjectIdentifier) {
-        entries.removeValue(forKey: key)?.channel.close(promise: nil)
+    // MARK: Rounds
+
+    /// The time between two looks at all connections: a quarter of the shortest timeout, within bounds.
+    private var interval: TimeAmount {
+        let shortest = min(limits.requestMilliseconds, limits.idleMilliseconds)
+        return .milliseconds(Int64(min(max(shortest / 4, 5), 100)))
     }
 
-    /// Restarts the timeout at a request's head, unless earlier requests are still unanswered.
-    func noteRequest(_ channel: any Channel) {
-        guard entries[ObjectIdentifier(channel)]?.isAnswered == false else { return }
-        change(channel, limits.answerMilliseconds) { $0.isAnswered = true }
-    }
-
-    /// Restarts the timeout after an answer.
-    ///
-    /// - Parameters:
-    ///   - isLast: whether all requests have been answered.
-    ///   - goesOn: whether another request may follow.
-    func noteAnswer(_ channel: any Channel, isLast: Bool, goesOn: Bool) {
-        let milliseconds = goesOn ? limits.idleMilliseconds : Self.closingMilliseconds
-        change(channel, milliseconds) { $0.isAnswered = !isLast }
-    }
-
-    /// Restarts the timeout when a part of an answer has been sent.
-    func noteProgress(_ channel: any Channel) { change(channel, limits.idleMilliseconds) { _ in } }
-
-    /// Sets the last timeout when the service stops; nothing restarts it.
-    func noteStop(_ channel: any Channel) {
-        change(channel, Self.closingMilliseconds) { $0.isStopping = true }
-    }
-
-    private func change(
-        _ channel: any Channel, _ milliseconds: Int, _ body: (inout Entry) -> Void
-    ) {
-        let key = ObjectIdentifier(channel)
-        guard var entry = entries[key], !entry.isStopping else { return }
-        entry.since = loop.now
-        entry.end = entry.since + .milliseconds(Int64(milliseconds))
-        body(&entry)
-        entries[key] = entry
-        look(by: entry.end)
-    }
-
-    /// Looks at the timeouts at a time, unless an earlier look will lead to one.
-    private func look(by time: NIODeadline) {
-        if let nextLook, nextLook <= time { return }
-        nextLook = time
-        loop.assumeIsolated().scheduleTask(deadline: time) { [weak self] in
-            guard let self, nextLook == time else { return }
-            nextLook = nil
-            closeLate()
+    private func scheduleRound() {
+        loop.scheduleTask(in: interval) { [self] in
+            let open = state.withLock { state in
+                // The last round reports that nothing is held any more.
+                state.isGoing = !state.open.isEmpty
+                return Array(state.open.values)
+            }
+            let now = NIODeadline.now()
+            for connection in open where connection.isLate(now) { connection.close() }
+            evict(open)
+            if !open.isEmpty { scheduleRound() }
         }
     }
 
-    /// Closes the connections whose timeouts have expired, and waits for the next to expire.
-    private func closeLate() {
-        let now = loop.now
-        for (key, entry) in entries where entry.end <= now { close(key) }
-        if let next = entries.values.map(\.end).min() { look(by: next) }
+    /// Ends connections while those of all ports together hold too much, the largest first.
+    private func evict(_ open: [HTTPConnection]) {
+        var users = open.map { (connection: $0, bytes: $0.bufferedBytes) }
+        users.sort { $0.bytes < $1.bytes }
+        var total = users.reduce(0) { $0 + $1.bytes }
+        while memory.report(.init(total: total, largest: users.last?.bytes ?? 0), of: self),
+            let (connection, bytes) = users.popLast(), bytes > 0
+        {
+            total -= bytes
+            connection.close()
+        }
     }
 }

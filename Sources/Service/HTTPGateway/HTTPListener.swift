@@ -3,36 +3,43 @@ import HummingbirdCore
 import Listeners
 import Logging
 import NIOCore
-import Objects
+import Operations
 import ServiceLifecycle
 
-/// Listens for HTTP connections on an event loop of its own, and has their requests answered.
+/// Listens for HTTP connections on event loops of its own, and has their requests answered.
 package struct HTTPListener: Sendable {
     /// Answers one request.
     package typealias Responder =
-        @Sendable (Request, consuming ResponseWriter, any Channel) async throws -> Void
+        @Sendable (Request, consuming ResponseWriter, HTTPConnection) async throws -> Void
 
     private let host: String
     private let port: Int
     private let limits: HTTPConnectionLimits
+    private let memory: ConnectionMemory
     private let tls: (@Sendable () -> any ChannelHandler)?
     private let listening: @Sendable (_ host: String, _ port: Int) -> Void
-    /// The event loop of all connections. Never shut down: the library's connections still submit
-    /// tasks after it has reported them closed.
+    /// Never shut down: the library's connections still submit tasks after it has reported them
+    /// closed.
+    private let loops: any EventLoopGroup
+    /// One of the event loops.
     package let loop: any EventLoop
 
     /// - Parameters:
     ///   - port: 0 takes a free one.
+    ///   - threads: the number of event loops.
+    ///   - memory: what the connections of all ports hold.
     ///   - tls: makes the handler of one connection's TLS; nil for connections without.
     ///   - listening: called with the listening address once connections are accepted.
     package init(
-        host: String, port: Int, limits: HTTPConnectionLimits,
+        host: String, port: Int, limits: HTTPConnectionLimits, threads: Int,
+        memory: ConnectionMemory,
         tls: (@Sendable () -> any ChannelHandler)? = nil,
         listening: @escaping @Sendable (_ host: String, _ port: Int) -> Void
     ) {
         (self.host, self.port, self.limits, self.tls) = (host, port, limits, tls)
-        self.listening = listening
-        loop = eventLoops(1).next()
+        (self.memory, self.listening) = (memory, listening)
+        loops = eventLoops(threads)
+        loop = loops.next()
     }
 
     /// Serves until a graceful stop is requested. Cancellation causes a graceful stop too: when the
@@ -77,27 +84,32 @@ package struct HTTPListener: Sendable {
     private func serve(
         _ refusal: Refusal?, _ responder: @escaping Responder, _ logger: Logger
     ) async throws {
-        let (host, port, listening, loop) = (host, port, listening, loop)
-        let connections = NIOLoopBoundBox.makeBoxSendingValue(
-            HTTPConnections(limits: limits, on: loop), eventLoop: loop)
+        let (host, port, listening) = (host, port, listening)
+        let connections = HTTPConnections(limits: limits, memory: memory, on: loop)
         let http = HTTP1Channel(
-            responder: responder,
+            responder: { request, writer, _ in
+                guard let connection = HTTPConnection.current else {
+                    preconditionFailure("a request comes on a connection")
+                }
+                try await responder(request, writer, connection)
+            },
             configuration: .init(
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: limits.headBytes, maxHeaderListSize: limits.headBytes)))
         let server = Server(
             childChannelSetup: CountedChannel(
-                http: http, connections: connections, tls: tls, refusal: refusal),
+                http: http, limits: limits, connections: connections, tls: tls,
+                refusal: refusal),
             configuration: ServerConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in
-                try? await loop.submit {
-                    let pause = AcceptPause { _, _ in connections.value.makeRoom() }
+                try? await channel.eventLoop.submit {
+                    let pause = AcceptPause { _, _ in connections.makeRoom() }
                     try channel.pipeline.syncOperations.addHandler(pause, position: .first)
                 }.get()
                 let address = channel.localAddress
                 listening(address?.ipAddress ?? host, address?.port ?? port)
             },
-            eventLoopGroup: loop, logger: logger)
+            eventLoopGroup: loops, logger: logger)
         try await server.run()
     }
 }

@@ -18,14 +18,16 @@ struct KiiCredentials {
     func caller(of request: WebRequest) throws(KiiFailure) -> Caller {
         let authorization = Authorization(request.headers[.authorization])
         let key = try key(in: request.headers, authorization)
-        if case .bearer(let token) = authorization, let caller = try caller(token, request) {
-            return caller
-        }
+        var bearer: Caller?
+        if case .bearer(let token) = authorization { bearer = try caller(token, request) }
+        if let bearer, bearer.isLoggedIn { return bearer }
         guard key != nil || settings.key == nil else {
             throw KiiFailure(
                 .unauthorized, "send the application's id and key: X-Kii-AppID and X-Kii-AppKey")
         }
-        return Caller(address: request.address, anonymous: settings.anonymous)
+        let caller = Caller(address: request.address, anonymous: settings.anonymous)
+        if let bearer { caller.shareLogin(of: bearer) }
+        return caller
     }
 
     /// The application's key in a request, if it is there and right.
@@ -46,17 +48,16 @@ struct KiiCredentials {
         return key
     }
 
-    /// The caller that a token belongs to; nil where the service has no tokens.
+    /// The caller that a token belongs to, who has not logged in where the service has no tokens.
     private func caller(
         _ token: String, _ request: WebRequest
-    ) throws(KiiFailure) -> Caller? {
+    ) throws(KiiFailure) -> Caller {
         // A session's cookie is none of Kii's credentials.
         let bare = WebRequest(
             request.method, request.target, headers: [.authorization: "Bearer \(token)"],
             address: request.address, base: request.base)
         do throws(WebFailure) {
-            let caller = try operations.caller(of: bare)
-            return caller.isLoggedIn ? caller : nil
+            return try operations.caller(of: bare)
         } catch {
             throw KiiFailure(error)
         }

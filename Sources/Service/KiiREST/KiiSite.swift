@@ -33,19 +33,35 @@ public struct KiiSite: Sendable {
         KiiFailure(failure).answer(about: nil)
     }
 
-    /// Answers a request.
-    public func answer(_ request: WebRequest) async -> WebAnswer {
-        let path = Array(request.path.dropFirst(2))
+    /// Finds out who sends a request, which needs no body.
+    ///
+    /// - Returns: the answer if the request is refused.
+    public func refusal(of request: inout WebRequest) -> WebAnswer? {
         do throws(KiiFailure) {
-            guard let app = path.first, settings.isApp(app) else {
-                throw KiiFailure(.appNotFound, "this service has no such application")
-            }
-            let caller = try KiiCredentials(settings, operations).caller(of: request)
-            let call = KiiCall(request: request, caller: caller, operations, settings)
-            return try await answer(call, at: KiiPath(path.dropFirst(), of: caller))
+            request.caller = try caller(of: request)
+            return nil
         } catch {
             return error.answer(about: nil)
         }
+    }
+
+    /// Answers a request.
+    public func answer(_ request: WebRequest) async -> WebAnswer {
+        do throws(KiiFailure) {
+            let caller = try caller(of: request)
+            let call = KiiCall(request: request, caller: caller, operations, settings)
+            return try await answer(call, at: KiiPath(request.path.dropFirst(3), of: caller))
+        } catch {
+            return error.answer(about: nil)
+        }
+    }
+
+    private func caller(of request: WebRequest) throws(KiiFailure) -> Caller {
+        if let caller = request.caller { return caller }
+        guard let app = request.path.dropFirst(2).first, settings.isApp(app) else {
+            throw KiiFailure(.appNotFound, "this service has no such application")
+        }
+        return try KiiCredentials(settings, operations).caller(of: request)
     }
 
     private func answer(_ call: KiiCall, at path: KiiPath) async throws(KiiFailure) -> WebAnswer {

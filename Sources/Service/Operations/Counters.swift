@@ -57,19 +57,24 @@ public final class Counters: Sendable {
 
     /// Counts a new connection, unless a limit on connections is reached.
     ///
+    /// - Parameter makingRoom: ends a connection that deserves less, of an address or of all; false
+    ///   if there is none.
     /// - Throws: `TOO_MANY_REQUESTS`; the connection is then to be refused.
-    public func admitConnection(from address: String, _ limits: Limits) throws(ServiceFailure) {
+    public func admitConnection(
+        from address: String, _ limits: Limits, makingRoom: (_ address: String?) -> Bool
+    ) throws(ServiceFailure) {
         let failure = open.withLock { open -> ServiceFailure? in
-            guard open.count < limits.connections else {
+            let ofAddress = limits.connectionsOfAddress
+            if open.byAddress[address, default: 0] >= ofAddress {
+                guard makingRoom(address) else {
+                    return ServiceFailure(
+                        .tooManyRequests,
+                        "there are \(ofAddress) connections from this address, as many as may be")
+                }
+            } else if open.count >= limits.connections, !makingRoom(nil) {
                 return ServiceFailure(
                     .tooManyRequests,
                     "the service has \(limits.connections) connections, as many as it takes")
-            }
-            guard open.byAddress[address, default: 0] < limits.connectionsPerAddress else {
-                return ServiceFailure(
-                    .tooManyRequests,
-                    "there are \(limits.connectionsPerAddress) connections from this address, "
-                        + "as many as may be")
             }
             open.count += 1
             open.byAddress[address, default: 0] += 1

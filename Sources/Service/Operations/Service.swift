@@ -19,6 +19,8 @@ public final class Service: Sendable {
     /// What has been counted since the service was created.
     public let counters = Counters()
     let backend: any Backend
+    /// What the connections of all ports hold.
+    public let connectionMemory: ConnectionMemory
     /// The watches of all callers.
     public let watches: WatchHub
     /// Which nodes hold which buckets; nil if this one has all of them.
@@ -45,6 +47,7 @@ public final class Service: Sendable {
         started = clock.nanoseconds()
         placement = backend.placement
         self.limits = limits
+        connectionMemory = ConnectionMemory(limit: limits.bufferedBytes)
         watches = WatchHub(backend: backend, limits: limits, clock: clock, logger: logger)
         admission = AdmissionControl(access: access, limits: limits, clock: clock)
         health.watch { backend.isReady }
@@ -85,6 +88,21 @@ public final class Service: Sendable {
         try admission.admit(operation, from: caller)
     }
 
+    /// Counts a request before anything of it is read; the first operation that it turns out to be is
+    /// not counted again.
+    ///
+    /// - Throws: `TOO_MANY_REQUESTS`.
+    public func checkIn(_ caller: Caller) throws(ServiceFailure) {
+        try admission.checkIn(caller)
+    }
+
+    /// Whether a caller may read a bucket; nil: anything at all.
+    ///
+    /// - Throws: `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.
+    public func permit(_ caller: Caller, reading bucket: BucketName?) throws(ServiceFailure) {
+        try admission.permit(reading: bucket.map { [$0] } ?? [], caller)
+    }
+
     /// Ends the watches of a caller that its login no longer permits: it was revoked, has expired,
     /// was replaced by another, or reaches less. Cheap as long as nothing of that has happened. It
     /// also ends watches of buckets that this node is about to let go.
@@ -101,6 +119,22 @@ public final class Service: Sendable {
     /// - Throws: `WRONG_TOKEN`, `TOO_MANY_REQUESTS`.
     public func logIn(_ token: String, _ caller: Caller) throws(ServiceFailure) -> Grant {
         try admission.login(token, caller)
+    }
+
+    /// Logs a caller in whose every request carries a token. One that was valid a moment ago is not
+    /// verified anew. Any other is verified only while its address may ask for something; in vain, it
+    /// counts as a request of the address.
+    ///
+    /// - Throws: `WRONG_TOKEN`, `TOO_MANY_REQUESTS`.
+    public func identify(_ token: String, _ caller: Caller) throws(ServiceFailure) -> Grant {
+        try admission.identify(token, caller)
+    }
+
+    /// Counts a request for a login.
+    ///
+    /// - Throws: `TOO_MANY_REQUESTS`.
+    public func checkLogin(from address: String) throws(ServiceFailure) {
+        try admission.checkRate(of: address)
     }
 
     /// Whether the caller's login is still valid.

@@ -84,6 +84,9 @@ struct Connection {
     /// Bytes received in total.
     var receivedBytes: Int { conversation.receivedBytes }
 
+    /// Whether a whole line has come.
+    var hasAsked: Bool { conversation.linesTaken > 0 }
+
     /// Whether the read under way had arrived before the backend agreed to an earlier one. What was
     /// answered before it was sent is then visible.
     var mayReadAtOnce: Bool { conversation.takenBytes <= admittedBytes }

@@ -34,6 +34,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     /// What serves the connection instead, because it is one of another node.
     private var nodeHandler: NodeServerHandler?
     var isWatchingExport = false
+    /// Called once, when the client has asked for something, and has logged in where that is required.
+    var onArrival: (@Sendable () -> Void)?
     var isUnsent = false
     var isIdle = false
 
@@ -137,8 +139,23 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     /// Leaves the connection, on which nothing has been read yet, to another handler.
     func yield(to nodeHandler: NodeServerHandler) {
         self.nodeHandler = nodeHandler
+        onArrival?()
+        onArrival = nil
         connection.receive(.ended)
     }
+
+    private func noteArrival() {
+        guard let onArrival, hasArrived else { return }
+        onArrival()
+        self.onArrival = nil
+    }
+
+    private var hasArrived: Bool {
+        connection.hasAsked && (!dispatcher.service.requiresLogin || caller.isLoggedIn)
+    }
+
+    /// Leaves its place to a new connection, unless the client has asked for something meanwhile.
+    func giveWay() { if nodeHandler == nil, !hasArrived { context?.close(promise: nil) } }
 
     // MARK: Actions
 
@@ -201,6 +218,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
 
     /// Writes the answers to the channel; the scheduler decides when they are flushed.
     private func flush(_ now: Int64, _ context: ChannelHandlerContext) {
+        noteArrival()
         let isLong = scheduler.output.count > Self.longOutput
         var buffer = context.channel.allocator.buffer(capacity: scheduler.output.count)
         scheduler.output.withBytes { _ = buffer.writeBytes(UnsafeRawBufferPointer($0)) }
@@ -287,6 +305,7 @@ extension ConnectionHandler: ScheduledConnection {
         look.isWatching = !caller.watches.isEmpty
         if look.isWatching { dispatcher.service.reviewWatches(of: caller) }
         look.isWelcome = !dispatcher.service.requiresLogin || caller.isLoggedIn
+        noteArrival()
         if let waiting, (now - waiting.begin) / 1_000_000 > limits.queueMilliseconds {
             _ = waiting.take()
         }

@@ -1,5 +1,6 @@
 import NIOCore
 import Objects
+import Operations
 import Runtime
 
 /// Checks every connection of an event loop periodically: its timeouts, and the memory that it uses.

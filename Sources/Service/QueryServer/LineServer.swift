@@ -7,7 +7,6 @@ import Objects
 import Operations
 import Runtime
 import ServiceLifecycle
-import Synchronization
 import WireProtocol
 
 /// The service on a TCP port: JSON-RPC 2.0, one message a line.
@@ -149,13 +148,12 @@ public struct LineServer: ServiceLifecycle.Service {
     private func schedulers(
         _ group: MultiThreadedEventLoopGroup, _ executor: LoopExecutor, _ room: WriteRoom
     ) -> [ObjectIdentifier: NIOLoopBoundBox<LoopScheduler>] {
-        let connectionMemory = ConnectionMemory(limit: service.limits.bufferedBytes)
         var schedulers: [ObjectIdentifier: NIOLoopBoundBox<LoopScheduler>] = [:]
         for loop in group.makeIterator() {
             let scheduler = NIOLoopBoundBox.makeBoxSendingValue(
                 LoopScheduler(
                     service: service, eventLoop: loop, executor: executor, room: room,
-                    connectionMemory: connectionMemory, links: links(on: loop)),
+                    connectionMemory: service.connectionMemory, links: links(on: loop)),
                 eventLoop: loop)
             schedulers[ObjectIdentifier(loop)] = scheduler
         }
@@ -177,7 +175,9 @@ public struct LineServer: ServiceLifecycle.Service {
         let pipeline = channel.pipeline.syncOperations
         let address = client?.clientAddress ?? "unknown"
         do throws(ServiceFailure) {
-            try service.counters.admitConnection(from: address, service.limits)
+            try service.counters.admitConnection(from: address, service.limits) {
+                connections.makeRoom(for: $0)
+            }
         } catch {
             guard connections.admitRefusal(channel) else { return channel.close(promise: nil) }
             if let tls { try pipeline.addHandlers([PlainTextHandler(), tls.handler()]) }
@@ -190,7 +190,7 @@ public struct LineServer: ServiceLifecycle.Service {
             dispatcher: dispatcher, workers: workers, scheduler: scheduler,
             caller: Caller(address: address),
             isSecured: tls == nil)
-        connections.add(handler, channel)
+        connections.add(handler, channel, from: address)
         if let nodes {
             try pipeline.addHandler(
                 NodeGreeting(nodes) { input in
@@ -204,79 +204,5 @@ public struct LineServer: ServiceLifecycle.Service {
                 })
         }
         try pipeline.addHandler(handler)
-    }
-}
-
-/// The connections that are open.
-private final class OpenConnections: Sendable {
-    private struct State {
-        var open: [ObjectIdentifier: (handler: ConnectionHandler, channel: any Channel)] = [:]
-        /// Called once, when the last connection is closed.
-        var whenEmpty: (@Sendable () -> Void)?
-
-        mutating func takeWhenEmpty() -> (@Sendable () -> Void)? {
-            guard open.isEmpty else { return nil }
-            defer { whenEmpty = nil }
-            return whenEmpty
-        }
-    }
-
-    private let state = Mutex(State())
-    private let refusals = Atomic(0)
-
-    /// At most this many refused connections at once get a reason; any more are closed without one.
-    private static let answeredRefusals = 1_000
-
-    /// Whether a refused connection can be given a reason.
-    func admitRefusal(_ channel: any Channel) -> Bool {
-        guard refusals.add(1, ordering: .relaxed).newValue <= Self.answeredRefusals else {
-            refusals.subtract(1, ordering: .relaxed)
-            return false
-        }
-        channel.closeFuture.whenComplete { _ in self.refusals.subtract(1, ordering: .relaxed) }
-        return true
-    }
-
-    var count: Int { state.withLock { $0.open.count } }
-
-    func add(_ handler: ConnectionHandler, _ channel: any Channel) {
-        let key = ObjectIdentifier(handler)
-        state.withLock { $0.open[key] = (handler, channel) }
-        channel.closeFuture.whenComplete { _ in
-            let whenEmpty = self.state.withLock { state in
-                state.open[key] = nil
-                return state.takeWhenEmpty()
-            }
-            whenEmpty?()
-        }
-    }
-
-    /// Lets every connection answer what it has read, and waits for all writes in progress, those
-    /// of closed connections included. Connections that are still open after `time` are closed.
-    func drain(
-        for time: Duration, _ room: WriteRoom, timedBy loop: any EventLoop
-    ) -> EventLoopFuture<Void> {
-        let all = state.withLock { Array($0.open.values) }
-        for (handler, channel) in all { channel.eventLoop.execute { handler.drain() } }
-        let drained = loop.makePromise(of: Void.self)
-        // Completed once: what comes after the deadline may find the loop gone.
-        let open = Mutex<EventLoopPromise<Void>?>(drained)
-        let end: @Sendable () -> Void = {
-            let promise = open.withLock { open in
-                defer { open = nil }
-                return open
-            }
-            promise?.succeed()
-        }
-        let deadline = loop.scheduleTask(in: TimeAmount(time), end)
-        let whenEmpty = state.withLock { state in
-            state.whenEmpty = { room.whenEmpty(end) }
-            return state.takeWhenEmpty()
-        }
-        whenEmpty?()
-        return drained.futureResult.always { _ in
-            deadline.cancel()
-            for (_, channel) in all { channel.close(promise: nil) }
-        }
     }
 }

@@ -73,16 +73,18 @@ struct TileDescription {
             ("_created", "Number"), ("_modified", "Number"), ("_version", "Number"),
         ]
         var own: [(name: String, type: String)] = []
-        var objects: Set<String> = []
-        for field in fields.map({ Array($0.elements) }) ?? [] {
-            guard let name = field["field"]?.string, let types = field["types"] else { continue }
-            let isInside = name.indices.contains {
-                name[$0] == "." && objects.contains(String(name[..<$0]))
-            }
-            guard !isInside else { continue }
-            let all = Set(types.members.map { String(decoding: $0.name, as: UTF8.self) })
-            if all.contains(FieldType.object.rawValue) { objects.insert(name) }
-            if let type = type(of: all.compactMap(FieldType.init)) { own.append((name, type)) }
+        let surveyed = (fields.map { Array($0.elements) } ?? []).map { field in
+            let types = field["types"].map { Array($0.members) } ?? []
+            return (
+                name: field["field"]?.string ?? "",
+                types: types.compactMap {
+                    FieldType(rawValue: String(decoding: $0.name, as: UTF8.self))
+                }
+            )
+        }
+        let objects = ObjectPaths(surveyed.filter { $0.types.contains(.object) }.map(\.name))
+        for field in surveyed where !objects.contain(field.name) {
+            if let type = type(of: field.types) { own.append((field.name, type)) }
         }
         return (predefined + own).filter { question.shows($0.name) }
     }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import JSONText
+import Operations
 import QueryLanguage
 import WebExchange
 import Wire
@@ -21,27 +22,33 @@ public struct TileSite: Sendable {
     public func answer(_ request: WebRequest) async throws(WebFailure) -> WebAnswer {
         let path = request.path
         guard path.first == "tiles" else { throw .notFound }
+        let caller = try operations.caller(of: request)
+        try operations.permit(caller, reading: nil)
         if path.count == 2, path[1].hasSuffix(".json") {
             try request.check(methods: [.get, .head])
             let collection = try CollectionName(String(path[1].dropLast(".json".count)))
-            return try await describe(collection, request)
+            try operations.permit(caller, reading: collection.bucket)
+            return try await describe(collection, request, caller)
         }
         guard path.count == 5, path[4].hasSuffix(".mvt") else { throw .notFound }
         try request.check(methods: [.get, .head])
+        let collection = try CollectionName(path[1])
+        try operations.permit(caller, reading: collection.bucket)
         let tile = try TileAddress(path[2], path[3], String(path[4].dropLast(".mvt".count)))
-        return try await draw(tile, of: try CollectionName(path[1]), request)
+        return try await draw(tile, of: collection, request, caller)
     }
 
     // MARK: Tiles
 
     private func draw(
-        _ tile: TileAddress, of collection: CollectionName, _ request: WebRequest
+        _ tile: TileAddress, of collection: CollectionName, _ request: WebRequest,
+        _ caller: Caller
     ) async throws(WebFailure) -> WebAnswer {
         let question = try ClusterQuestion(collection, of: request)
         let listed = tile.listedObjects(atMost: operations.limits.clusterCells)
         let tag = StateTag(
             of: ["tile", tile.name, String(listed), collection.text] + question.parameters)
-        let found = try await ask(question, from: request) { writer in
+        let found = try await ask(question, from: caller) { writer in
             writer.key("tile")
             writer.string(tile.name)
             writer.key("bits")
@@ -63,7 +70,7 @@ public struct TileSite: Sendable {
     // MARK: TileJSON
 
     private func describe(
-        _ collection: CollectionName, _ request: WebRequest
+        _ collection: CollectionName, _ request: WebRequest, _ caller: Caller
     ) async throws(WebFailure) -> WebAnswer {
         let question = try ClusterQuestion(collection, of: request)
         let tag = StateTag(
@@ -72,7 +79,7 @@ public struct TileSite: Sendable {
         // Coarse cells of the world first, then finer ones of the part that has objects.
         while extent?.isCoarse ?? true {
             let former = extent
-            let found = try await ask(question, from: request) { writer in
+            let found = try await ask(question, from: caller) { writer in
                 if let former {
                     former.writeFiner(to: &writer)
                     writer.key("atLeast")
@@ -94,7 +101,6 @@ public struct TileSite: Sendable {
         params.integer(change)
         params.byte(UInt8(ascii: "}"))
         let description = TileDescription(collection, question, extent: extent, base: request.base)
-        let caller = try operations.caller(of: request)
         let fields: [UInt8]
         do throws(RPCFailure) {
             fields = try await operations.call(.fields, params.bytes, from: caller)
@@ -109,10 +115,9 @@ public struct TileSite: Sendable {
 
     /// Asks for clusters with further params.
     private func ask(
-        _ question: ClusterQuestion, from request: WebRequest,
+        _ question: ClusterQuestion, from caller: Caller,
         _ more: (inout JSONWriter) -> Void
     ) async throws(WebFailure) -> ClusterAnswer {
-        let caller = try operations.caller(of: request)
         do throws(RPCFailure) {
             return try await operations.clusters(question.params(more), from: caller)
         } catch {

@@ -4,9 +4,16 @@ import JSONText
 public enum Base64 {
     /// The bytes of a text; nil if it is not Base64.
     public static func decode(_ text: String) -> [UInt8]? {
-        let plain = text.prefix { $0 != "=" }
-        guard text[plain.endIndex...].allSatisfy({ $0 == "=" }) else { return nil }
-        guard !plain.contains(where: { $0 == "-" || $0 == "_" }) else { return nil }
-        return Base64URL.decode(String(plain.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }))
+        var plain = Array(text.utf8)
+        while plain.last == UInt8(ascii: "=") { plain.removeLast() }
+        for (place, byte) in plain.enumerated() {
+            switch byte {
+            case UInt8(ascii: "+"): plain[place] = UInt8(ascii: "-")
+            case UInt8(ascii: "/"): plain[place] = UInt8(ascii: "_")
+            case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "="): return nil
+            default: break
+            }
+        }
+        return Base64URL.decode(String(decoding: plain, as: UTF8.self))
     }
 }

@@ -6,6 +6,7 @@ import QueryLanguage
 extension WebRequest {
     /// Refuses parameters that a path does not take, or that stand twice.
     public func check(_ known: Set<String>) throws(WebFailure) {
+        try checkParameterCount()
         var seen: Set<String> = []
         for (name, _) in query {
             guard known.contains(name) else {

@@ -20,6 +20,8 @@ public struct WebAnswer: Sendable {
     public var headers: HTTPFields
     /// The body.
     public var body: Body
+    /// Whether the body stays in memory in any case, such as a file that many are sent.
+    public var isShared = false
 
     /// An answer by its parts.
     public init(

@@ -31,9 +31,18 @@ public protocol WebOperations: Sendable {
     ///
     /// - Throws: 401 for a token or a session that is not valid, 429 after too many failed logins.
     func caller(of request: WebRequest) throws(WebFailure) -> Caller
+
+    /// Refuses a caller who may not read a bucket; called before anything else of a request is read.
+    ///
+    /// - Parameter bucket: nil: whether the caller may read anything at all.
+    /// - Throws: 401, 403.
+    func permit(_ caller: Caller, reading bucket: BucketName?) throws(WebFailure)
 }
 
 extension WebOperations {
+    /// Leaves it to the methods.
+    public func permit(_ caller: Caller, reading bucket: BucketName?) throws(WebFailure) {}
+
     /// Calls `bucket.clusters` and reads the JSON of the result.
     public func clusters(
         _ params: [UInt8], from caller: Caller

@@ -1,6 +1,7 @@
 import HTTPTypes
+import Operations
 
-/// A request of the web port with its whole body.
+/// A request of the web port, with its whole body where one is taken.
 ///
 ///     let request = WebRequest(.get, "/tiles/air~ports/3/1/2.mvt?filter=kind%20%3D%20heliport")
 ///     request.path            // ["tiles", "air~ports", "3", "1", "2.mvt"]
@@ -10,19 +11,26 @@ public struct WebRequest: Sendable {
     public let method: HTTPRequest.Method
     /// The path and query as they came.
     public let target: String
-    /// The path's segments, decoded. Empty for `/`; a `/` at the end adds an empty segment.
+    /// The path's segments, decoded. Empty for `/`; a `/` at the end adds an empty segment. What is
+    /// behind `segmentLimit` segments is a part of the last.
     public let path: [String]
-    /// The query's parameters in order, decoded; a parameter without a value has an empty one.
-    public let query: [(name: String, value: String)]
+    private let parameters: LazyParameters
     /// The header fields.
     public let headers: HTTPFields
-    /// The body; empty without one.
-    public let body: [UInt8]
+    /// The body; empty without one, and before it has been read.
+    public var body: [UInt8]
+    /// Who sends the request, once that is known.
+    public var caller: Caller?
     /// The address that the request came from, as limits by address see it.
-    public let address: String
+    public var address: String
     /// Where clients reach the web port, such as `https://geo.example.com`, without a `/` at its
     /// end: the start of links.
     public let base: String
+
+    /// The most parameters of a query or a form.
+    public static let parameterLimit = 256
+    /// The most segments of a path.
+    static let segmentLimit = 16
 
     /// A request by its parts.
     ///
@@ -34,12 +42,26 @@ public struct WebRequest: Sendable {
     ) {
         (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
         (self.address, self.base) = (address, base)
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = parts[0].drop { $0 == "/" }
-        self.path =
-            path.isEmpty
-            ? [] : path.split(separator: "/", omittingEmptySubsequences: false).map(Self.decoded)
-        query = parts.count < 2 ? [] : Self.parameters(parts[1])
+        let bytes = Array(target.utf8)
+        let path = bytes.prefix { $0 != UInt8(ascii: "?") }
+        let segments = path.drop { $0 == UInt8(ascii: "/") }.split(
+            separator: UInt8(ascii: "/"), maxSplits: Self.segmentLimit - 1,
+            omittingEmptySubsequences: false)
+        self.path = segments == [[]] ? [] : segments.map { FormEncoding.decoded($0) }
+        // One more, to see that there are too many.
+        parameters = LazyParameters(
+            Array(bytes[path.endIndex...].dropFirst()), atMost: Self.parameterLimit + 1)
+    }
+
+    /// The query's parameters in order, decoded; a parameter without a value has an empty one. Read
+    /// when it is first asked for; `parameterLimit` and one more at most.
+    public var query: [(name: String, value: String)] { parameters.list }
+
+    /// Refuses a query with too many parameters.
+    public func checkParameterCount() throws(WebFailure) {
+        guard query.count <= Self.parameterLimit else {
+            throw .invalid("a request has at most \(Self.parameterLimit) parameters")
+        }
     }
 
     /// Refuses methods that a path does not take.
@@ -52,14 +74,16 @@ public struct WebRequest: Sendable {
 
     /// The media type of the body in lower case, without its parameters; empty without one.
     public var mediaType: String {
-        (headers[.contentType] ?? "").prefix { $0 != ";" }.trimmed.lowercased()
+        Substring((headers[.contentType] ?? "").utf8.prefix { $0 != UInt8(ascii: ";") })
+            .trimmed.lowercased()
     }
 
     /// The tags of the answers that the client has (`If-None-Match`), weak or not, without their
     /// quotes; a tag of this service has no comma in it.
     public var knownTags: [String] {
-        headers[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }.map { tag in
-            var tag = Substring(tag.trimmed)
+        let tags = headers[values: .ifNoneMatch].flatMap { $0.utf8.split(separator: 0x2C) }
+        return tags.map { tag in
+            var tag = Substring(Substring(tag).trimmed)
             if tag.hasPrefix("W/") { tag.removeFirst(2) }
             let isQuoted = tag.count > 1 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
             return String(isQuoted ? tag.dropFirst().dropLast() : tag)
@@ -72,43 +96,18 @@ public struct WebRequest: Sendable {
         return tags.contains(tag) || tags.contains("*")
     }
 
-    /// The parameters of a form's text, which a query is too, in order and decoded.
-    public static func parameters(_ text: Substring) -> [(name: String, value: String)] {
-        text.split(separator: "&").map { part in
-            let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = sides.count == 2 ? sides[1] : ""
-            return (formDecoded(sides[0]), formDecoded(value))
-        }
-    }
-
-    private static func formDecoded(_ text: Substring) -> String {
-        decoded(text.replacing("+", with: " ")[...])
-    }
-
-    /// The text of percent-encoded UTF-8.
-    private static func decoded(_ text: Substring) -> String {
-        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
-        var (bytes, rest) = ([UInt8](), text.utf8[...])
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, !digits.contains(UInt8(ascii: "+")),
-                !digits.contains(UInt8(ascii: "-")), let code = UInt8(Substring(digits), radix: 16)
-            else { return String(text) }
-            bytes.append(code)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self) ?? String(text)
+    /// The first parameter of a name in a form.
+    public static func parameter(_ name: String, ofForm form: [UInt8]) -> String? {
+        FormEncoding.parameters(form, atMost: parameterLimit).first { $0.name == name }?.value
     }
 }
 
 extension Substring {
     /// The text without blanks and tabs at its ends.
     public var trimmed: String {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        return String(drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+        var bytes = utf8.drop(while: isSpace)
+        while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+        return String(Substring(bytes))
     }
 }

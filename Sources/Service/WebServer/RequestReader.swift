@@ -1,3 +1,4 @@
+import HTTPGateway
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
@@ -6,17 +7,9 @@ import QueryServer
 import Synchronization
 import WebExchange
 
-/// Reads requests whole, within the limits of one body and of all together.
+/// Reads requests: their heads at once, their bodies when somebody wants them, within the limits of one
+/// body and of all together.
 final class RequestReader: Sendable {
-    /// The memory of a request that has been read; `end` gives it back.
-    struct Reading {
-        fileprivate let reader: RequestReader
-        fileprivate let bytes: Int
-
-        func end() { reader.used.subtract(bytes, ordering: .relaxed) }
-    }
-
-    private let bodyBytes: Int
     private let allBytes: Int
     private let scheme: String
     private let url: String?
@@ -26,49 +19,66 @@ final class RequestReader: Sendable {
     init(
         limits: Limits, settings: WebPort.Settings, proxies: TrustedProxies, isSecure: Bool
     ) {
-        (bodyBytes, allBytes) = (limits.lineBytes, limits.bufferedBytes)
+        allBytes = limits.bufferedBytes
         scheme = isSecure ? "https" : "http"
         url = settings.url
         self.proxies = proxies
     }
 
-    /// Reads a request's body.
+    /// A request without its body, from the address of its connection.
+    func request(_ head: HTTPRequest, on connection: HTTPConnection) -> WebRequest {
+        WebRequest(
+            head.method, head.path ?? "/", headers: head.headerFields,
+            address: connection.address,
+            base: url ?? "\(scheme)://\(head.authority ?? "localhost")")
+    }
+
+    /// The client of a request, whose connection may be one of a proxy.
+    ///
+    /// - Throws: 400 if the proxy says it in a way that cannot be read.
+    func client(of head: HTTPRequest, on connection: HTTPConnection) throws(WebFailure) -> String {
+        let client = try proxies.client(
+            behind: connection.channel.remoteAddress, by: head.headerFields)
+        return client?.clientAddress ?? "unknown"
+    }
+
+    /// Reads a request's body; `end` gives its memory back.
     ///
     /// - Throws: 413 for a body that is too long, 503 when all requests together hold too much, 400
     ///   for one without an end.
-    func read(
-        _ request: Request, _ channel: any Channel
-    ) async throws(WebFailure) -> (WebRequest, Reading) {
+    func body(
+        of request: Request, atMost limit: Int, on connection: HTTPConnection
+    ) async throws(WebFailure) -> [UInt8] {
         var body: [UInt8] = []
         do {
             if let length = request.headers[.contentLength].flatMap({ Int($0) }) {
-                try check(length)
+                try check(length, limit)
             }
             for try await part in request.body {
-                try check(body.count + part.readableBytes)
+                try check(body.count + part.readableBytes, limit)
                 used.add(part.readableBytes, ordering: .relaxed)
+                connection.hold(part.readableBytes)
                 body += part.readableBytesView
             }
         } catch {
-            used.subtract(body.count, ordering: .relaxed)
+            end(body, on: connection)
             throw error as? WebFailure
                 ?? WebFailure(.badRequest, "INVALID_REQUEST", "the request has no end")
         }
-        let head = request.head
-        let client = try proxies.client(
-            behind: channel.remoteAddress, by: head.headerFields)
-        let web = WebRequest(
-            head.method, head.path ?? "/", headers: head.headerFields, body: body,
-            address: client?.clientAddress ?? "unknown",
-            base: url ?? "\(scheme)://\(head.authority ?? "localhost")")
-        return (web, Reading(reader: self, bytes: body.count))
+        return body
     }
 
-    private func check(_ bytes: Int) throws(WebFailure) {
-        guard bytes <= bodyBytes else {
+    /// A body is not needed any more.
+    func end(_ body: [UInt8], on connection: HTTPConnection) {
+        used.subtract(body.count, ordering: .relaxed)
+        connection.release(body.count)
+    }
+
+    private func check(_ bytes: Int, _ limit: Int) throws(WebFailure) {
+        guard bytes <= limit else {
             throw WebFailure(
                 .contentTooLarge, "LINE_TOO_LONG",
-                "the body of the request is longer than \(bodyBytes) bytes")
+                "the body of the request is longer than \(limit) bytes")
         }
         guard used.load(ordering: .relaxed) <= allBytes else {
             throw WebFailure(

@@ -47,22 +47,46 @@ struct Site: Sendable {
 
     /// Answers one request.
     func answer(
-        _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
+        _ request: Request, _ writer: consuming ResponseWriter, _ connection: HTTPConnection
     ) async throws {
-        let (web, reading): (WebRequest, RequestReader.Reading)
+        var web = reader.request(request.head, on: connection)
+        var refusal: WebAnswer?
         do throws(WebFailure) {
             try access.check(request.head)
-            (web, reading) = try await reader.read(request, channel)
+            web.address = try reader.client(of: request.head, on: connection)
+            if let kii, KiiSite.hasTarget(web.target), web.method != .options {
+                refusal = kii.refusal(of: &web)
+            }
+            if refusal == nil { web.body = try await body(of: request, &web, on: connection) }
         } catch {
             // What is left of the body would be taken for the next request.
-            let answer = answer(for: error, at: request.head.path ?? "/")
-            return try await send(answer, to: request.head, writer, endsConnection: true)
+            let answer = answer(for: error, at: web.target)
+            return try await send(answer, to: request.head, writer, connection, isLast: true)
         }
-        defer { reading.end() }
+        defer { reader.end(web.body, on: connection) }
+        if let refusal { return try await send(refusal, to: request.head, writer, connection) }
         if web.path == ["watch"], web.method == .get {
-            return try await watch(web, to: request.head, writer)
+            return try await watch(web, to: request.head, writer, connection)
         }
-        try await send(await answer(web, channel), to: request.head, writer)
+        let answer = await answer(web, connection.channel)
+        try await send(answer, to: request.head, writer, connection)
+    }
+
+    /// The body of a request whose path takes one. Who sends it is found out before.
+    private func body(
+        of request: Request, _ web: inout WebRequest, on connection: HTTPConnection
+    ) async throws(WebFailure) -> [UInt8] {
+        let limit: Int
+        switch web.path {
+        case ["rpc"] where web.method == .post:
+            web.caller = try access.caller(of: web)
+            limit = service.limits.lineBytes
+        case ["login"] where web.method == .post: limit = access.loginBytes
+        default:
+            guard kii != nil, KiiSite.hasTarget(web.target) else { return [] }
+            limit = service.limits.lineBytes
+        }
+        return try await reader.body(of: request, atMost: limit, on: connection)
     }
 
     /// The answer to a request that cannot be read.
@@ -74,6 +98,7 @@ struct Site: Sendable {
                     .requestHeaderFieldsTooLarge, "LINE_TOO_LONG",
                     "the head of the request is longer than \(service.limits.webHeadBytes) bytes")
             case .malformed: WebFailure(.badRequest, "INVALID_REQUEST", "expected HTTP/1.1")
+            case .hosts: WebFailure(.badRequest, "INVALID_REQUEST", "expected one Host")
             }
         let unknown = HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)
         let answer = failure.answer
@@ -115,33 +140,34 @@ struct Site: Sendable {
 
     /// Answers with a stream that lasts as long as the client reads it.
     private func watch(
-        _ request: WebRequest, to head: HTTPRequest, _ writer: consuming ResponseWriter
+        _ request: WebRequest, to head: HTTPRequest, _ writer: consuming ResponseWriter,
+        _ connection: HTTPConnection
     ) async throws {
-        let caller: Caller
         let stream: EventStream
         do throws(WebFailure) {
-            caller = try access.caller(of: request)
-            stream = try await watches.start(request, by: caller)
+            stream = try await watches.start(request, by: access.caller(of: request))
         } catch {
-            return try await send(error.answer, to: head, writer)
+            return try await send(error.answer, to: head, writer, connection)
         }
-        defer { caller.watches.close() }
+        defer { watches.end(stream) }
+        connection.count { stream.waitingBytes }
+        defer { connection.count(nil) }
         let client = ClientPresence.current
         client?.onEnd { stream.end() }
         defer { client?.onEnd(nil) }
         var answer = EventStream.head
         answer.body = .streamed { try await stream.write(to: $0) }
-        try await send(answer, to: head, writer)
+        try await send(answer, to: head, writer, connection)
     }
 
     // MARK: Answers
 
     private func send(
         _ answer: WebAnswer, to request: HTTPRequest, _ writer: consuming ResponseWriter,
-        endsConnection: Bool = false
+        _ connection: HTTPConnection, isLast: Bool = false
     ) async throws {
         var head = head(of: answer, to: request)
-        if endsConnection { head.headerFields[.connection] = "close" }
+        if isLast { head.headerFields[.connection] = "close" }
         switch answer.body {
         case .whole(let bytes):
             let isBodiless = answer.status == .noContent || answer.status == .notModified
@@ -149,15 +175,14 @@ struct Site: Sendable {
             guard request.method != .head, !isBodiless else {
                 return try await writer.writeResponse(head)
             }
-            try await writer.write(
-                response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+            try await connection.send(head, bytes, isShared: answer.isShared, writer)
         case .streamed(let write):
             guard request.method != .head else { return try await writer.writeResponse(head) }
-            let pieces = BodyPieces(try await writer.writeHead(head))
+            let pieces = BodyPieces(try await writer.writeHead(head), connection)
             try await write(pieces)
             try await pieces.finish()
         }
-        if endsConnection { throw CancellationError() }
+        if isLast { throw CancellationError() }
     }
 
     /// The head, with the fields that every answer has.
@@ -192,10 +217,13 @@ struct Site: Sendable {
 private final class BodyPieces: WebBodyWriter, @unchecked Sendable {
     // Used by one task at a time: the one that writes the body.
     private var output: any ResponseBodyWriter
+    private let connection: HTTPConnection
 
-    init(_ output: any ResponseBodyWriter) { self.output = output }
+    init(_ output: any ResponseBodyWriter, _ connection: HTTPConnection) {
+        (self.output, self.connection) = (output, connection)
+    }
 
-    func write(_ piece: [UInt8]) async throws { try await output.write(ByteBuffer(bytes: piece)) }
+    func write(_ piece: [UInt8]) async throws { try await connection.send(piece, &output) }
 
     func finish() async throws { try await output.finish(nil) }
 }

@@ -6,6 +6,7 @@ import Operations
 import QueryLanguage
 import QueryServer
 import Runtime
+import Synchronization
 import WebExchange
 import WireProtocol
 
@@ -16,6 +17,14 @@ struct WatchSite: Sendable {
     let access: WebAccess
     /// The event loop that wakes streams.
     let loop: any EventLoop
+    private let streams = StreamCounts()
+
+    init(
+        service: Operations.Service, runner: MessageRunner, access: WebAccess,
+        loop: any EventLoop
+    ) {
+        (self.service, self.runner, self.access, self.loop) = (service, runner, access, loop)
+    }
 
     private static let parameters: Set<String> = ["bucket", "query", "filter", "limit", "fields"]
     private static let lastEventID = HTTPField.Name("Last-Event-ID")!
@@ -27,14 +36,27 @@ struct WatchSite: Sendable {
         if service.health.state == .draining {
             throw WebFailure(ServiceFailure(.temporarilyUnavailable, "the service stops"))
         }
+        try access.permit(caller, reading: nil)
+        if let bucket = request["bucket"].flatMap({ try? BucketName($0, at: "bucket") }) {
+            try access.permit(caller, reading: bucket)
+        }
         let params = try params(of: request)
-        let stream = EventStream(caller: caller, service: service, loop: loop)
+        let owner = caller.share
+        try streams.begin(owner, atMost: service.limits.streamsOfOne)
+        let stream = EventStream(caller: caller, owner: owner, service: service, loop: loop)
         do throws(RPCFailure) {
             try await runner.startWatch(params, from: caller)
         } catch {
+            end(stream)
             throw WebFailure(error)
         }
         return stream
+    }
+
+    /// Ends a watch with its stream.
+    func end(_ stream: EventStream) {
+        stream.caller.watches.close()
+        streams.end(stream.owner)
     }
 
     /// The params of `watch.start`.
@@ -72,6 +94,31 @@ struct WatchSite: Sendable {
     }
 }
 
+/// The streams that are open, by principal, and without a login by address.
+private final class StreamCounts: Sendable {
+    private let counts = Mutex<[String: Int]>([:])
+
+    func begin(_ owner: String, atMost limit: Int) throws(WebFailure) {
+        let isPermitted = counts.withLock { counts in
+            guard counts[owner, default: 0] < limit else { return false }
+            counts[owner, default: 0] += 1
+            return true
+        }
+        guard !isPermitted else { return }
+        throw WebFailure(
+            ServiceFailure(
+                .tooManyRequests, "you have \(limit) streams, as many as may be",
+                retryAfterMilliseconds: 1_000))
+    }
+
+    func end(_ owner: String) {
+        counts.withLock { counts in
+            let left = counts[owner]! - 1
+            counts[owner] = left > 0 ? left : nil
+        }
+    }
+}
+
 /// What a watch tells, as server-sent events (WHATWG HTML, 9.2).
 struct EventStream: Sendable {
     /// The answer that the events follow.
@@ -86,15 +133,17 @@ struct EventStream: Sendable {
     /// Nanoseconds without an event after which a comment keeps proxies awake.
     private static let quiet: Int64 = 15_000_000_000
 
-    private let caller: Caller
+    fileprivate let caller: Caller
+    /// Whose stream it is: the login may end before it.
+    fileprivate let owner: String
     private let service: Operations.Service
     private let loop: any EventLoop
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
     /// The events of a caller whose watch is about to begin.
-    init(caller: Caller, service: Operations.Service, loop: any EventLoop) {
-        (self.caller, self.service, self.loop) = (caller, service, loop)
+    init(caller: Caller, owner: String, service: Operations.Service, loop: any EventLoop) {
+        (self.caller, self.owner, self.service, self.loop) = (caller, owner, service, loop)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         caller.watches.onWake { [wake] in wake.yield() }
     }
@@ -120,6 +169,9 @@ struct EventStream: Sendable {
             }
         }
     }
+
+    /// Bytes of events that wait.
+    var waitingBytes: Int { caller.watches.waitingBytes }
 
     /// Ends the stream: its client is gone.
     func end() { wake.finish() }

@@ -1,4 +1,3 @@
-import Glibc
 import HTTPTypes
 import JSONText
 import Logging
@@ -12,16 +11,18 @@ import WebExchange
 struct WebAccess: Sendable {
     private let service: Operations.Service
     private let settings: WebPort.Settings
-    private let isSecure: Bool
     private let logger: Logger
-    private let sessions = Sessions()
+    private let sessions: Sessions
+    private let cookie: SessionCookie
 
     /// - Parameter isSecure: whether connections have TLS.
     init(
         service: Operations.Service, settings: WebPort.Settings, isSecure: Bool, logger: Logger
     ) {
-        (self.service, self.settings, self.isSecure) = (service, settings, isSecure)
-        self.logger = logger
+        (self.service, self.settings, self.logger) = (service, settings, logger)
+        sessions = Sessions(service.limits)
+        let isProxied = settings.url?.hasPrefix("https://") ?? false
+        cookie = SessionCookie(isSecure: isSecure || isProxied)
     }
 
     // MARK: Hosts and origins
@@ -33,7 +34,7 @@ struct WebAccess: Sendable {
         try checkHost(Authority(head.authority ?? ""))
         let reads: [HTTPRequest.Method] = [.get, .head, .options]
         guard !reads.contains(head.method), head.headerFields[.authorization] == nil else { return }
-        let hasCookie = sessionID(in: head.headerFields) != nil
+        let hasCookie = cookie.session(in: head.headerFields) != nil
         let isPermitted =
             if let origin = head.headerFields[.origin] {
                 isOwn(origin, head.authority) || !hasCookie && settings.origins.contains(origin)
@@ -102,49 +103,91 @@ struct WebAccess: Sendable {
 
     // MARK: Logins
 
-    /// The caller by the request's token or session; one without a login if it has neither.
+    /// The caller by the request's token or session; one without a login if it has neither. Counts the
+    /// request, and comes before anything else of it is read.
     ///
-    /// - Throws: 401 for a token or a session that is not valid, 429 after too many failed logins.
+    /// - Throws: 401 for a token or a session that is not valid, 429 after too many failed logins or
+    ///   requests.
     func caller(of request: WebRequest) throws(WebFailure) -> Caller {
+        if let caller = request.caller { return caller }
         let caller = Caller(address: request.address)
-        guard service.requiresLogin else { return caller }
-        if let token = token(in: request.headers) {
-            _ = try grant(of: token, caller)
-        } else if let id = sessionID(in: request.headers) {
-            guard let session = sessions.caller(of: id, now: service.clock.milliseconds()),
-                service.isLoggedIn(session)
-            else {
-                throw WebFailure(
-                    ServiceFailure(.unauthorized, "the session is over; log in again"))
-            }
-            caller.shareLogin(of: session)
+        do throws(ServiceFailure) {
+            if service.requiresLogin { try identify(caller, by: request) }
+            try service.checkIn(caller)
+        } catch {
+            throw WebFailure(error)
         }
         return caller
     }
 
-    private func grant(of token: String, _ caller: Caller) throws(WebFailure) -> Grant {
+    private func identify(_ caller: Caller, by request: WebRequest) throws(ServiceFailure) {
+        if let token = token(in: request.headers) {
+            _ = try grant(of: token, caller) { token throws(ServiceFailure) in
+                try service.identify(token, caller)
+            }
+        } else if let id = cookie.session(in: request.headers) {
+            guard let session = sessions.caller(of: id, now: service.clock.milliseconds()),
+                service.isLoggedIn(session)
+            else {
+                try service.checkLogin(from: caller.address)
+                throw ServiceFailure(.unauthorized, "the session is over; log in again")
+            }
+            caller.shareLogin(of: session)
+        }
+    }
+
+    private func grant(
+        of token: String, _ caller: Caller,
+        _ login: (String) throws(ServiceFailure) -> Grant
+    ) throws(ServiceFailure) -> Grant {
         guard token.utf8.count <= service.limits.tokenBytes else {
-            throw .invalid("a token has at most \(service.limits.tokenBytes) bytes", at: "token")
+            throw ServiceFailure(
+                .invalidInputData,
+                "a token has at most \(service.limits.tokenBytes) bytes", at: "token")
         }
         do throws(ServiceFailure) {
-            return try service.logIn(token, caller)
+            return try login(token)
         } catch {
             logger.noteLogin(error, from: caller)
+            throw error
+        }
+    }
+
+    /// Refuses a caller who may not read a bucket, or with nil anything.
+    func permit(_ caller: Caller, reading bucket: BucketName?) throws(WebFailure) {
+        do throws(ServiceFailure) {
+            try service.permit(caller, reading: bucket)
+        } catch {
             throw WebFailure(error)
         }
     }
 
+    /// The most bytes of a body with a token, of which every byte may be escaped.
+    var loginBytes: Int { 6 * service.limits.tokenBytes + 1_024 }
+
     /// Begins a session for the token in a form or a JSON object.
     func logIn(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
+        guard ["application/json", Self.form].contains(request.mediaType) else {
+            throw .unsupportedType(["application/json", Self.form])
+        }
         guard service.requiresLogin else {
             throw WebFailure(
                 .badRequest, "OPERATION_NOT_ALLOWED", "the service has no tokens; nobody logs in")
         }
-        guard let token = try Self.bodyToken(of: request) else {
-            throw .invalid("expected a string \"token\"", at: "token")
-        }
         let caller = Caller(address: request.address)
-        let grant = try grant(of: token, caller)
+        let grant: Grant
+        do throws(ServiceFailure) {
+            try service.checkLogin(from: request.address)
+            guard let token = Self.bodyToken(of: request) else {
+                throw ServiceFailure(
+                    .invalidInputData, "expected a string \"token\"", at: "token")
+            }
+            grant = try self.grant(of: token, caller) { token throws(ServiceFailure) in
+                try service.logIn(token, caller)
+            }
+        } catch {
+            throw WebFailure(error)
+        }
         let now = service.clock.milliseconds()
         let end = min(grant.expires ?? .max, now + Sessions.milliseconds)
         let id = sessions.begin(caller, until: end, now: now)
@@ -155,102 +198,25 @@ struct WebAccess: Sendable {
         writer.string(grant.role.rawValue)
         writer.byte(UInt8(ascii: "}"))
         var answer = WebAnswer("application/json", writer.bytes)
-        answer.headers[.setCookie] = cookie(id, seconds: (end - now) / 1_000)
+        answer.headers[.setCookie] = cookie.text(id, seconds: (end - now) / 1_000)
         return answer
     }
 
     /// Ends the session of the request, if it has one.
     func logOut(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
         try request.check(methods: [.post])
-        if let id = sessionID(in: request.headers) { sessions.end(id) }
-        return WebAnswer(.noContent, headers: [.setCookie: cookie("", seconds: 0)])
+        if let id = cookie.session(in: request.headers) { sessions.end(id) }
+        return WebAnswer(.noContent, headers: [.setCookie: cookie.text("", seconds: 0)])
     }
 
-    private func cookie(_ id: String, seconds: Int64) -> String {
-        "\(Sessions.cookie)=\(id); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
-            + (isSecure ? "; Secure" : "")
-    }
+    private static let form = "application/x-www-form-urlencoded"
 
-    private static func bodyToken(of request: WebRequest) throws(WebFailure) -> String? {
-        switch request.mediaType {
-        case "application/x-www-form-urlencoded":
-            let form = WebRequest.parameters(String(decoding: request.body, as: UTF8.self)[...])
-            return form.first { $0.name == "token" }?.value
-        case "application/json":
-            return try? JSONParser.reading(request.body) { view in
-                view.kind == .object ? view["token"]?.string : nil
-            }
-        default:
-            throw .unsupportedType(["application/json", "application/x-www-form-urlencoded"])
+    private static func bodyToken(of request: WebRequest) -> String? {
+        if request.mediaType == form {
+            return WebRequest.parameter("token", ofForm: request.body)
         }
-    }
-}
-
-// MARK: Headers
-
-/// The token of `Authorization`: a bearer's, or the password of a user of any name.
-private func token(in headers: HTTPFields) -> String? {
-    guard let parts = headers[.authorization]?.split(separator: " ", maxSplits: 1) else {
-        return nil
-    }
-    guard parts.count == 2 else { return "" }
-    switch parts[0].lowercased() {
-    case "bearer": return parts[1].trimmed
-    case "basic":
-        guard let bytes = Base64.decode(parts[1].trimmed),
-            let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
-        else { return "" }
-        return String(decoding: bytes[(colon + 1)...], as: UTF8.self)
-    default: return ""
-    }
-}
-
-/// The session of the cookie.
-private func sessionID(in headers: HTTPFields) -> String? {
-    for cookies in headers[values: .cookie] {
-        for cookie in cookies.split(separator: ";") {
-            let parts = cookie.trimmed.split(separator: "=", maxSplits: 1)
-            if parts.count == 2, parts[0] == Sessions.cookie { return String(parts[1]) }
+        return try? JSONParser.reading(request.body) { view in
+            view.kind == .object ? view["token"]?.string : nil
         }
-    }
-    return nil
-}
-
-/// The host that a client has asked for, by name or address.
-private struct Authority {
-    let host: String
-
-    /// - Parameter text: `HOST`, `HOST:PORT`, an IPv6 host in brackets.
-    init(_ text: some StringProtocol) {
-        let host =
-            text.hasPrefix("[")
-            ? text.dropFirst().prefix { $0 != "]" } : text.prefix { $0 != ":" }
-        self.host = host.lowercased()
-    }
-
-    /// Whether the host is this machine, by a name that no name server answers for.
-    var isLoopback: Bool {
-        if let address = ipv4 { return address >> 24 == 127 }
-        return host == "localhost" || host.hasSuffix(".localhost") || host == "::1"
-    }
-
-    /// Whether the host is an address, which no name server gives.
-    var isAddress: Bool {
-        var address = in6_addr()
-        return ipv4 != nil || inet_pton(AF_INET6, host, &address) == 1
-    }
-
-    /// Whether the host is a name that only the network around it knows.
-    var isLocalName: Bool { !host.isEmpty && !host.contains(".") && !host.contains(":") }
-
-    /// - Parameter url: `https://HOST…`
-    func isHost(of url: String) -> Bool {
-        guard let start = url.firstRange(of: "://") else { return false }
-        return host == Authority(url[start.upperBound...].prefix { $0 != "/" }).host
-    }
-
-    private var ipv4: UInt32? {
-        var address = in_addr()
-        return inet_pton(AF_INET, host, &address) == 1 ? UInt32(bigEndian: address.s_addr) : nil
     }
 }

@@ -18,7 +18,7 @@ import WebExchange
 /// - `/login`, `/logout`: a session, for pages in a browser;
 /// - `/map`: a page that shows what is in the buckets.
 ///
-/// It has an event loop and a bound of connections of its own.
+/// It has event loops and a bound of connections of its own.
 public struct WebPort: ServiceLifecycle.Service {
     /// Where the server listens, and to whom it answers.
     public struct Settings: Sendable {
@@ -83,6 +83,8 @@ public struct WebPort: ServiceLifecycle.Service {
         (self.tls, self.nodes, self.proxies, self.logger) = (tls, nodes, proxies, logger)
         var limits = HTTPConnectionLimits(service.limits)
         limits.connections = service.limits.webConnections
+        limits.connectionsPerAddress = service.limits.webConnectionsOfAddress
+        limits.isProxy = proxies.contains
         limits.headBytes = service.limits.webHeadBytes
         // A query waits for what is being built, and for a thread, before it takes its own time.
         limits.answerMilliseconds +=
@@ -92,8 +94,9 @@ public struct WebPort: ServiceLifecycle.Service {
         var security: (@Sendable () -> any ChannelHandler)?
         if let tls { security = { tls.handler() } }
         listener = HTTPListener(
-            host: settings.host, port: settings.port, limits: limits, tls: security,
-            listening: listening)
+            host: settings.host, port: settings.port, limits: limits,
+            threads: service.limits.connectionThreads, memory: service.connectionMemory,
+            tls: security, listening: listening)
     }
 
     /// Serves until a graceful stop is requested.
@@ -107,8 +110,8 @@ public struct WebPort: ServiceLifecycle.Service {
             service: service, runner: runner, settings: settings, proxies: proxies,
             isSecure: tls != nil, loop: listener.loop, logger: logger)
         let refusal: Refusal = { site.refusal(of: $0) }
-        try await listener.run(refusal: refusal) { request, writer, channel in
-            try await site.answer(request, writer, channel)
+        try await listener.run(refusal: refusal) { request, writer, connection in
+            try await site.answer(request, writer, connection)
         }
     }
 

@@ -34,4 +34,9 @@ struct WebService: WebOperations {
     func caller(of request: WebRequest) throws(WebFailure) -> Caller {
         try access.caller(of: request)
     }
+
+    /// Refuses a caller who may not read a bucket.
+    func permit(_ caller: Caller, reading bucket: BucketName?) throws(WebFailure) {
+        try access.permit(caller, reading: bucket)
+    }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import JSONText
 import QueryLanguage
 import TestSupport
@@ -130,4 +131,60 @@ import Testing
                 == #"[{"field":"a","types":{"OBJECT":1}},{"field":"a.b","types":{"STRING":1,"BOOLEAN":1}},"#
                 + #"{"field":"a.c","types":{"ARRAY":1}}]"#)
     }
+
+    @Test func `longer paths than the limit are left out, and counted`() throws {
+        let most = String(repeating: "n", count: FieldSurvey.pathBytes)
+        let more = most + "n"
+        let half = String(repeating: "h", count: FieldSurvey.pathBytes / 2)
+        let rest = String(repeating: "r", count: FieldSurvey.pathBytes - half.utf8.count - 1)
+        let document = """
+            {"\(most)":{"x":1},"\(more)":{"x":1,"y":2},"\(half)":{"\(rest)":{"z":1},"\(rest)s":1},"b":1}
+            """
+        var survey = FieldSurvey()
+        try JSONParser.reading(Array(document.utf8)) { survey.add($0) }
+        var writer = JSONWriter()
+        survey.write(to: &writer, maximumBytes: 1_000_000)
+        let list = try JSONValue(parsing: writer.bytes).array ?? []
+        #expect(list.map { $0["field"]?.string } == [most, half, "\(half).\(rest)", "b"])
+        // The long name, what is inside the two longest paths, and the name that is one too long.
+        #expect(survey.omitted == 4)
+    }
+
+    @Test func `beyond the first thousand, values are counted`() throws {
+        let members = (0..<FieldSurvey.pathLimit + 5).map { #""f\#($0)":1"# }
+        var survey = FieldSurvey()
+        for _ in 0..<2 {
+            try JSONParser.reading(Array("{\(members.joined(separator: ","))}".utf8)) {
+                survey.add($0)
+            }
+        }
+        #expect(survey.omitted == 10)
+    }
+
+    @Test func `a path costs no more for the names above it`() throws {
+        func nanoseconds(_ name: String) throws -> Int {
+            let members = (0..<3_000).map { #""\#($0)":1"# }.joined(separator: ",")
+            let document = Array(#"{"a.b":1,"\#(name)":{\#(members)}}"#.utf8)
+            return try (0..<5).map { _ in
+                try JSONParser.reading(document) { view in
+                    var survey = FieldSurvey()
+                    let start = threadNanoseconds()
+                    for _ in 0..<10 { survey.add(view) }
+                    return threadNanoseconds() - start
+                }
+            }.min()!
+        }
+        let short = try nanoseconds("n")
+        for length in [400, 32_000] {
+            let long = try nanoseconds(String(repeating: "n", count: length))
+            #expect(long < 10 * short, "\(length) bytes: \(long), one: \(short) ns")
+        }
+    }
+}
+
+/// Processor time of this thread.
+private func threadNanoseconds() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

@@ -9,7 +9,7 @@ import Testing
 /// Health and metrics over HTTP: what is answered, and to whom.
 @Suite(.timeLimit(.minutes(5))) struct GatewayTests {
     /// Runs a gateway around `body`, which gets its port, and stops it.
-    private static func with<Result: Sendable>(
+    static func with<Result: Sendable>(
         _ limits: Limits = Limits(), health: Health = Health(),
         _ body: @Sendable (_ port: Int) throws -> Result
     ) async throws -> Result {
@@ -30,16 +30,16 @@ import Testing
         }
     }
 
-    private static let get = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    static let get = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     /// One whole answer on a connection that goes on.
-    private static func answer(_ raw: RawConnection) throws -> String? {
+    static func answer(_ raw: RawConnection) throws -> String? {
         let status = try raw.line()
         while let line = try raw.line(), line != "\r" {}
         return try raw.line().map { "\(status?.dropLast() ?? "") \($0)" }
     }
 
-    private static let alive = "HTTP/1.1 200 OK alive"
+    static let alive = "HTTP/1.1 200 OK alive"
 
     @Test("an answer says when it was made")
     func date() async throws {

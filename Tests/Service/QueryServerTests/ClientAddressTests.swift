@@ -1,5 +1,5 @@
+import Listeners
 import NIOCore
-import QueryServer
 import Testing
 
 /// A client as limits by address see it.

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import Objects
+import Operations
 import Runtime
 import Testing
 

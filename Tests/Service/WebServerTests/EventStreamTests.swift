@@ -7,45 +7,6 @@ import WebServer
 
 /// `GET /watch`: a live query as server-sent events.
 @Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
-    private struct Event: Sendable {
-        var name = ""
-        var id: String?
-        var data = ""
-
-        var params: JSONValue? { try? JSONValue(parsing: Array(data.utf8)) }
-    }
-
-    /// A stream that is being read.
-    private struct Stream {
-        let raw: RawConnection
-        let status: String
-        let head: [String]
-
-        init(_ raw: RawConnection, _ query: String, headers: [String] = []) throws {
-            self.raw = raw
-            let lines = ["GET /watch?\(query) HTTP/1.1", "Host: localhost"] + headers
-            try raw.send(lines.joined(separator: "\r\n") + "\r\n\r\n")
-            status = try raw.line() ?? ""
-            var head: [String] = []
-            while let line = try raw.line(), line != "\r" { head.append(line.lowercased()) }
-            self.head = head
-        }
-
-        /// The next event; nil at the stream's end. Lengths of chunks are skipped: an event is
-        /// one chunk.
-        func next() throws -> Event? {
-            var event = Event()
-            while let line = try raw.line() {
-                if line.hasPrefix("event: ") { event.name = String(line.dropFirst(7)) }
-                if line.hasPrefix("id: ") { event.id = String(line.dropFirst(4)) }
-                if line.hasPrefix("data: ") { event.data = String(line.dropFirst(6)) }
-                if line.isEmpty, !event.name.isEmpty { return event }
-                if line == "0\r" { return nil }
-            }
-            return nil
-        }
-    }
-
     private static let near =
         #"{"clause":{"type":"geodistance","field":"at","center":{"_type":"point","lat":0,"lon":0},"radius":250000}}"#
 
@@ -78,7 +39,7 @@ import WebServer
             let port = service.webPort
             try await onBlockingThreads {
                 let token = try RawConnection.with(port: port) { raw in
-                    let stream = try Stream(raw, query)
+                    let stream = try Web.Stream(raw, query)
                     #expect(stream.status.hasPrefix("HTTP/1.1 200"))
                     #expect(stream.head.contains("content-type: text/event-stream\r"))
                     let snapshot = try #require(try stream.next())
@@ -96,7 +57,7 @@ import WebServer
                 }
                 try Self.call(port, "object.delete", #"{"bucket":"shops","id":"s1"}"#)
                 try RawConnection.with(port: port) { raw in
-                    let stream = try Stream(raw, query, headers: ["Last-Event-ID: \(token)"])
+                    let stream = try Web.Stream(raw, query, headers: ["Last-Event-ID: \(token)"])
                     let missed = try #require(try stream.next())
                     #expect(missed.name == "events")
                     let event = missed.params?["events"]?[0]
@@ -113,7 +74,7 @@ import WebServer
             let port = service.webPort
             try await onBlockingThreads {
                 try RawConnection.with(port: port) { raw in
-                    _ = try Stream(raw, "bucket=shops").next()
+                    _ = try Web.Stream(raw, "bucket=shops").next()
                     #expect(try Self.watches(port) == 1)
                 }
                 while try Self.watches(port) != 0 {}
@@ -153,7 +114,7 @@ import WebServer
             let port = service.webPort
             try await onBlockingThreads {
                 try RawConnection.with(port: port) { raw in
-                    let stream = try Stream(
+                    let stream = try Web.Stream(
                         raw, "bucket=shops", headers: ["Authorization: Bearer \(token.text)"])
                     #expect(try stream.next()?.name == "snapshot")
                     access.replace(TokenFile())
@@ -172,7 +133,7 @@ import WebServer
             let port = service.webPort
             let snapshot = try await onBlockingThreads {
                 try RawConnection.with(port: port) { raw in
-                    try Stream(raw, "bucket=shops&filter=n+%3E=+7").next()
+                    try Web.Stream(raw, "bucket=shops&filter=n+%3E=+7").next()
                 }
             }
             #expect(snapshot?.params?["objects"]?.array?.count == 3)

@@ -1,3 +1,4 @@
+import Objects
 import Operations
 import Testing
 
@@ -40,7 +41,7 @@ import Testing
 
     @Test func `When there are too many, those that are over give way, then the first to end`() {
         let sessions = Sessions()
-        let limit = Sessions.limit
+        let limit = Limits().sessions
         // The later begun, the sooner it ends.
         let ids = (0..<limit).map { number in
             sessions.begin(Self.caller("a\(number)"), until: Int64(2 * limit - number), now: 0)

@@ -45,7 +45,11 @@ final class PreparedFields: PreparedRead {
         writer.key("sampled")
         writer.integer(sampled)
         writer.key("fields")
-        survey.write(to: &writer, maximumBytes: maximumBytes - 64)
+        survey.write(to: &writer, maximumBytes: maximumBytes - 128)
+        if survey.omitted > 0 {
+            writer.key("omitted")
+            writer.integer(survey.omitted)
+        }
         writer.byte(UInt8(ascii: "}"))
         return ReadEnd(count: objects)
     }

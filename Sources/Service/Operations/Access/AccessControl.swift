@@ -12,6 +12,8 @@ public final class AccessControl: Sendable {
         let proof: Proof
         /// The generation of tokens and keys against which it was last checked.
         var generation: Int
+        /// The session that it belongs to; nil for none.
+        var term: LoginTerm?
     }
 
     /// The kind of token: one of the tokens file, or one signed by a key.
@@ -109,6 +111,7 @@ public final class AccessControl: Sendable {
             login = renewed
         }
         if login.grant.expires != nil, login.grant.isVoid(nowMilliseconds()) { return nil }
+        if let term = login.term, term.isOver(nowMilliseconds()) { return nil }
         return login
     }
 
@@ -118,11 +121,13 @@ public final class AccessControl: Sendable {
             case .listed(let id, let digest):
                 guard let entry = state.tokens[id: id], entry.digest == digest else { return nil }
                 return Login(
-                    grant: entry.grant, proof: login.proof, generation: state.generation)
+                    grant: entry.grant, proof: login.proof, generation: state.generation,
+                    term: login.term)
             case .signed(let key):
                 guard state.keys?.holds(key) == true else { return nil }
                 return Login(
-                    grant: login.grant, proof: login.proof, generation: state.generation)
+                    grant: login.grant, proof: login.proof, generation: state.generation,
+                    term: login.term)
             }
         }
     }

@@ -12,6 +12,7 @@ final class AdmissionControl: Sendable {
     private let byPrincipal: RateLimits
     private let byAddress: RateLimits
     private let failedLogins: RateLimits
+    private let recentLogins = RecentLogins()
     private let queuedWrites = Atomic(0)
 
     init(access: AccessControl?, limits: Limits, clock: ServiceClock) {
@@ -78,13 +79,27 @@ final class AdmissionControl: Sendable {
     }
 
     private func checkRate(_ grant: Grant?, _ caller: Caller) throws(ServiceFailure) {
+        guard limits.requestsPerSecond > 0, !caller.takeCheckIn() else { return }
+        guard let grant else { return try checkRate(of: caller.address) }
+        try refuse(waiting: byPrincipal.tryTake(grant.principal, now: clock.nanoseconds()))
+    }
+
+    /// Counts a request without a login.
+    func checkRate(of address: String) throws(ServiceFailure) {
         guard limits.requestsPerSecond > 0 else { return }
-        let now = clock.nanoseconds()
-        let wait =
-            grant.map { byPrincipal.tryTake($0.principal, now: now) }
-            ?? byAddress.tryTake(caller.address, now: now)
-        guard wait > 0 else { return }
-        throw .tooMany("more than \(limits.requestsPerSecond) requests in a second", wait)
+        try refuse(waiting: byAddress.tryTake(address, now: clock.nanoseconds()))
+    }
+
+    private func refuse(waiting nanoseconds: Int64) throws(ServiceFailure) {
+        guard nanoseconds > 0 else { return }
+        throw .tooMany("more than \(limits.requestsPerSecond) requests in a second", nanoseconds)
+    }
+
+    /// Counts a request whose operation is not known yet.
+    func checkIn(_ caller: Caller) throws(ServiceFailure) {
+        guard limits.requestsPerSecond > 0 else { return }
+        try checkRate(renewedGrant(of: caller), caller)
+        caller.checkIn()
     }
 
     // MARK: Logins
@@ -108,6 +123,27 @@ final class AdmissionControl: Sendable {
             // The answer must not reveal whether such a bearer exists.
             guard addressWait == 0 else { throw .tooManyLogins(addressWait) }
             failedLogins.take(caller.address, now: now)
+            throw error
+        }
+    }
+
+    /// Logs in by a token that comes with every request.
+    func identify(_ token: String, _ caller: Caller) throws(ServiceFailure) -> Grant {
+        if let login = recentLogins[token] {
+            caller.login = login
+            if let grant = renewedGrant(of: caller) { return grant }
+            caller.login = nil
+        }
+        let now = clock.nanoseconds()
+        if limits.requestsPerSecond > 0 {
+            try refuse(waiting: byAddress.wait(caller.address, now: now))
+        }
+        do throws(ServiceFailure) {
+            let grant = try login(token, caller)
+            recentLogins[token] = caller.login
+            return grant
+        } catch {
+            if limits.requestsPerSecond > 0 { byAddress.take(caller.address, now: now) }
             throw error
         }
     }

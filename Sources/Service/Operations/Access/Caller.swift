@@ -17,6 +17,7 @@ public final class Caller: Sendable {
     private let passedOnGrant: Grant?
     private let state = Mutex<AccessControl.Login?>(nil)
     private let remoteExport = Mutex<String?>(nil)
+    private let hasCheckedIn = Atomic(false)
 
     private static let lastNumber = Atomic<UInt64>(0)
 
@@ -45,8 +46,20 @@ public final class Caller: Sendable {
         set { remoteExport.withLock { $0 = newValue } }
     }
 
-    /// Takes over the login of another caller.
-    public func shareLogin(of other: Caller) { login = other.login }
+    /// Takes over the login of another caller, and the request that it has checked in.
+    public func shareLogin(of other: Caller) {
+        login = other.login
+        if other.takeCheckIn() { checkIn() }
+    }
+
+    /// Notes that the next request has been counted.
+    func checkIn() { hasCheckedIn.store(true, ordering: .relaxed) }
+
+    /// Whether the next request has been counted; the one behind it has not.
+    func takeCheckIn() -> Bool { hasCheckedIn.exchange(false, ordering: .relaxed) }
+
+    /// Bounds the login, and what others share of it from now on, by a session.
+    public func bind(to term: LoginTerm) { state.withLock { $0?.term = term } }
 
     var login: AccessControl.Login? {
         get { state.withLock { $0 } }

@@ -1,0 +1,70 @@
+import Objects
+import TestSupport
+import Testing
+
+/// Which connection of the line port leaves its place to a new one.
+@Suite(.timeLimit(.minutes(5))) struct SilentConnectionRules {
+    private static func ping(_ raw: RawConnection) throws -> String? {
+        try raw.send(FramingRules.ping())
+        return try raw.line()
+    }
+
+    @Test func `Connections that ask for nothing keep nobody out`() async throws {
+        var limits = Limits()
+        limits.connections = 5
+        try await TestService.with(limits: limits) { service in
+            try await service.call("server.ping")
+            try RawConnection.with(port: service.port, count: 50) { silent in
+                // Half a line is none.
+                for raw in silent { try? raw.send("{") }
+                for _ in 0..<20 {
+                    try RawConnection.with(port: service.port) { raw in
+                        let answer = try Self.ping(raw)
+                        #expect(answer == FramingRules.pong())
+                    }
+                }
+            }
+            // The one that has asked for something is as it was.
+            #expect(try await service.text("server.ping") == "\"pong\"")
+        }
+    }
+
+    @Test func `Of the silent ones the oldest goes, of the address with the most`() async throws {
+        var limits = Limits()
+        (limits.connections, limits.connectionsPerAddress) = (5, 4)
+        try await TestService.with(limits: limits) { service in
+            try await service.call("server.ping")
+            try RawConnection.with(port: service.port, from: "127.0.0.2") { other in
+                try other.send("{")
+                try RawConnection.with(port: service.port, count: 3) { silent in
+                    // One place of the address is left to itself, the last place of all to another.
+                    for number in 0..<2 {
+                        let host = number == 0 ? "127.0.0.1" : "127.0.0.3"
+                        try RawConnection.with(port: service.port, from: host) { raw in
+                            let (answer, end) = (try Self.ping(raw), try silent[number].line())
+                            #expect(answer == FramingRules.pong() && end == nil)
+                        }
+                    }
+                    #expect(try Self.ping(silent[2]) == FramingRules.pong())
+                }
+                // Its line goes on.
+                try other.send(String(FramingRules.ping().dropFirst()))
+                #expect(try other.line() == FramingRules.pong())
+            }
+        }
+    }
+
+    @Test func `Where a login is needed, who has not logged in gives way`() async throws {
+        var limits = Limits()
+        limits.connections = 4
+        try await LoginRules.with(limits: limits) { guarded in
+            let port = guarded.service.port
+            try await RawConnection.during(port: port, count: 10) { strangers in
+                for raw in strangers { try? raw.send(FramingRules.ping()) }
+                let outcomes = try await guarded.outcomes(
+                    as: "reader", [("bucket.count", #"{"bucket":"shops"}"#)])
+                #expect(outcomes.count == 1)
+            }
+        }
+    }
+}
