@@ -90,7 +90,7 @@ extension Duration {
 /// Milliseconds since 1970.
 @Sendable public func wallMilliseconds() -> Int64 { nanoseconds(of: CLOCK_REALTIME) / 1_000_000 }
 
-private func nanoseconds(of clock: clockid_t) -> Int64 {
+func nanoseconds(of clock: clockid_t) -> Int64 {
     var time = timespec()
     clock_gettime(clock, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
