@@ -90,8 +90,8 @@ let package = Package(
         .target(
             name: "ObjectStore",
             dependencies: [
-                "CGlibc", "CZlib", "Geodesy", "JSONText", "Objects", "BackendContract", "Runtime",
-                "WriteRules",
+                "CGlibc", "CZlib", "Geodesy", "JSONText", "PersistentStructures", "Objects",
+                "BackendContract", "Runtime", "WriteRules",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
@@ -407,8 +407,9 @@ let package = Package(
         .testTarget(
             name: "BackendContractTests",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "BackendContract", "InMemoryEngine",
-                "EmbeddedBackend", "ObjectStore", "PostgresStore", "ReplicatedBackend", "Runtime",
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
+                "InMemoryEngine", "EmbeddedBackend", "ObjectStore", "PostgresStore",
+                "ReplicatedBackend", "Runtime",
                 "QueryServer", "GeoBucketClient", "SyntheticData", "TestSupport",
             ]),
         .testTarget(

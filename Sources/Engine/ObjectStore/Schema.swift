@@ -8,7 +8,7 @@ enum Schema {
     static let applicationID: Int32 = 0x4745_4F42
 
     /// The value of `PRAGMA user_version`: the number of the last migration.
-    static let version = 6
+    static let version = 7
 
     /// The number of rows that a migration reads before it writes them.
     static let rowsAtOnce: Int64 = 1_000
@@ -40,6 +40,10 @@ enum Schema {
         migrator.registerMigration("6") { db in
             try addArrayPoints(db)
             try db.execute(sql: "PRAGMA user_version = 6")
+        }
+        migrator.registerMigration("7") { db in
+            try db.execute(sql: schema7)
+            try db.execute(sql: "PRAGMA user_version = 7")
         }
         return migrator
     }
@@ -109,5 +113,19 @@ enum Schema {
     ///   bucket say about the object: see `RowChecksum`.
     private static let schema5 = """
         ALTER TABLE object ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+        """
+
+    /// - `deletion` has the deletions of many objects whose rows are still to be removed:
+    ///   `first_change` deleted the first of them, the next changes the others, and `creations` lists
+    ///   the changes that created them: see `ListedDeletion`.
+    private static let schema7 = """
+        CREATE TABLE deletion (
+            first_change INTEGER PRIMARY KEY,
+            bucket TEXT NOT NULL,
+            bucket_number INTEGER NOT NULL,
+            deleted INTEGER NOT NULL,
+            creations BLOB NOT NULL,
+            checksum INTEGER NOT NULL
+        );
         """
 }
