@@ -176,7 +176,9 @@ import Testing
     ) async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/store.sqlite"
-            try await withBackend(kind, path: path, tuning: Self.tuning) { client in
+            var tuning = Self.tuning
+            tuning.turn = .milliseconds(5)
+            try await withBackend(kind, path: path, tuning: tuning) { client in
                 for round in 0..<6 {
                     try await Self.put(0..<60, k: { $0 % 2 }, on: client)
                     let log = MoveLog()

@@ -64,8 +64,9 @@ import Testing
         let laterChange = change
         #expect(try engine.document(creation: 1, change: 1, in: oldest) == Self.document(1))
         change = Self.replace(engine, from: change, steps: 3)
-        #expect(try engine.document(creation: 1, change: laterChange, in: later)
-            == Self.document(laterChange))
+        #expect(
+            try engine.document(creation: 1, change: laterChange, in: later)
+                == Self.document(laterChange))
         let refusal = #expect(throws: ServiceFailure.self) {
             try engine.document(creation: 1, change: 1, in: oldest)
         }
