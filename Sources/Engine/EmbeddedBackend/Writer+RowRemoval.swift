@@ -6,6 +6,7 @@ import Runtime
 struct RowRemovals: Sendable {
     private var deletions: [ListedDeletion] = []
     private var next = 0
+    private var isFailing = false
 
     var isEmpty: Bool { deletions.isEmpty }
 
@@ -18,8 +19,15 @@ struct RowRemovals: Sendable {
         return isEmpty && !listed.isEmpty
     }
 
+    /// Notes a failure. Returns whether there was none before.
+    mutating func fail() -> Bool {
+        defer { isFailing = true }
+        return !isFailing
+    }
+
     /// Notes that the rows before an object of the current deletion are gone.
     mutating func advance(to position: Int) {
+        isFailing = false
         next = position
         guard let first = deletions.first, next == first.creations.count else { return }
         deletions.removeFirst()
@@ -51,7 +59,11 @@ extension Writer {
                 }
                 if !isDone { removeSomeRows() }
             } catch {
-                logger.warning("deleted rows are kept for now", metadata: ["reason": "\(error)"])
+                // It is tried again all the time, so a failure is logged once.
+                if removals.withLock({ $0.fail() }) {
+                    logger.warning(
+                        "deleted rows are kept for now", metadata: ["reason": "\(error)"])
+                }
                 thread.async(after: Self.removalPause) { [self] in removeSomeRows() }
             }
         }

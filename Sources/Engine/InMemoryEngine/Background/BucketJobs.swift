@@ -130,6 +130,7 @@ final class BucketJobs: Sendable {
                     thread.async { [self] in
                         var job = job
                         catchUp(&job, number, of: bucket)
+                        ready()
                     }
                 })
             return number
@@ -140,6 +141,7 @@ final class BucketJobs: Sendable {
             job.make { !isWanted(number, of: bucket) }
             catchUp(&job, number, of: bucket)
             ended()
+            ready()
         }
     }
 
@@ -147,15 +149,18 @@ final class BucketJobs: Sendable {
         while let (written, state) = nextRound(of: bucket, number, &job) {
             if state.numbering == job.numbering { job.catchUp(written, state) }
         }
-        ready()
     }
 
     /// Records the writes of a transaction that is about to be published. The job of a deleted
     /// bucket ends.
     func note(_ changes: [Change], _ parsers: JSONParserPool) {
         guard !changes.isEmpty else { return }
-        let watched = state.withLock { $0.underWay.mapValues(\.fields) }
+        var watched = state.withLock { $0.underWay.mapValues(\.fields) }
         guard !watched.isEmpty else { return }
+        let deleted = changes.compactMap {
+            if case .deleteBucket(let name) = $0 { name } else { nil }
+        }
+        for bucket in deleted { watched[bucket] = nil }
         var written: [BucketName: Written] = [:]
         for change in changes {
             let bucket = change.bucket
@@ -167,11 +172,8 @@ final class BucketJobs: Sendable {
                 written[bucket, default: [:]][object.creation] = values
             case .delete(_, let creations, _):
                 for creation in creations { written[bucket, default: [:]][creation] = [] }
-            case .deleteBucket: written[bucket] = nil
+            case .deleteBucket: break
             }
-        }
-        let deleted = changes.compactMap {
-            if case .deleteBucket(let name) = $0 { name } else { nil }
         }
         state.withLock { state in
             for bucket in deleted { state.underWay[bucket] = nil }
@@ -258,11 +260,14 @@ final class BucketJobs: Sendable {
         }
     }
 
-    /// Ends a recording.
+    /// Ends a recording, unless it has ended. Another one may begin then.
     func end(_ recording: Recording) {
-        state.withLock { state in
-            if state.underWay(recording) != nil { state.underWay[recording.bucket] = nil }
+        let isAwaited = state.withLock { state in
+            guard state.underWay(recording) != nil else { return false }
+            state.underWay[recording.bucket] = nil
+            return state.isBusy(recording.bucket)
         }
+        if isAwaited { ready() }
     }
 
     // MARK: For the jobs

@@ -165,6 +165,6 @@ private struct BucketRest {
             }
         }
         state.columns.keepOnly(whole.columns)
-        return true
+        return state.count + creations.count == whole.count
     }
 }
