@@ -90,8 +90,8 @@ let package = Package(
         .target(
             name: "ObjectStore",
             dependencies: [
-                "CGlibc", "CZlib", "Geodesy", "JSONText", "Objects", "BackendContract", "Runtime",
-                "WriteRules",
+                "CGlibc", "CZlib", "Geodesy", "JSONText", "PersistentStructures", "Objects",
+                "BackendContract", "Runtime", "WriteRules",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),

@@ -249,5 +249,9 @@ public struct LimitSetting: Sendable {
         LimitSetting(
             "memory", \.memoryBytes, 0...1 << 46,
             "bytes of columns and of their orders kept in memory", isPublished: false),
+        LimitSetting(
+            "supersededBytes", \.supersededBytes, 0...1 << 46,
+            "bytes of replaced and deleted documents that are kept for the reads that began before; over it the oldest of them end with `QUERY_TIMEOUT`",
+            isPublished: false),
     ]
 }

@@ -148,6 +148,9 @@ public struct Limits: Sendable, Equatable {
     public var columnsPerMinute = 64
     /// Bytes of columns, and of their orders, kept in memory.
     public var memoryBytes = 1_024 * 1_048_576
+    /// Bytes of documents that are kept, although they were replaced or deleted, for the reads that had
+    /// begun before; above it the oldest of these reads end.
+    public var supersededBytes = 256 * 1_048_576
 
     /// Watches of all connections together.
     public var watches = 100_000

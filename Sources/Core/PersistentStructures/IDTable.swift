@@ -110,6 +110,9 @@ struct IDTable: Sendable {
     /// Notes that a slot is no longer wanted.
     mutating func noteRemoval() { slots -= 1 }
 
+    /// Notes that a slot is wanted again.
+    mutating func noteReturn() { slots += 1 }
+
     /// The most neighbouring cells that are all taken. No search passes more.
     var longestRun: Int { max(cells.longestRun, former.longestRun) }
 

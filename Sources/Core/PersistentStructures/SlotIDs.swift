@@ -56,6 +56,11 @@ public struct SlotIDs: Sendable {
         if hasTable { table[0].noteRemoval() }
     }
 
+    /// Notes that a removed slot is back. It is found only if it is still in the table.
+    package mutating func noteReturn() {
+        if hasTable { table[0].noteReturn() }
+    }
+
     /// Adds the next slot. It cannot be found by its id before `indexAll`.
     package mutating func appendUnindexed(_ id: Bytes) { list.append(id) }
 

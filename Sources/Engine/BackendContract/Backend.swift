@@ -7,7 +7,9 @@ import Objects
 /// A read sees one state from beginning to end. That state contains every write that was answered
 /// before the read was prepared. Reads are prepared, and run, on the caller's thread. A write is
 /// durable and visible before its completion is called. The writes of one owner take effect in the
-/// order in which they were submitted, and their completions are called in that order.
+/// order in which they were submitted, and their completions are called in that order. A write that
+/// `searches` is an exception, so that no other waits for its search: whoever needs an order submits
+/// it when the writes before it are answered, and those behind it when it is.
 public protocol Backend: Sendable {
     /// The name of the store in `server.info`.
     var storeName: String { get }

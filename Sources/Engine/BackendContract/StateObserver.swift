@@ -14,6 +14,9 @@ public protocol StateObserver: AnyObject, Sendable {
 
 /// What was touched between two neighbouring states.
 public protocol StateStep: Sendable {
+    /// How often `forEachTouched` calls its body.
+    var touchedCount: Int { get }
+
     /// Calls `body` for every object that was created, changed or deleted, perhaps several times.
     ///
     /// - Parameter body: gets the change that created the object and, if the object was deleted,

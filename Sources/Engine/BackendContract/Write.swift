@@ -29,6 +29,10 @@ public enum Write: Sendable {
         }
     }
 
+    /// Whether the write searches before it takes its turn. Writes that are submitted after it may
+    /// take effect before it.
+    public var searches: Bool { if case .deleteWhere = self { true } else { false } }
+
     /// The approximate memory that the write occupies while it waits.
     public var memoryBytes: Int {
         let fixed = 256

@@ -64,6 +64,7 @@ public final class SQLiteBackend: Backend {
             of: store, from: engine.change, upstream: upstream, logger: logger, clock: clock)
         engine.setHistory(mark: history.mark)
         backgroundWorkReady.set { [weak writer] in writer?.installBackgroundWork() }
+        writer.removeRows(of: try store.listedDeletions())
         engine.want(
             remembered: ColumnCatalogue.decode(try store.setting(ColumnCatalogue.setting) ?? []))
     }
@@ -78,7 +79,7 @@ public final class SQLiteBackend: Backend {
     public func close() throws(StoreFailure) {
         housekeeping.stop()
         writer.rememberUsedColumns()
-        writer.drain()
+        writer.drain()  // a deletion may need background work
         engine.stopBackgroundWork()
         writer.end()
         do {
@@ -94,7 +95,7 @@ public final class SQLiteBackend: Backend {
             repeat { writer.drain() } while !engine.isSettled
             // The last result may be about to be installed.
             writer.drain()
-        } while !engine.isSettled
+        } while !engine.isSettled || writer.isRemovingRows
     }
 
     /// True: what is answered is visible.

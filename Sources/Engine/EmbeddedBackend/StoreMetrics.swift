@@ -9,6 +9,7 @@ struct StoreMetrics: Sendable {
     private let syncs = Timer(label: "geobucket_sync_duration_seconds")
     private let publications = Timer(label: "geobucket_publish_duration_seconds")
     private let writes = Recorder(label: "geobucket_commit_writes")
+    private let turns = Timer(label: "geobucket_writer_turn_seconds")
     private let checkpoints = Timer(label: "geobucket_checkpoint_duration_seconds")
 
     init(clock: ServiceClock) { self.clock = clock }
@@ -24,6 +25,9 @@ struct StoreMetrics: Sendable {
     /// - Parameter start: the time when the writer began to publish a state or to install
     ///   background work.
     func published(since start: MonotonicTime) { record(start, in: publications) }
+
+    /// - Parameter time: the processor time of one turn of the writer's thread.
+    func turned(_ time: Duration) { turns.recordNanoseconds(time.nanoseconds) }
 
     func checkpointed(since start: MonotonicTime) { record(start, in: checkpoints) }
 

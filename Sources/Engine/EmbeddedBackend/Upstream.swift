@@ -24,6 +24,10 @@ public protocol Upstream: Sendable {
     /// Why this store must not judge writes to a bucket; nil if it may.
     func refusal(of bucket: BucketName) -> ServiceFailure?
 
+    /// Identifies the stay of a bucket in this store, if it may leave and come back. Changes after a
+    /// number are complete within one stay only.
+    func stay(of bucket: BucketName) -> Int?
+
     /// Called when a state has become visible in this store.
     func published(_ changes: SharedChanges)
 
@@ -35,6 +39,9 @@ public protocol Upstream: Sendable {
 extension Upstream {
     /// Nil: the store is a copy of everything.
     public func refusal(of bucket: BucketName) -> ServiceFailure? { nil }
+
+    /// Nil: no bucket leaves.
+    public func stay(of bucket: BucketName) -> Int? { nil }
 }
 
 /// A transaction of an upstream. It also keeps the writes that were done under a key.

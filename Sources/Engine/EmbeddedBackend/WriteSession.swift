@@ -14,12 +14,22 @@ final class WriteSession: TransactionState {
     /// The writes that were done under a key.
     let requests: any RequestLedger
 
+    /// What the transaction's `deleteWhere` deletes; nil if it has none.
+    var found: FoundDeletion?
+    /// The deletions of which the transaction has written a list.
+    private(set) var listed: [ListedDeletion] = []
+
     private let transaction: StoreTransaction
     private let engine: Engine
     /// Whether the engine already keeps all former documents, so that deleted documents need not be
     /// handed to it.
     private let isAllSuperseded: Bool
     private let upstream: (any Upstream)?
+    /// Whether deletions may be listed; otherwise the transaction removes their rows, for an upstream
+    /// that does.
+    private var mayList: Bool { upstream == nil && isAllSuperseded }
+    /// The rows that the transaction removes for one deletion.
+    private let rowsAtOnce: Int
     private var buckets: [BucketName: Int64] = [:]
     private let parser: JSONParser
 
@@ -33,6 +43,7 @@ final class WriteSession: TransactionState {
         self.engine = engine
         self.parser = parser
         self.isAllSuperseded = isAllSuperseded
+        rowsAtOnce = engine.deletedAtOnce
         nextSnapshot = engine.nextSnapshot()
         self.requests = requests ?? transaction
     }
@@ -71,26 +82,24 @@ final class WriteSession: TransactionState {
 
     func bucketCount(by owner: String) throws -> Int { try transaction.bucketCount(by: owner) }
 
-    func creations(in bucket: BucketName) -> [ChangeNumber] { nextSnapshot.creations(in: bucket) }
-
-    func objects(satisfying clause: Clause, in bucket: BucketName) throws -> [ChangeNumber] {
-        try engine.objects(satisfying: clause, in: bucket)
+    func objects(satisfying clause: Clause, in bucket: BucketName) -> [ChangeNumber] {
+        guard let found else { preconditionFailure("nobody has searched") }
+        return found.creations
     }
 
     func expired(
-        at now: Int64, atMost count: Int
-    ) throws -> [(bucket: BucketName, creation: ChangeNumber)] {
-        try transaction.expired(at: now, atMost: Int64(count)).filter {
-            // Only who judges writes to a bucket knows what has expired there.
-            if let upstream, upstream.refusal(of: $0.bucket) != nil { return false }
-            // A damaged row may have a wrong expiry time, so it is never removed as expired.
-            return try transaction.row(creation: $0.creation)?.isWhole ?? true
-        }
+        at now: Int64, after last: ExpiredObject?, atMost count: Int
+    ) throws -> [ExpiredObject] {
+        try transaction.expired(at: now, after: last, atMost: count)
     }
 
-    func expiredCount(in bucket: BucketName, at now: Int64) throws -> Int {
-        guard let number = try number(of: bucket) else { return 0 }
-        return try transaction.expiredCount(in: number, at: now)
+    func mayRemove(_ expired: ExpiredObject) throws -> Bool {
+        // Only who judges writes to a bucket knows what has expired there.
+        if let upstream, upstream.refusal(of: expired.bucket) != nil { return false }
+        // A listed deletion removes its rows itself.
+        guard nextSnapshot.has(expired.creation, in: expired.bucket) else { return false }
+        // A damaged row may have a wrong expiry time, so it is never removed as expired.
+        return try transaction.row(creation: expired.creation)?.isWhole ?? true
     }
 
     func hasGeoPoints(at field: FieldPath, in bucket: BucketName) -> Bool {
@@ -123,6 +132,30 @@ final class WriteSession: TransactionState {
     }
 
     func delete(_ creations: [ChangeNumber], in bucket: BucketName, at now: Int64) throws {
+        if mayList, creations.count > rowsAtOnce {
+            let changes = try list(creations, in: bucket, at: now)
+            nextSnapshot.delete(creations, in: bucket, by: changes, leaving: found)
+        } else {
+            try deleteRows(of: creations, in: bucket, at: now)
+        }
+    }
+
+    /// Lists objects whose rows are removed later. Returns the changes that delete them.
+    private func list(
+        _ creations: [ChangeNumber], in bucket: BucketName, at now: Int64
+    ) throws -> [ChangeNumber] {
+        guard let number = try number(of: bucket) else {
+            preconditionFailure("objects without a bucket")
+        }
+        let deletion = try transaction.list(creations, in: number, named: bucket, now: now)
+        listed.append(deletion)
+        nextSnapshot.rowsStay = true
+        return Array(deletion.firstChange...lastChange)
+    }
+
+    private func deleteRows(
+        of creations: [ChangeNumber], in bucket: BucketName, at now: Int64
+    ) throws {
         var changes: [ChangeNumber] = []
         for creation in creations {
             let id: ObjectID?
@@ -144,11 +177,26 @@ final class WriteSession: TransactionState {
         if !creations.isEmpty { nextSnapshot.delete(creations, in: bucket, by: changes) }
     }
 
-    func deleteBucket(_ bucket: BucketName) throws {
+    func deleteBucket(_ bucket: BucketName, at now: Int64) throws -> Int {
+        let expired = nextSnapshot.expiredCount(in: bucket, at: now)
+        let creations = nextSnapshot.creations(in: bucket)
+        if mayList, creations.count > rowsAtOnce {
+            let changes = try list(creations, in: bucket, at: now)
+            try dropBucket(bucket, with: creations, by: changes)
+        } else {
+            try deleteRows(of: creations, in: bucket, at: now)
+            try dropBucket(bucket)
+        }
+        return creations.count - expired
+    }
+
+    private func dropBucket(
+        _ bucket: BucketName, with creations: [ChangeNumber] = [], by changes: [ChangeNumber] = []
+    ) throws {
         guard let number = try number(of: bucket) else { return }
         try transaction.deleteBucket(number, named: bucket)
         buckets[bucket] = nil
-        nextSnapshot.deleteBucket(bucket)
+        nextSnapshot.deleteBucket(bucket, with: creations, by: changes)
     }
 
     // MARK: Changes of other stores
@@ -158,7 +206,7 @@ final class WriteSession: TransactionState {
         for (bucket, tombstones) in Dictionary(grouping: changes.tombstones, by: \.bucket) {
             try delete(tombstones, in: bucket)
         }
-        for bucket in changes.deletedBuckets { try deleteBucket(bucket.name) }
+        for bucket in changes.deletedBuckets { try dropBucket(bucket.name) }
         for bucket in changes.buckets {
             _ = try createBucket(bucket.name)
             nextSnapshot.createBucket(bucket.name)

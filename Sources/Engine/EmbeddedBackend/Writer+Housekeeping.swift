@@ -1,5 +1,6 @@
 import BackendContract
 import ObjectStore
+import Runtime
 import WriteRules
 
 /// What the writer does between two transactions, besides writes.
@@ -7,15 +8,26 @@ extension Writer {
     /// The time for which tombstones are kept, in milliseconds.
     private static let tombstoneMilliseconds: Int64 = 7 * 86_400_000
 
-    /// Removes expired objects in batches, between two transactions.
+    /// Removes expired objects, turn by turn, unless that is under way.
     func removeExpired() {
+        guard !isRemovingExpired.exchange(true, ordering: .relaxed) else { return }
+        removeExpired(after: nil)
+    }
+
+    private func removeExpired(after last: ExpiredObject?) {
         betweenWrites { [self] in
             do throws(StoreFailure) {
-                let removed = try transact { try $0.removeExpired(atMost: tuning.removedAtOnce) }
-                if removed == tuning.removedAtOnce { removeExpired() }
+                let end = ThreadClock.deadline(after: tuning.turn)
+                let next = try transact { evaluator, _ in
+                    try evaluator.removeExpired(after: last, atMost: tuning.removedAtOnce) {
+                        end.isOver
+                    }
+                }
+                if let next { return removeExpired(after: next) }
             } catch {
                 logger.warning("expired objects are not removed", metadata: ["reason": "\(error)"])
             }
+            isRemovingExpired.store(false, ordering: .relaxed)
         }
     }
 

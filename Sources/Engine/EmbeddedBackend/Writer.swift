@@ -16,23 +16,15 @@ import WriteRules
 /// writes of other owners. A client that sends many or long writes at once therefore makes others
 /// wait for one of its writes, or for some milliseconds, but not for all of them.
 final class Writer: Sendable {
-    private struct Pending: Sendable {
-        let write: Write
-        let key: RequestKey?
-        let owner: String
-        let bytes: Int
-        let completion: @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
-    }
-
     private struct State {
-        var pending = FairQueue<Pending>()
+        var pending = FairQueue<PendingWrite>()
         var isScheduled = false
     }
 
     /// Parsers whose buffers have already grown.
     ///
     /// `@unchecked Sendable`: only the writer's thread uses them.
-    private final class Parsers: @unchecked Sendable {
+    final class Parsers: @unchecked Sendable {
         let first = JSONParser()
         let second = JSONParser()
     }
@@ -44,8 +36,14 @@ final class Writer: Sendable {
     let tuning: Engine.Tuning
     let logger: Logger
     let clock: ServiceClock
-    let thread = WorkThread("writer", .writer)
-    private let parsers = Parsers()
+    let thread: WriterThread
+    let searchers = FairWorkers("search", .costlyReads, threads: Writer.searchThreads)
+    /// The writes that search and have not been answered.
+    let searches = UnderWayCount()
+    let removals = Mutex(RowRemovals())
+    /// Whether expired objects are being removed, turn by turn.
+    let isRemovingExpired = Atomic(false)
+    let parsers = Parsers()
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
     private let committed = Atomic(0)
@@ -65,6 +63,7 @@ final class Writer: Sendable {
         self.logger = logger
         self.clock = clock
         metrics = StoreMetrics(clock: clock)
+        thread = WriterThread(metrics: metrics)
     }
 
     /// The number of write transactions so far.
@@ -74,10 +73,15 @@ final class Writer: Sendable {
         _ write: Write, _ key: RequestKey?, by owner: String,
         _ completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
-        let pending = Pending(
-            write: write, key: key, owner: owner, bytes: write.memoryBytes, completion: completion)
+        let pending = PendingWrite(write, key, by: owner, completion)
+        guard write.searches else { return enqueue(pending) }
+        searches.begin()
+        search(pending)
+    }
+
+    func enqueue(_ pending: PendingWrite) {
         let isFirst = state.withLock { state in
-            state.pending.append(pending, of: owner, cost: pending.bytes)
+            state.pending.append(pending, of: pending.owner, cost: pending.bytes)
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
@@ -122,7 +126,10 @@ final class Writer: Sendable {
 
     /// Returns when every write submitted so far has been answered.
     func drain() {
-        repeat { thread.drain() } while state.withLock { $0.isScheduled }
+        repeat {
+            searches.drain()
+            thread.drain()
+        } while state.withLock { $0.isScheduled }
     }
 
     /// Returns when every write submitted so far has been answered and nothing accesses the store
@@ -159,7 +166,7 @@ final class Writer: Sendable {
     }
 
     /// Takes the first write of the next group, and counts the writes that wait after it.
-    private func begin() -> (first: Pending, waiting: Int)? {
+    private func begin() -> (first: PendingWrite, waiting: Int)? {
         state.withLock { state in
             guard let (_, first) = state.pending.popFirst() else {
                 state.isScheduled = false
@@ -174,7 +181,9 @@ final class Writer: Sendable {
     /// owners wait long.
     ///
     /// - Parameter mayHaveKey: whether a write with a request key is taken too.
-    private func take(following first: Pending, withKey mayHaveKey: Bool = true) -> Pending? {
+    private func take(
+        following first: PendingWrite, withKey mayHaveKey: Bool = true
+    ) -> PendingWrite? {
         state.withLock { state in
             guard let next = state.pending.first, !next.write.needsPublished,
                 mayHaveKey || next.key == nil,
@@ -186,47 +195,62 @@ final class Writer: Sendable {
 
     /// - Parameter count: the number of writes that waited when the group began; nil if no other
     ///   write may join it.
-    private func commit(_ begun: [Pending], joinedBy count: Int? = nil) {
+    private func commit(_ begun: [PendingWrite], joinedBy count: Int? = nil) {
         let start = clock.now
         var group = begun
         do throws(StoreFailure) {
             let answers = try transact(
-                deletingMany: deletesMany(group[0].write), keys: keys(of: group)
-            ) { evaluator in
+                deletingMany: deletesMany(group[0]), keys: keys(of: group)
+            ) { evaluator, session in
                 // More writes may have come while the upstream's lock was waited for. Each key of
                 // theirs would cost a round trip, because it was not looked up with the lock.
                 let most = count.map { max($0, waiting) } ?? 0
                 let end = clock.deadline(after: .milliseconds(limits.commitMilliseconds))
-                var answers = try group.map { try perform($0, evaluator) }
+                var answers = try group.map { try perform($0, evaluator, session) }
                 while group.count <= most, !end.isOver,
                     let next = take(following: group[0], withKey: group.count <= count ?? 0)
                 {
                     group.append(next)
-                    answers.append(try perform(next, evaluator))
+                    answers.append(try perform(next, evaluator, session))
                 }
                 return answers
             }
             note(nil)
             committed.add(1, ordering: .relaxed)
             metrics.committed(group.count, since: start)
-            for (pending, answer) in zip(group, answers) { pending.completion(answer) }
+            for (pending, result) in zip(group, answers) {
+                if let result { answer(pending, result) } else { search(pending) }
+            }
         } catch {
             fail(group, error, joinedBy: count)
         }
     }
 
     /// Judges a write on the state of the transaction, unless the store lacks its bucket.
+    ///
+    /// - Returns: nil if so much has been written since it searched that it has to search again.
     private func perform(
-        _ pending: Pending, _ evaluator: WriteEvaluator<WriteSession>
-    ) throws -> Result<WriteAnswer, ServiceFailure> {
+        _ pending: PendingWrite, _ evaluator: WriteEvaluator<WriteSession>,
+        _ session: WriteSession
+    ) throws -> Result<WriteAnswer, ServiceFailure>? {
         if let refusal = upstream?.refusal(of: pending.write.bucket) { return .failure(refusal) }
+        if var found = pending.found {
+            do {
+                guard pending.stay == upstream?.stay(of: pending.write.bucket),
+                    try engine.settle(&found)
+                else { return nil }
+            } catch {
+                return .failure(error)
+            }
+            session.found = found
+        }
         return try evaluator.perform(pending.write, key: pending.key)
     }
 
     /// One write may have caused the failure of a whole group, so each write is retried in its own
     /// transaction. A lock held by another process, or an upstream that is not there, is caused by
     /// no write, and each retry would wait for it again.
-    private func fail(_ begun: [Pending], _ error: StoreFailure, joinedBy count: Int?) {
+    private func fail(_ begun: [PendingWrite], _ error: StoreFailure, joinedBy count: Int?) {
         var group = begun
         switch error {
         case .interrupted: return commit(group)
@@ -241,14 +265,14 @@ final class Writer: Sendable {
             }
         }
         note(error)
-        for pending in group { pending.completion(.failure(ServiceFailure(error))) }
+        for pending in group { answer(pending, .failure(ServiceFailure(error))) }
     }
 
     /// The number of waiting writes whose request keys are looked up with a group.
     private static let keysAtOnce = 256
 
     /// The request keys of a group and of some writes that wait.
-    private func keys(of group: [Pending]) -> [String] {
+    private func keys(of group: [PendingWrite]) -> [String] {
         guard upstream != nil else { return [] }
         let waiting = state.withLock {
             $0.pending.elements.lazy.compactMap(\.key).prefix(Self.keysAtOnce).map(\.text)
@@ -279,7 +303,7 @@ final class Writer: Sendable {
     ///   - keys: the request keys that will probably be looked up.
     func transact<Result>(
         deletingMany deletesMany: Bool = false, keys: [String] = [],
-        _ body: (WriteEvaluator<WriteSession>) throws -> Result
+        _ body: (WriteEvaluator<WriteSession>, WriteSession) throws -> Result
     ) throws(StoreFailure) -> Result {
         let shared = try upstream?.begin(after: engine.change, keys: keys)
         defer { shared?.cancel() }
@@ -288,14 +312,14 @@ final class Writer: Sendable {
         do throws(StoreFailure) {
             return try transact(isAllSuperseded: deletesMany, shared, body)
         } catch {
-            engine.supersedeAll(nil)
+            engine.supersedeNothing()
             throw error
         }
     }
 
     private func transact<Result>(
         isAllSuperseded: Bool, _ shared: (any UpstreamTransaction)?,
-        _ body: (WriteEvaluator<WriteSession>) throws -> Result
+        _ body: (WriteEvaluator<WriteSession>, WriteSession) throws -> Result
     ) throws(StoreFailure) -> Result {
         let time = clock.milliseconds()
         let parser = parsers.first
@@ -313,20 +337,21 @@ final class Writer: Sendable {
                     var random = SystemRandomNumberGenerator()
                     return ObjectID.new(at: $0, from: &random)
                 }
-                done = try body(evaluator)
+                done = try body(evaluator, session)
                 return (session, clock.now, try commit(transaction, to: shared))
             }
             metrics.synced(since: written)
             if !session.nextSnapshot.isUnchanged {
                 publish(session)
             } else if isAllSuperseded {
-                engine.supersedeAll(nil)  // nothing was superseded
+                engine.supersedeNothing()
             }
+            removeRows(of: session.listed)
             if let changes { upstream?.published(changes) }
         } catch {
             // What the upstream has committed is done. This store takes it over later.
             guard let shared, shared.isCommitted else { throw error }
-            engine.supersedeAll(nil)
+            engine.supersedeNothing()
             logger.error("the copy cannot be written", metadata: ["reason": "\(error)"])
         }
         return done!
@@ -344,41 +369,17 @@ final class Writer: Sendable {
 
     func publish(_ session: WriteSession) {
         let start = clock.now
+        if let found = session.found { engine.end(found) }
         engine.publish(session.nextSnapshot, upTo: session.lastChange)
         metrics.published(since: start)
     }
 
-    // MARK: Changes of other stores
-
-    /// Applies and publishes what other stores have changed. It returns when that is visible.
-    func follow(_ shared: SharedChanges) throws(StoreFailure) {
-        try thread.sync { () throws(StoreFailure) in try apply(shared) }
-    }
-
-    /// Applies the part of some changes that the store does not have yet.
-    func apply(_ shared: SharedChanges) throws(StoreFailure) {
-        guard shared.state.change > engine.change else { return }
-        let changes = shared.changes.after(engine.change)
-        let deletesMany = changes.tombstones.count > tuning.objectsForFreezing
-        if deletesMany { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
-        do throws(StoreFailure) {
-            let session = try store.write { transaction in
-                let session = WriteSession(
-                    transaction: transaction, engine: engine, parser: parsers.first,
-                    isAllSuperseded: deletesMany)
-                try session.apply(changes)
-                try transaction.set(SharedState.setting, to: shared.state.mark)
-                return session
-            }
-            publish(session)
-        } catch {
-            engine.supersedeAll(nil)
-            throw error
-        }
-        upstream?.published(shared)
-    }
-
-    private func deletesMany(_ write: Write) -> Bool {
-        write.needsPublished && engine.count(of: write.bucket) > tuning.objectsForFreezing
+    /// Whether a write deletes so much that all present documents are kept for readers, instead of
+    /// one after the other.
+    private func deletesMany(_ pending: PendingWrite) -> Bool {
+        let count =
+            pending.found?.creations.count
+            ?? (pending.write.needsPublished ? engine.count(of: pending.write.bucket) : 0)
+        return count > (upstream == nil ? tuning.deletedAtOnce : tuning.objectsForFreezing)
     }
 }

@@ -95,10 +95,20 @@ struct BucketState: Sendable {
     /// The slot of the object that a change created, even if the object has been deleted.
     func slot(created creation: ChangeNumber) -> Slot? { records.slot(created: creation) }
 
+    /// Whether the object that a change created is there.
+    func isAlive(created creation: ChangeNumber) -> Bool {
+        slot(created: creation).map { records[Int($0)].isAlive } ?? false
+    }
+
     /// The slots of the objects that have changed after a change number, in ascending order.
     func slots(changedAfter change: ChangeNumber) -> some Sequence<Slot> {
         newestChanges.blocks(changedAfter: change, of: slotCount).lazy.joined()
             .filter { records[$0].change > change }.map { Slot($0) }
+    }
+
+    /// The change that created the object of the last slot; 0 if there is no slot.
+    private var lastCreation: ChangeNumber {
+        records.count > 0 ? records[records.count - 1].creation : 0
     }
 
     /// - Returns: the object's slot.
@@ -115,6 +125,10 @@ struct BucketState: Sendable {
         _ creation: ChangeNumber, _ change: ChangeNumber, id: UnsafeBufferPointer<UInt8>
     ) -> Slot {
         if let known = slot(created: creation) {
+            if !records[Int(known)].isAlive {
+                ids.noteReturn()
+                count += 1
+            }
             records[Int(known)].change = change
             newestChanges.note(change, of: known)
             return known
@@ -206,18 +220,25 @@ struct BucketState: Sendable {
     }
 
     /// Copies the state of one object from another state of the same bucket, whose slots may have
-    /// other numbers. New objects have to be adopted in the order of their creation.
-    mutating func adopt(_ creation: ChangeNumber, from other: BucketState) {
+    /// other numbers. New objects have to be adopted in the order of their creation. An object may
+    /// return that was deleted here only.
+    ///
+    /// - Returns: false if it cannot return: its slot or its id is no longer known.
+    @discardableResult
+    mutating func adopt(_ creation: ChangeNumber, from other: BucketState) -> Bool {
         guard let source = other.slot(created: creation), other.records[Int(source)].isAlive else {
-            if let slot = slot(created: creation), records[Int(slot)].isAlive {
-                delete(created: creation)
-            }
-            return
+            if isAlive(created: creation) { delete(created: creation) }
+            return true
+        }
+        if !isAlive(created: creation), creation <= lastCreation {
+            guard let slot = slot(created: creation), ids.newestSlot(of: id(of: slot)) == slot
+            else { return false }
         }
         let change = other.records[Int(source)].change
         let slot = enter(creation, change, id: other.id(of: source))
         insert(slot, other.points(of: source), expires: other.expiries[source])
         columns.adopt(slot, from: other.columns, source)
+        return true
     }
 }
 

@@ -44,21 +44,6 @@ extension Engine {
         return try document(creation: record.creation, change: record.change, in: snapshot)
     }
 
-    /// The objects that satisfy a clause, as the numbers of the changes that created them, in
-    /// ascending order.
-    public func objects(
-        satisfying clause: Clause, in bucket: BucketName
-    ) throws(ServiceFailure) -> [ChangeNumber] {
-        let planned = PlannedQuery(Query(clause: clause), in: bucket, on: self)
-        planned.requestColumns()
-        let records = planned.state.records
-        var found: [ChangeNumber] = []
-        try planned.execution(within: bounds()).forEachMatch {
-            found.append(records[Int($0)].creation)
-        }
-        return found.sorted()
-    }
-
     /// Statistics of the present state: its size, memory and queue, but not the numbers of a store.
     ///
     /// - Complexity: O(1), because each change updates the totals.

@@ -23,7 +23,7 @@ public final class Engine: Sendable {
     let clock: ServiceClock
     private let current: Mutex<Current>
     private let merges: BackgroundMerges
-    private let jobs: BucketJobs
+    let jobs: BucketJobs
     let compactionThread = WorkThread("compaction", .background)
     /// One for each lane of `BuildStages`.
     let columnThreads = (0..<BuildStages.laneCount).map {
@@ -72,6 +72,14 @@ public final class Engine: Sendable {
         /// From this many objects in a bucket, `deleteWhere` no longer hands each document to the
         /// engine.
         public var objectsForFreezing = 1_000
+        /// From this many objects, a deletion is written as a list, and the rows are removed later.
+        public var deletedAtOnce = 128
+        /// More objects than this are not deleted one by one on the writer's thread: the bucket
+        /// without them is made beside it.
+        public var deletedInPlace = 2_000
+        /// The processor time after which the writer's thread leaves the rest of what can wait to a
+        /// later turn.
+        public var turn = Duration.milliseconds(5)
         /// The number of expired objects or old request records that one transaction removes.
         public var removedAtOnce = 1_000
         /// The time that a search may take on an event loop when its estimate is cheap. After that, a
@@ -103,7 +111,8 @@ public final class Engine: Sendable {
             Current(
                 snapshot: Snapshot(
                     change: 0, buckets: [:], names: BucketNames(), totals: Snapshot.Totals(),
-                    superseded: SupersededDocuments(total: ByteCount()))))
+                    superseded: SupersededDocuments(
+                        kept: KeptDocuments(limitBytes: limits.supersededBytes)))))
         merges = BackgroundMerges(rest: tuning.rest, clock: clock, ready: backgroundWorkReady)
         columnRequests = ColumnRequests(
             columnsPerMinute: limits.columnsPerMinute, refusal: tuning.refusal,
@@ -149,10 +158,13 @@ public final class Engine: Sendable {
     }
 
     /// Keeps all present documents for the readers of the present state, before a transaction that
-    /// deletes many. Nil releases them after the transaction has failed.
-    public func supersedeAll(_ present: (any PresentDocuments)?) {
+    /// deletes many.
+    public func supersedeAll(_ present: any PresentDocuments) {
         snapshot.superseded.keepAll(present)
     }
+
+    /// Releases what was kept for a transaction that has changed nothing.
+    public func supersedeNothing() { snapshot.superseded.keepNothing() }
 
     /// The next state, which the current transaction changes.
     public func nextSnapshot() -> NextSnapshot {
@@ -181,7 +193,9 @@ public final class Engine: Sendable {
                 if written.count == Self.documentsPutAtOnce { putWritten() }
             case .delete(_, let creations, _):
                 putWritten()
-                for creation in creations { cache.remove(creation: creation) }
+                if !nextSnapshot.rowsStay || creations.count <= tuning.deletedAtOnce {
+                    forgetDocuments(of: creations)
+                }
             case .deleteBucket(let name): columnRequests.forget(name)
             }
         }
@@ -250,6 +264,7 @@ public final class Engine: Sendable {
         publish(published, changes: next.changes)
         if !finished.isEmpty { columnRequests.published() }
         jobs.published(next.touched)
+        jobs.beginRecordings(at: published)
         for (name, state) in next.touched {
             if state.isSparse(tuning) {
                 jobs.start(CompactionJob(state), of: name, state, on: compactionThread) {}
@@ -309,11 +324,13 @@ public final class Engine: Sendable {
     }
 
     func publish(_ next: Snapshot, changes: [Change] = []) {
-        let observer = current.withLock { current in
-            current.snapshot.superseded.end(next: next.superseded)
+        let (former, observer) = current.withLock { current in
+            let former = current.snapshot
+            former.superseded.end(next: next.superseded)
             current.snapshot = next
-            return current.observer
+            return (former, current.observer)
         }
+        former.superseded.boundKept()
         observer?.follows(
             PinnedSnapshot(next, engine: self), after: PublishedStep(changes: changes))
     }

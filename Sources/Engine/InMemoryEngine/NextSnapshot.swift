@@ -9,6 +9,9 @@ import Objects
 public final class NextSnapshot {
     /// The changes applied so far, in order.
     private(set) var changes: [Change] = []
+    /// Whether the rows of many deleted objects stay for a while. Their documents are forgotten with
+    /// the rows.
+    public var rowsStay = false
     let base: Snapshot
     private(set) var buckets: TreeDictionary<BucketName, BucketView>
     /// The changed buckets, except the open one.
@@ -79,23 +82,56 @@ public final class NextSnapshot {
         changes.append(.upsert(object, text: text))
     }
 
+    /// Whether the object that a change created is in a bucket, perhaps expired.
+    public func has(_ creation: ChangeNumber, in bucket: BucketName) -> Bool {
+        guard exists(bucket) else { return false }
+        work(on: bucket)
+        return open.isAlive(created: creation)
+    }
+
+    /// The number of objects of a bucket that have expired at a time.
+    public func expiredCount(in bucket: BucketName, at now: Int64) -> Int {
+        guard exists(bucket) else { return 0 }
+        work(on: bucket)
+        var count = 0
+        open.expiries.forEach(until: now) { _ in count += 1 }
+        return count
+    }
+
     /// Creates a bucket, unless it exists.
     public func createBucket(_ name: BucketName) { work(on: name) }
 
     /// Deletes the objects that these changes created. All of them have to be in the bucket.
     ///
-    /// - Parameter numbers: the change that deletes each of them.
+    /// - Parameters:
+    ///   - numbers: the change that deletes each of them.
+    ///   - found: has the bucket without them, if they are many.
     public func delete(
-        _ creations: [ChangeNumber], in bucket: BucketName, by numbers: [ChangeNumber]
+        _ creations: [ChangeNumber], in bucket: BucketName, by numbers: [ChangeNumber],
+        leaving found: FoundDeletion? = nil
     ) {
         precondition(creations.count == numbers.count, "a deletion has one change")
         work(on: bucket)
-        for creation in creations { open.delete(created: creation) }
+        if let rest = found?.remainder {
+            open = rest
+        } else {
+            for creation in creations { open.delete(created: creation) }
+        }
         changes.append(.delete(bucket: bucket, creations: creations, changes: numbers))
     }
 
-    /// Deletes a bucket. Its objects have to be deleted first.
-    public func deleteBucket(_ name: BucketName) {
+    /// Deletes a bucket.
+    ///
+    /// - Parameters:
+    ///   - creations: the changes that created the objects that it still has.
+    ///   - numbers: the change that deletes each of them.
+    public func deleteBucket(
+        _ name: BucketName, with creations: [ChangeNumber] = [], by numbers: [ChangeNumber] = []
+    ) {
+        precondition(creations.count == numbers.count, "a deletion has one change")
+        if !creations.isEmpty {
+            changes.append(.delete(bucket: name, creations: creations, changes: numbers))
+        }
         _ = take(name)
         buckets[name] = nil
         noteRebuilt(name)

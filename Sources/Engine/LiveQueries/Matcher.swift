@@ -306,7 +306,8 @@ final class Matcher: @unchecked Sendable {
             metadata: ["bucket": "\(bucket.text)", "reason": "\(failure.message)"])
         guard let moment else { return }
         for group in Array(groups.values) where group.topic.buckets.contains(bucket) {
-            beginAgain(group, at: moment, .restored)
+            // The documents of a state that is long past are not kept for ever.
+            beginAgain(group, at: moment, failure.reason == .queryTimeout ? .slow : .restored)
         }
     }
 

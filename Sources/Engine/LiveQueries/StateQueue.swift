@@ -20,7 +20,7 @@ final class StateQueue: StateObserver {
         var steps: [any StateStep] = []
         /// What was touched after these.
         var touched: Touched = [:]
-        /// The number of objects in `touched`.
+        /// The number of objects that steps after the first few have touched.
         var touchedCount = 0
         /// Whether more was touched than the queue remembers.
         var isOverfull = false
@@ -37,6 +37,8 @@ final class StateQueue: StateObserver {
 
     /// The steps that are kept as they are.
     private static let mostSteps = 16
+    /// A step that touches more objects is kept as it is, because the writer waits meanwhile.
+    private static let largeStep = 1_000
 
     /// - Parameters:
     ///   - mostTouched: the most objects that are remembered besides these steps.
@@ -68,7 +70,11 @@ final class StateQueue: StateObserver {
             if news.steps.count < Self.mostSteps {
                 news.steps.append(step)
             } else if !news.isOverfull {
-                news.merge(step)
+                if step.touchedCount > Self.largeStep {
+                    news.appendLarge(step)
+                } else {
+                    news.merge(step)
+                }
                 if news.touchedCount > mostTouched { news.forgetTouched() }
             }
         }
@@ -104,12 +110,35 @@ final class StateQueue: StateObserver {
     }
 }
 
+/// What several steps have touched.
+private struct MergedStep: StateStep {
+    let touched: Touched
+
+    var touchedCount: Int { touched.values.reduce(0) { $0 + $1.count } }
+
+    func forEachTouched(
+        _ body: (BucketName, _ creation: ChangeNumber, _ deletion: ChangeNumber?) -> Void
+    ) {
+        for (bucket, creations) in touched {
+            for (creation, deletion) in creations { body(bucket, creation, deletion) }
+        }
+    }
+}
+
 extension StateQueue.News {
     fileprivate mutating func merge(_ step: any StateStep) {
         step.forEachTouched { bucket, creation, deletion in
             let former = touched[bucket, default: [:]].updateValue(deletion, forKey: creation)
             if former == nil { touchedCount += 1 }
         }
+    }
+
+    /// Appends a step behind everything that was touched before it.
+    fileprivate mutating func appendLarge(_ step: any StateStep) {
+        if !touched.isEmpty { steps.append(MergedStep(touched: touched)) }
+        touched = [:]
+        touchedCount += step.touchedCount
+        steps.append(step)
     }
 
     fileprivate mutating func forgetTouched() {

@@ -38,10 +38,14 @@ extension FrozenStore {
                 names[buckets.int(0)] = name
                 digests[name] = BucketDigest()
             }
-            let rows = try SQLStatement(db, "SELECT bucket, creation, change FROM object")
+            let rows = try SQLStatement(
+                db, "SELECT bucket, creation, change FROM object ORDER BY creation")
             defer { rows.reset() }
+            var deleted = try ListedCreations(db).walk()
             while try rows.step() {
-                guard let name = names[rows.int(0)] else { continue }
+                guard let name = names[rows.int(0)], !deleted.contains(rows.int(1)) else {
+                    continue
+                }
                 digests[name]?.add(
                     creation: ChangeNumber(truncatingIfNeeded: rows.int(1)),
                     change: ChangeNumber(truncatingIfNeeded: rows.int(2)))

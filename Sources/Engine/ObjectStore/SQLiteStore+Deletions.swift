@@ -30,7 +30,22 @@ extension SQLiteStore {
                             creation: ChangeNumber(rows.int(0)), change: ChangeNumber(rows.int(1)),
                             id: ObjectID(trusted: rows.text(2) ?? "")))
                 }
-                return found
+                // A row that is to be removed stands for a tombstone.
+                for deletion in try ListedDeletion.all(db) where deletion.bucket == bucket {
+                    let last = deletion.change(ofObject: deletion.creations.count)
+                    guard change + 1 < last else { continue }
+                    let begin = max(change + 1, deletion.firstChange) - deletion.firstChange
+                    var left = count
+                    try deletion.forEachRow(from: Int(begin), db) { position, id in
+                        found.append(
+                            Deletion(
+                                creation: deletion.creations[position],
+                                change: deletion.change(ofObject: position), id: id))
+                        left -= 1
+                        return left > 0
+                    }
+                }
+                return Array(found.sorted { $0.change < $1.change }.prefix(count))
             }
         } catch {
             throw StoreFailure(error, path: path)

@@ -296,10 +296,13 @@ public final class SQLiteStore: Sendable {
             try pool.read { db in
                 let sql =
                     "SELECT \(StoredRow.columns) FROM object "
-                    + "WHERE bucket = (SELECT number FROM bucket WHERE name = ?1)"
+                    + "WHERE bucket = (SELECT number FROM bucket WHERE name = ?1) "
+                    + "ORDER BY creation"
+                var deleted = try ListedCreations(db).walk()
                 let rows = try SQLStatement(db, sql).bind(1, bucket.text)
                 defer { rows.reset() }
                 while try rows.step() {
+                    if deleted.contains(rows.int(0)) { continue }
                     let row = StoredRow(rows)
                     // Skips damaged objects.
                     if row.isWhole, !body(row.creation, row.document) { break }

@@ -117,8 +117,19 @@ enum Schema {
 
     /// - `bucket.owner` is the principal whose write created the bucket, for the limit of buckets by
     ///   principal; null if nobody had logged in, or an earlier version created it.
+    /// - `deletion` has the deletions of many objects whose rows are still to be removed:
+    ///   `first_change` deleted the first of them, the next changes the others, and `creations` lists
+    ///   the changes that created them: see `ListedDeletion`.
     private static let schema7 = """
         ALTER TABLE bucket ADD COLUMN owner TEXT;
         CREATE INDEX bucket_by_owner ON bucket(owner);
+        CREATE TABLE deletion (
+            first_change INTEGER PRIMARY KEY,
+            bucket TEXT NOT NULL,
+            bucket_number INTEGER NOT NULL,
+            deleted INTEGER NOT NULL,
+            creations BLOB NOT NULL,
+            checksum INTEGER NOT NULL
+        );
         """
 }

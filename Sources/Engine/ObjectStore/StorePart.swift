@@ -35,7 +35,11 @@ extension FrozenStore {
             try Self.batches(db, fields, StoreChanges.Field.init) { names.fields += $0 }
             try body(.changes(names))
             let objects = "SELECT \(StoredRow.columns) FROM object ORDER BY creation"
-            try Self.batches(db, objects, StoreChanges.Object.init(whole:)) {
+            var deleted = try ListedCreations(db).walk()
+            try Self.batches(
+                db, objects, where: { !deleted.contains($0.int(0)) },
+                StoreChanges.Object.init(whole:)
+            ) {
                 var part = none
                 part.objects = $0
                 try body(.changes(part))
@@ -45,6 +49,18 @@ extension FrozenStore {
             try Self.batches(db, tombstones, StoreChanges.Tombstone.init) {
                 var part = none
                 part.tombstones = $0
+                try body(.changes(part))
+            }
+            for deletion in try ListedDeletion.all(db) {
+                var part = none
+                try deletion.forEachRow(from: 0, db) { position, id in
+                    part.tombstones.append(
+                        StoreChanges.Tombstone(
+                            change: deletion.change(ofObject: position),
+                            creation: deletion.creations[position], bucket: deletion.bucket,
+                            id: id, deleted: deletion.deleted))
+                    return true
+                }
                 try body(.changes(part))
             }
             let requests = "SELECT key, time, digest, answer FROM request ORDER BY number"
@@ -60,13 +76,14 @@ extension FrozenStore {
     }
 
     private static func batches<Value>(
-        _ db: Database, _ sql: String, _ value: (SQLStatement) throws -> Value,
-        _ body: ([Value]) throws -> Void
+        _ db: Database, _ sql: String, where isWanted: (SQLStatement) -> Bool = { _ in true },
+        _ value: (SQLStatement) throws -> Value, _ body: ([Value]) throws -> Void
     ) throws {
         let rows = try SQLStatement(db, sql)
         defer { rows.reset() }
         var batch: [Value] = []
         while try rows.step() {
+            guard isWanted(rows) else { continue }
             batch.append(try value(rows))
             if batch.count == StorePart.count {
                 try body(batch)

@@ -19,6 +19,8 @@ public struct StoreScan {
         fileprivate let fields: [FieldPath]
         fileprivate let bucketIndices: [Int64: Int]
         fileprivate let fieldIndices: [Int64: Int]
+        /// Objects whose rows nobody may see.
+        fileprivate let deleted: ListedCreations
     }
 
     init(_ db: Database) throws {
@@ -32,7 +34,7 @@ public struct StoreScan {
             db,
             Names(
                 buckets: buckets, fields: fields, bucketIndices: bucketIndices,
-                fieldIndices: fieldIndices))
+                fieldIndices: fieldIndices, deleted: try ListedCreations(db)))
     }
 
     /// - Parameter names: those of another scan of the same state.
@@ -131,6 +133,7 @@ public struct StoreScan {
         var objects = LoadedObjects(capacity: Self.batch)
         var lastBucket: (number: Int64, index: Int)?
         var lastField: (number: UInt32, index: Int)?
+        var deleted = names.deleted.walk(from: creations.lowerBound)
         let last = Int64(clamping: try lastChange())
         while try rows.step() {
             let (creation, change, number) = (rows.int(0), rows.int(3), rows.int(1))
@@ -149,6 +152,7 @@ public struct StoreScan {
                 ends.objects.behind = creation
                 break
             }
+            if deleted.contains(creation) { continue }
             let bucket =
                 lastBucket?.number == number ? lastBucket!.index : try bucketIndex(number)
             lastBucket = (number, bucket)
@@ -170,7 +174,8 @@ public struct StoreScan {
         return ends
     }
 
-    /// Calls `body` with every object and its document until it returns false. An unreadable part
+    /// Calls `body` with every object and its document until it returns false, those of listed
+    /// deletions left out. An unreadable part
     /// is passed as a `StoreFailure`.
     public func forEachRow(
         _ body: (
@@ -180,7 +185,9 @@ public struct StoreScan {
         let rows = try SQLStatement(
             db, "SELECT \(StoredRow.columns), bucket FROM object ORDER BY creation")
         defer { rows.reset() }
+        var deleted = names.deleted.walk()
         while try rows.step() {
+            if deleted.contains(rows.int(0)) { continue }
             let number = rows.int(13)
             let column = rows.bytes(10)
             let goesOn = try body(

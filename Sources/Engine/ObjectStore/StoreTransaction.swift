@@ -2,6 +2,7 @@ import BackendContract
 import GRDB
 import Geodesy
 import Objects
+import WriteRules
 
 /// The operations of one write transaction. They are valid only inside `SQLiteStore.write`.
 public final class StoreTransaction {
@@ -72,8 +73,15 @@ public final class StoreTransaction {
     ///
     /// - Parameter owner: the principal who creates it; nil if nobody is known to.
     public func createBucket(_ name: BucketName, by owner: String? = nil) throws -> Int64 {
-        try SQLStatement(db, "INSERT INTO bucket (name, owner) VALUES (?1, ?2)")
-            .bind(1, name.text).bind(2, owner).run()
+        // Rows of a deleted bucket may still have its number.
+        let sql = """
+            INSERT INTO bucket (number, name, owner) VALUES (
+                max(
+                    ifnull((SELECT max(number) FROM bucket), 0),
+                    ifnull((SELECT max(bucket_number) FROM deletion), 0)) + 1,
+                ?1, ?2)
+            """
+        try SQLStatement(db, sql).bind(1, name.text).bind(2, owner).run()
         let number = db.lastInsertedRowID
         // The object for which the bucket is created has the next change.
         journal?.note(StoreChanges.Bucket(name: name, change: lastChange + 1))
@@ -182,7 +190,7 @@ public final class StoreTransaction {
         journal?.note(tombstone)
     }
 
-    /// Deletes a bucket that has no objects left.
+    /// Deletes a bucket that has no objects left, except those of listed deletions.
     public func deleteBucket(_ number: Int64, named name: BucketName) throws {
         try SQLStatement(db, "DELETE FROM bucket WHERE number = ?1").bind(1, number).run()
         lastBucket = nil
@@ -227,35 +235,30 @@ public final class StoreTransaction {
         try statement.bind(1, Int64(creation)).run()
     }
 
-    /// Some objects that have expired at a time, earliest expiry first, and their buckets.
+    /// Some objects whose rows say that they have expired at a time, in the order of their expiry and
+    /// creation. Some may be damaged, or deleted by a list.
+    ///
+    /// - Parameter last: the object that they follow; nil begins with the first.
     public func expired(
-        at now: Int64, atMost count: Int64
-    ) throws -> [(bucket: BucketName, creation: ChangeNumber)] {
+        at now: Int64, after last: ExpiredObject?, atMost count: Int
+    ) throws -> [ExpiredObject] {
         let sql = """
-            SELECT bucket.name, expiry.creation FROM expiry
+            SELECT bucket.name, expiry.creation, expiry.time FROM expiry
                 JOIN object ON object.creation = expiry.creation
                 JOIN bucket ON bucket.number = object.bucket
-            WHERE expiry.time <= ?1 ORDER BY expiry.time LIMIT ?2
+            WHERE expiry.time <= ?1 AND (expiry.time, expiry.creation) > (?3, ?4)
+            ORDER BY expiry.time, expiry.creation LIMIT ?2
             """
-        let rows = try SQLStatement(db, sql).bind(1, now).bind(2, count)
-        var found: [(BucketName, ChangeNumber)] = []
+        let rows = try SQLStatement(db, sql).bind(1, now).bind(2, Int64(count))
+            .bind(3, last?.time ?? .min).bind(4, last.map { Int64($0.creation) } ?? .min)
+        var found: [ExpiredObject] = []
         while try rows.step() {
             found.append(
-                (
-                    BucketName(trusted: rows.text(0) ?? ""),
-                    ChangeNumber(truncatingIfNeeded: rows.int(1))
-                ))
+                ExpiredObject(
+                    bucket: BucketName(trusted: rows.text(0) ?? ""),
+                    creation: ChangeNumber(truncatingIfNeeded: rows.int(1)), time: rows.int(2)))
         }
         return found
-    }
-
-    /// The number of objects of a bucket that have expired at a time and have not been removed.
-    public func expiredCount(in bucket: Int64, at now: Int64) throws -> Int {
-        let sql = """
-            SELECT count(*) FROM expiry JOIN object ON object.creation = expiry.creation
-            WHERE expiry.time <= ?1 AND object.bucket = ?2
-            """
-        return try SQLStatement(db, sql).bind(1, now).bind(2, bucket).first { Int($0.int(0)) } ?? 0
     }
 
     private func encode(_ points: [FieldPoint]) throws -> [UInt8] {

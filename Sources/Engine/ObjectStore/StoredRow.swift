@@ -42,9 +42,13 @@ public struct StoredRow: Sendable {
         isWhole = Int64(checksum) == row.int(11)
     }
 
+    /// Nil also for a row that has outlived its bucket.
+    ///
     /// - Throws: `StoreFailure.damagedObject` if the row is damaged.
     static func select(_ db: Database, creation: ChangeNumber) throws -> StoredRow? {
-        let row = try SQLStatement(db, selection).bind(1, Int64(creation)).first(StoredRow.init)
+        let row =
+            try SQLStatement(db, selection).bind(1, Int64(creation))
+            .first { $0.bytes(12) == nil ? nil : StoredRow($0) } ?? nil
         if let row, !row.isWhole { throw StoreFailure.damagedObject(creation: creation) }
         return row
     }

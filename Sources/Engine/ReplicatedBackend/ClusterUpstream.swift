@@ -70,6 +70,8 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         share?.held.holds(bucket) == false ? .notHeld(bucket) : nil
     }
 
+    func stay(of bucket: BucketName) -> Int? { share?.held.ticket(of: bucket) }
+
     func published(_ changes: SharedChanges) { applied.reach(changes.state) }
 
     func forget(tombstonesBefore: Int64, requestsBefore: Int64) throws(StoreFailure) {

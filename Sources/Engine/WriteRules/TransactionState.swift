@@ -25,20 +25,20 @@ public protocol TransactionState: AnyObject {
     /// The number of buckets that a principal has created. Asked only when another is about to be.
     func bucketCount(by owner: String) throws -> Int
 
-    /// The changes that created the objects of a bucket, expired ones included, in ascending order.
-    func creations(in bucket: BucketName) -> [ChangeNumber]
-
     /// The changes that created the objects that satisfy a clause and have not expired, in
     /// ascending order.
     func objects(satisfying clause: Clause, in bucket: BucketName) throws -> [ChangeNumber]
 
-    /// Some undamaged objects that have expired at a time, earliest expiry first.
+    /// Some objects that have expired at a time, in the order of their expiry and creation.
+    ///
+    /// - Parameter last: the object that they follow; nil begins with the first.
     func expired(
-        at now: Int64, atMost count: Int
-    ) throws -> [(bucket: BucketName, creation: ChangeNumber)]
+        at now: Int64, after last: ExpiredObject?, atMost count: Int
+    ) throws -> [ExpiredObject]
 
-    /// The number of objects of a bucket that have expired at a time and have not been removed.
-    func expiredCount(in bucket: BucketName, at now: Int64) throws -> Int
+    /// Whether an object that seems to have expired may be removed: that is certain, and for this
+    /// store to decide.
+    func mayRemove(_ expired: ExpiredObject) throws -> Bool
 
     /// Whether any object of a bucket has a GeoPoint at a field path. False if the bucket does not
     /// exist.
@@ -62,6 +62,23 @@ public protocol TransactionState: AnyObject {
     /// Deletes objects by the changes that created them.
     func delete(_ creations: [ChangeNumber], in bucket: BucketName, at now: Int64) throws
 
-    /// Deletes a bucket. Its objects have to be deleted first.
-    func deleteBucket(_ bucket: BucketName) throws
+    /// Deletes a bucket with its objects.
+    ///
+    /// - Returns: the number of objects that had not expired.
+    func deleteBucket(_ bucket: BucketName, at now: Int64) throws -> Int
+}
+
+/// An object that its store lists as expired.
+public struct ExpiredObject: Sendable, Equatable {
+    /// The object's bucket.
+    public let bucket: BucketName
+    /// The change that created the object.
+    public let creation: ChangeNumber
+    /// The time at which it expires, in milliseconds since 1970.
+    public let time: Int64
+
+    /// Stores its arguments.
+    public init(bucket: BucketName, creation: ChangeNumber, time: Int64) {
+        (self.bucket, self.creation, self.time) = (bucket, creation, time)
+    }
 }

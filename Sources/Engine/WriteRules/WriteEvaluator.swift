@@ -64,13 +64,23 @@ public struct WriteEvaluator<State: TransactionState> {
         }
     }
 
-    /// Removes some of the expired objects and returns their number.
-    public func removeExpired(atMost count: Int) throws -> Int {
-        let expired = try state.expired(at: now, atMost: count)
-        for (bucket, objects) in Dictionary(grouping: expired, by: \.bucket) {
-            try state.delete(objects.map(\.creation), in: bucket, at: now)
+    /// Removes some of the expired objects.
+    ///
+    /// - Parameters:
+    ///   - last: what an earlier call returned; nil begins with the first that has expired.
+    ///   - isOver: asked after each object whether the rest has to wait for another call.
+    /// - Returns: the last object that was looked at; nil if there are no more.
+    public func removeExpired(
+        after last: ExpiredObject? = nil, atMost count: Int, until isOver: () -> Bool = { false }
+    ) throws -> ExpiredObject? {
+        let expired = try state.expired(at: now, after: last, atMost: count)
+        for object in expired {
+            if try state.mayRemove(object) {
+                try state.delete([object.creation], in: object.bucket, at: now)
+            }
+            if isOver() { return object }
         }
-        return expired.count
+        return expired.count < count ? nil : expired.last
     }
 
     private func answer(to write: Write) throws -> WriteAnswer {
@@ -231,10 +241,7 @@ public struct WriteEvaluator<State: TransactionState> {
 
     private func deleteBucket(_ bucket: BucketName) throws -> Int {
         guard try state.hasBucket(bucket) else { throw ServiceFailure.noBucket(bucket) }
-        let expired = try state.expiredCount(in: bucket, at: now)
-        let deleted = try delete(state.creations(in: bucket), in: bucket)
-        try state.deleteBucket(bucket)
-        return deleted - expired
+        return try state.deleteBucket(bucket, at: now)
     }
 
     // MARK: Reading objects

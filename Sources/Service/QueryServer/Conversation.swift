@@ -9,9 +9,9 @@ import WireProtocol
 ///     switch conversation.next(takesWrites: true) { case .run(let request): … }
 ///     conversation.answer(request.id, into: &output) { writer in … }
 ///
-/// A read runs after every earlier request. Writes are submitted without waiting for each other, so
-/// pipelined writes are committed together. Therefore either one read or several writes are in
-/// progress. A backend answers writes in the order of their submission, so answers come in the
+/// A read runs after every earlier request, and so does a write that searches. Other writes are
+/// submitted without waiting for each other, so pipelined writes are committed together. Therefore
+/// either one request or several writes are in progress. A backend answers writes in the order of their submission, so answers come in the
 /// order of the requests and go straight to the output.
 ///
 /// A request is parsed after every earlier read has been answered. Admission comes first, by
@@ -49,7 +49,9 @@ struct Conversation {
     }
 
     private enum UnderWay: Equatable {
-        case nothing, read
+        case nothing
+        /// A read, or a write that searches.
+        case alone
         case writes(Int)
     }
 
@@ -98,7 +100,7 @@ struct Conversation {
     /// Whether the conversation accepts another line.
     var takesLines: Bool {
         guard case .none = head else { return false }
-        return elements.isEmpty && underWay != .read && !isOver
+        return elements.isEmpty && underWay != .alone && !isOver
             && lines.count < limits.pipelinedRequests
             && unansweredBytes < limits.pipelinedBytes
     }
@@ -108,15 +110,15 @@ struct Conversation {
 
     /// Whether bytes may be received although no line is accepted: there are none yet, and a read is
     /// under way. Not to receive would cost two calls of the system for each read that waits.
-    var takesBytes: Bool { underWay == .read && framer.pendingBytes == 0 }
+    var takesBytes: Bool { underWay == .alone && framer.pendingBytes == 0 }
 
     /// Whether writes are in progress.
     var isWriting: Bool { if case .writes = underWay { true } else { false } }
 
     /// Whether the next request to start is a write, which needs room in the queue.
     var hasWaitingWrite: Bool {
-        guard underWay != .read, case .request(let request) = head else { return false }
-        return request.isWrite
+        guard case .request(let request) = head, request.isWrite else { return false }
+        return request.isLoneWrite ? underWay == .nothing : underWay != .alone
     }
 
     /// Whether the output ends between two lines, not inside the answers to a batch.
@@ -150,7 +152,7 @@ struct Conversation {
     ///
     /// - Parameter takesWrites: whether the write queue has room.
     mutating func next(takesWrites: Bool) -> Action? {
-        guard underWay != .read else { return nil }
+        guard underWay != .alone else { return nil }
         switch head {
         case .none: takeNext()
         case .looking, .examining: return nil
@@ -233,8 +235,8 @@ struct Conversation {
 
     /// Starts the current request, unless it has to wait.
     private mutating func begin(_ request: Request, _ takesWrites: Bool) -> Action? {
-        if request.isWrite {
-            guard takesWrites else { return nil }
+        guard takesWrites || !request.isWrite else { return nil }
+        if request.isWrite, !request.isLoneWrite {
             head = .none
             if case .writes(let count) = underWay {
                 underWay = .writes(count + 1)
@@ -245,7 +247,7 @@ struct Conversation {
         }
         guard underWay == .nothing else { return nil }
         head = .none
-        underWay = .read
+        underWay = .alone
         return .run(request)
     }
 

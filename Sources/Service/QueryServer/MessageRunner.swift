@@ -39,7 +39,8 @@ package struct MessageRunner: Sendable {
     /// The answer to one request or a batch, without a line break; nil if all of it are
     /// notifications.
     ///
-    /// Writes of a batch that follow one another are under way together, reads run alone.
+    /// Writes of a batch that follow one another are under way together; reads, and writes that
+    /// search, run alone.
     ///
     /// - Parameter maximumBytes: of the answers to a batch; when they are more, the requests that
     ///   follow are not begun.
@@ -55,7 +56,7 @@ package struct MessageRunner: Sendable {
             for element in elements {
                 guard case .request(let request) = await parse(element, isElement: true, caller)
                 else { preconditionFailure("a batch holds no batch") }
-                if let (write, key) = request.write {
+                if let (write, key) = request.write, !request.isLoneWrite {
                     let begin = service.clock.nanoseconds()
                     answers.add(submit(request, write, key, caller, begin), of: request)
                 } else {

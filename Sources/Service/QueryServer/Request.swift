@@ -22,6 +22,9 @@ final class Request: Sendable {
 
     var isWrite: Bool { if case .write = call { true } else { false } }
 
+    /// Whether it is a write that runs alone among the requests of its connection.
+    var isLoneWrite: Bool { if case .write(let write, _) = call { write.searches } else { false } }
+
     var write: (write: Write, key: RequestKey?)? {
         guard case .write(let write, let key) = call else { return nil }
         return (write, key)

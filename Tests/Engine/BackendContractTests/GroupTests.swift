@@ -68,7 +68,18 @@ import Testing
 extension Backend {
     /// The versions that each of some writes, submitted together, left, how many it deleted, or why it
     /// was refused.
+    ///
+    /// A write that searches is submitted when those before it are answered, and those behind it when
+    /// it is, as a connection does.
     func outcomes(of writes: [Write]) async -> [String] {
+        var outcomes: [String] = []
+        for group in writes.split(where: \.searches) {
+            outcomes += await self.outcomes(together: group)
+        }
+        return outcomes
+    }
+
+    private func outcomes(together writes: [Write]) async -> [String] {
         let outcomes = Mutex<[String]>([])
         await withCheckedContinuation { continuation in
             for write in writes {
@@ -88,5 +99,18 @@ extension Backend {
             }
         }
         return outcomes.withLock { $0 }
+    }
+}
+
+extension [Write] {
+    /// The elements in their order: those that stand alone, and the others with their neighbours.
+    fileprivate func split(where standsAlone: (Write) -> Bool) -> [[Write]] {
+        reduce(into: []) { groups, write in
+            if let last = groups.last?.last, !standsAlone(last), !standsAlone(write) {
+                groups[groups.count - 1].append(write)
+            } else {
+                groups.append([write])
+            }
+        }
     }
 }

@@ -199,6 +199,7 @@ import Testing
         let bucket = BucketName(trusted: "b1")
         let object: ChangeNumber
         let deletion: ChangeNumber?
+        let touchedCount = 1
 
         func forEachTouched(_ body: (BucketName, ChangeNumber, ChangeNumber?) -> Void) {
             body(bucket, object, deletion)

@@ -41,6 +41,8 @@ final class DictionaryState: TransactionState {
         }
     }
 
+    var objectCount: Int { buckets.values.reduce(0) { $0 + $1.count } }
+
     func stored(_ id: ObjectID, in bucket: BucketName) -> Stored? {
         buckets[bucket]?.first { $0.metadata.id == id }
     }
@@ -56,10 +58,6 @@ final class DictionaryState: TransactionState {
         buckets.values.count { $0.first?.metadata.owner == owner }
     }
 
-    func creations(in bucket: BucketName) -> [ChangeNumber] {
-        buckets[bucket, default: []].map(\.creation)
-    }
-
     func objects(satisfying clause: Clause, in bucket: BucketName) throws -> [ChangeNumber] {
         try buckets[bucket, default: []].filter { stored in
             guard stored.metadata.expires.map({ $0 > now }) ?? true else { return false }
@@ -68,17 +66,23 @@ final class DictionaryState: TransactionState {
     }
 
     func expired(
-        at now: Int64, atMost count: Int
-    ) -> [(bucket: BucketName, creation: ChangeNumber)] {
+        at now: Int64, after last: ExpiredObject?, atMost count: Int
+    ) -> [ExpiredObject] {
         let all = buckets.flatMap { bucket, objects in
-            objects.filter { $0.metadata.expires.map { $0 <= now } ?? false }
-                .map { (bucket, $0.creation, $0.metadata.expires!) }
+            objects.filter { $0.metadata.expires.map { $0 <= now } ?? false }.map {
+                ExpiredObject(
+                    bucket: bucket, creation: $0.creation, time: $0.metadata.expires!)
+            }
         }
-        return all.sorted { ($0.2, $0.1) < ($1.2, $1.1) }.prefix(count).map { ($0.0, $0.1) }
+        let rest = all.filter { object in
+            last.map { ($0.time, $0.creation) < (object.time, object.creation) } ?? true
+        }
+        return Array(
+            rest.sorted { ($0.time, $0.creation) < ($1.time, $1.creation) }.prefix(count))
     }
 
-    func expiredCount(in bucket: BucketName, at now: Int64) -> Int {
-        expired(at: now, atMost: .max).count { $0.bucket == bucket }
+    func mayRemove(_ expired: ExpiredObject) -> Bool {
+        buckets[expired.bucket]?.first { $0.creation == expired.creation }?.isDamaged == false
     }
 
     func hasGeoPoints(at field: FieldPath, in bucket: BucketName) -> Bool {
@@ -116,9 +120,10 @@ final class DictionaryState: TransactionState {
         buckets[bucket]?.removeAll { creations.contains($0.creation) }
     }
 
-    func deleteBucket(_ bucket: BucketName) {
-        precondition(buckets[bucket]?.isEmpty == true, "a bucket goes with objects in it")
-        buckets[bucket] = nil
+    func deleteBucket(_ bucket: BucketName, at now: Int64) -> Int {
+        let objects = buckets.removeValue(forKey: bucket)!
+        change += ChangeNumber(objects.count)
+        return objects.count { $0.metadata.expires.map { $0 > now } ?? true }
     }
 }
 

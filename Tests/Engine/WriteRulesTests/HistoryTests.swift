@@ -31,7 +31,10 @@ private enum HistorySeeds {
                 on: state, at: step.now, limits: WriteHistory.limits, parser: JSONParser()
             ) { _ in ids.next() }
             if step.removesExpired {
-                let removed = try evaluator.removeExpired(atMost: 2)
+                let before = state.objectCount
+                let last = try evaluator.removeExpired(atMost: 2)
+                let removed = before - state.objectCount
+                #expect((last != nil) == (removed == 2), context)
                 #expect(removed == model.removeExpired(atMost: 2, at: step.now), context)
             }
             let before = model.contents(at: step.now)

@@ -84,10 +84,36 @@ import WriteRules
         }
         court.now = 2_001
         func left() -> [String]? { court.state.buckets[shops]?.map(\.metadata.id.text) }
-        #expect(try court.evaluator.removeExpired(atMost: 2) == 2)
+        let last = try court.evaluator.removeExpired(atMost: 2)
+        #expect(last?.time == 2_000)
         #expect(left() == ["a", "c", "e"])
-        #expect(try court.evaluator.removeExpired(atMost: 2) == 1)
+        #expect(try court.evaluator.removeExpired(after: last, atMost: 2) == nil)
         #expect(left() == ["a", "c"])
-        #expect(try court.evaluator.removeExpired(atMost: 2) == 0)
+        #expect(try court.evaluator.removeExpired(atMost: 2) == nil)
+        #expect(left() == ["a", "c"])
+    }
+
+    @Test func `damaged objects do not keep expired ones from being removed`() throws {
+        var court = Court()
+        for number in 0..<10 {
+            _ = try court.result(of: try put("o\(number)", expires: 1_500))
+        }
+        for number in 0..<6 { court.state.buckets[shops]![number].isDamaged = true }
+        court.now = 2_000
+        var last = try court.evaluator.removeExpired(atMost: 2)
+        while let passed = last {
+            last = try court.evaluator.removeExpired(after: passed, atMost: 2)
+        }
+        #expect(court.state.buckets[shops]?.map(\.metadata.id.text) == (0..<6).map { "o\($0)" })
+    }
+
+    @Test func `expired objects beyond the time of a call are left to the next`() throws {
+        var court = Court()
+        for number in 0..<4 { _ = try court.result(of: try put("o\(number)", expires: 1_500)) }
+        court.now = 2_000
+        let last = try court.evaluator.removeExpired(atMost: 10) { true }
+        #expect(court.state.buckets[shops]?.count == 3)
+        #expect(try court.evaluator.removeExpired(after: last, atMost: 10) == nil)
+        #expect(court.state.buckets[shops]?.count == 0)
     }
 }

@@ -36,7 +36,7 @@ import Testing
             case .read: return ask("r1\n")
             case .costlyRead: return ask("R2\nr3\n")
             case .write: return ask("w4\n")
-            case .batch: return ask("[r5,w6,R7]\n")
+            case .batch: return ask("[r5,w6,d6,R7]\n")
             case .sync: return ask("[r9,s10]\n")
             case .refusal: return ask("x8\n")
             case .finishRead:

@@ -8,7 +8,7 @@ import WireProtocol
 
 /// A connection without a channel, whose actions are carried out as a handler does. Requests are
 /// words, answered by themselves: `r…` is a read, `R…` one that runs elsewhere, `s…` one that is told everything
-/// first, `w…` a write, `x…` is refused, `n…` a notification, `L…` is examined elsewhere; `[r1,w2]` is a
+/// first, `w…` a write, `d…` one that searches, `x…` is refused, `n…` a notification, `L…` is examined elsewhere; `[r1,w2]` is a
 /// batch. Notifications to the client are `N1`, `N2`, and so on.
 struct ConnectionRun {
     private(set) var connection: Connection
@@ -188,6 +188,9 @@ struct ConnectionRun {
         case .examine(let text): examining = text
         case .run(let request) where request.isWrite:
             check(running == nil, "a write is begun beside a read")
+            check(
+                submitted.isEmpty || !(submitted + [request]).contains(where: \.isLoneWrite),
+                "a write that searches is not alone")
             check(isWritable && hasRoom, "a write is begun without room")
             begun += 1
             now += stepTime
@@ -262,6 +265,9 @@ struct ConnectionRun {
 
     private static let write: Write = .deleteBucket(.init(trusted: "shops"))
 
+    private static let search: Write = .deleteWhere(
+        bucket: .init(trusted: "shops"), clause: .all)
+
     private static func answer(to request: Request) -> [UInt8] { Array((request.id ?? "").utf8) }
 
     private static func find(_ bytes: UnsafeBufferPointer<UInt8>?) -> ParsedText {
@@ -278,6 +284,7 @@ struct ConnectionRun {
         let id = word.hasPrefix("n") ? nil : word
         return switch word.first {
         case "w": Request(id: id, method: nil, call: .write(write, key: nil))
+        case "d": Request(id: id, method: nil, call: .write(search, key: nil))
         case "x": Request(id: id, method: nil, failure: .lineTooSlow(limit: 0))
         default: Request(id: id, method: nil, call: .read(Nothing(), atLeast: nil))
         }

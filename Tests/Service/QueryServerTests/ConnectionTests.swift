@@ -21,6 +21,25 @@ import Testing
         #expect(run.isReading && run.faults.isEmpty, "\(run.faults)")
     }
 
+    @Test func `A write that searches waits for what is before it, and what is behind it waits`() {
+        var run = ConnectionRun()
+        run.receive("w1\nw2\nd3\nw4\nr5\nd6\n")
+        #expect(run.submitted.map(\.id) == ["w1", "w2"])
+        run.finishWrite()
+        #expect(run.submitted.map(\.id) == ["w2"])
+        run.finishWrite()
+        #expect(run.submitted.map(\.id) == ["d3"])
+        run.finishWrite()
+        #expect(run.submitted.map(\.id) == ["w4"] && run.sent == "w1\nw2\nd3\n")
+        run.setRoom(false)
+        run.finishWrite()
+        #expect(run.sent == "w1\nw2\nd3\nw4\nr5\n" && run.submitted.isEmpty && run.isPaused)
+        run.setRoom(true)
+        #expect(run.submitted.map(\.id) == ["d6"] && !run.isReading)
+        run.finishWrite()
+        #expect(run.isReading && run.faults.isEmpty, "\(run.faults)")
+    }
+
     @Test func `A batch is one line, of answers in order, without its notifications`() {
         var run = ConnectionRun()
         run.receive("[r1,n2,w3,x4,R5]\n[n6,n7]\nr8\n")

@@ -21,6 +21,9 @@ extension Engine.Tuning {
     public static var untimed: Engine.Tuning {
         var tuning = Engine.Tuning()
         tuning.briefSearch = .seconds(3_600)
+        // Small deletions go every way.
+        tuning.deletedAtOnce = 5
+        tuning.deletedInPlace = 10
         return tuning
     }
 }

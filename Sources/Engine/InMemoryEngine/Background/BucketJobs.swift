@@ -63,7 +63,20 @@ final class BucketJobs: Sendable {
         let written: Written
     }
 
-    private struct UnderWay {
+    /// The record of the writes to a bucket since a snapshot, for a deletion that is built beside
+    /// them. No job runs on the bucket meanwhile.
+    struct Recording: Sendable {
+        fileprivate let number: Int
+        let bucket: BucketName
+        let snapshot: Snapshot
+    }
+
+    fileprivate struct Waiting {
+        let bucket: BucketName
+        let begun: @Sendable (Recording?) -> Void
+    }
+
+    fileprivate struct UnderWay {
         let number: Int
         let fields: [FieldPath]
         /// Writes that have been published, but that the job has not applied yet.
@@ -74,10 +87,16 @@ final class BucketJobs: Sendable {
         var unpublished: Written = [:]
         /// The finished job, while it waits for the writer.
         var finished: (any BucketJob)?
+        /// Lets the job go on in another round; nil if there is a recording and no job.
+        var goOn: (@Sendable (any BucketJob) -> Void)?
+
+        var unapplied: Int { written.count + unpublished.count }
     }
 
-    private struct State {
+    fileprivate struct State {
         var underWay: [BucketName: UnderWay] = [:]
+        /// Recordings that begin when no job runs on their buckets any more.
+        var waiting: [Waiting] = []
         var started = 0
         var isStopped = false
     }
@@ -102,7 +121,7 @@ final class BucketJobs: Sendable {
 
     var isIdle: Bool { state.withLock { $0.underWay.isEmpty } }
 
-    func isBusy(_ bucket: BucketName) -> Bool { state.withLock { $0.underWay[bucket] != nil } }
+    func isBusy(_ bucket: BucketName) -> Bool { state.withLock { $0.isBusy(bucket) } }
 
     /// Stops all jobs at their next check. Their results are discarded.
     func stop() { state.withLock { $0.isStopped = true } }
@@ -118,27 +137,35 @@ final class BucketJobs: Sendable {
         on thread: WorkThread, ended: @escaping @Sendable () -> Void
     ) {
         let number = state.withLock { state -> Int? in
-            guard !state.isStopped, state.underWay[bucket] == nil else { return nil }
+            guard !state.isStopped, !state.isBusy(bucket) else { return nil }
             state.started += 1
+            let number = state.started
             state.underWay[bucket] = UnderWay(
-                number: state.started, fields: job.fields, state: published)
-            return state.started
+                number: number, fields: job.fields, state: published,
+                goOn: { [self] job in
+                    thread.async { [self] in
+                        catchUp(job, number, of: bucket)
+                        ready()
+                    }
+                })
+            return number
         }
         guard let number else {
             job.giveUp(columnRequests, of: bucket)
             return ended()
         }
         thread.async { [self] in
-            run(job, number, of: bucket)
+            var job = job
+            job.make { !isWanted(number, of: bucket) }
+            catchUp(job, number, of: bucket)
             ended()
             ready()
         }
     }
 
-    /// Runs a job until it waits for the writer, or gives up.
-    private func run(_ job: any BucketJob, _ number: Int, of bucket: BucketName) {
+    /// Has a job catch up until it waits for the writer, or gives up.
+    private func catchUp(_ job: any BucketJob, _ number: Int, of bucket: BucketName) {
         var job = job
-        job.make { !isWanted(number, of: bucket) }
         while true {
             switch nextRound(of: bucket, number, job) {
             case .catchUp(let written, let state):
@@ -153,8 +180,12 @@ final class BucketJobs: Sendable {
     /// bucket ends.
     func note(_ changes: [Change], _ parsers: JSONParserPool) {
         guard !changes.isEmpty else { return }
-        let watched = state.withLock { $0.underWay.mapValues(\.fields) }
+        var watched = state.withLock { $0.underWay.mapValues(\.fields) }
         guard !watched.isEmpty else { return }
+        let deleted = changes.compactMap {
+            if case .deleteBucket(let name) = $0 { name } else { nil }
+        }
+        for bucket in deleted { watched[bucket] = nil }
         var written: [BucketName: Written] = [:]
         for change in changes {
             let bucket = change.bucket
@@ -166,28 +197,29 @@ final class BucketJobs: Sendable {
                 written[bucket, default: [:]][object.creation] = values
             case .delete(_, let creations, _):
                 for creation in creations { written[bucket, default: [:]][creation] = [] }
-            case .deleteBucket: written[bucket] = nil
+            case .deleteBucket: break
             }
         }
-        let deleted = changes.compactMap {
-            if case .deleteBucket(let name) = $0 { name } else { nil }
-        }
         let dropped = state.withLock { state in
+            let dropped = deleted.compactMap { bucket in
+                state.underWay.removeValue(forKey: bucket)?.finished.map { (bucket, $0) }
+            }
             for (bucket, written) in written {
                 state.underWay[bucket]?.unpublished.merge(written) { $1 }
             }
-            return deleted.compactMap { bucket in
-                state.underWay.removeValue(forKey: bucket)?.finished.map { (bucket, $0) }
-            }
+            return dropped
         }
         // The thread of a job that has not finished gives it up.
         for (bucket, job) in dropped { job.giveUp(columnRequests, of: bucket) }
     }
 
-    /// The jobs that wait for the writer, with all recorded writes that they have not applied.
+    /// The jobs that wait for the writer, with all recorded writes that they have not applied,
+    /// unless these are too many for the writer.
     func finished() -> [Finished] {
         state.withLock { state in
-            let waiting = state.underWay.filter { $0.value.finished != nil }
+            let waiting = state.underWay.filter {
+                $0.value.finished != nil && $0.value.unapplied <= objectsTakenOn
+            }
             for bucket in waiting.keys { state.underWay[bucket] = nil }
             return waiting.map { bucket, job in
                 Finished(
@@ -197,7 +229,8 @@ final class BucketJobs: Sendable {
         }
     }
 
-    /// Records the new states of buckets. They include the recorded writes.
+    /// Records the new states of buckets. They include the recorded writes. A job that waits and has
+    /// missed too many of them goes on.
     func published(_ buckets: [BucketName: BucketState]) {
         state.withLock { state in
             for bucket in state.underWay.keys {
@@ -206,8 +239,65 @@ final class BucketJobs: Sendable {
                 let unpublished = state.underWay[bucket]!.unpublished
                 state.underWay[bucket]!.written.merge(unpublished) { $1 }
                 state.underWay[bucket]!.unpublished = [:]
+                let underWay = state.underWay[bucket]!
+                guard let job = underWay.finished, underWay.unapplied > objectsTakenOn else {
+                    continue
+                }
+                state.underWay[bucket]!.finished = nil
+                underWay.goOn?(job)
             }
         }
+    }
+
+    // MARK: For deletions
+
+    /// Begins to record the writes to a bucket when no job runs on it.
+    ///
+    /// - Parameter begun: called on the writer's thread; with nil if the bucket does not exist.
+    func record(_ bucket: BucketName, _ begun: @escaping @Sendable (Recording?) -> Void) {
+        state.withLock { $0.waiting.append(Waiting(bucket: bucket, begun: begun)) }
+    }
+
+    /// Begins the recordings that may begin, at the published state.
+    func beginRecordings(at snapshot: Snapshot) {
+        let begun = state.withLock { state in
+            var begun: [(Waiting, Recording?)] = []
+            for waiting in exchange(&state.waiting, with: []) {
+                // Of those that wait for one bucket, one begins.
+                if state.underWay[waiting.bucket] == nil {
+                    begun.append((waiting, state.record(waiting.bucket, at: snapshot)))
+                } else {
+                    state.waiting.append(waiting)
+                }
+            }
+            return begun
+        }
+        for (waiting, recording) in begun { waiting.begun(recording) }
+    }
+
+    /// The recorded writes that have not been taken yet, and the bucket after them; nil if the bucket
+    /// has been deleted.
+    func unapplied(_ recording: Recording) -> (written: Written, state: BucketState)? {
+        state.withLock { $0.underWay(recording).map { ($0.written, $0.state) } }
+    }
+
+    /// Takes what `unapplied` returns.
+    func takeUnapplied(_ recording: Recording) -> (written: Written, state: BucketState)? {
+        state.withLock { state in
+            guard let underWay = state.underWay(recording) else { return nil }
+            state.underWay[recording.bucket]!.written = [:]
+            return (underWay.written, underWay.state)
+        }
+    }
+
+    /// Ends a recording, unless it has ended. Another one may begin then.
+    func end(_ recording: Recording) {
+        let isAwaited = state.withLock { state in
+            guard state.underWay(recording) != nil else { return false }
+            state.underWay[recording.bucket] = nil
+            return state.isBusy(recording.bucket)
+        }
+        if isAwaited { ready() }
     }
 
     // MARK: For the jobs
@@ -241,6 +331,26 @@ final class BucketJobs: Sendable {
             state.underWay[bucket]!.written = [:]
             return .catchUp(underWay.written, underWay.state)
         }
+    }
+}
+
+extension BucketJobs.State {
+    /// Whether a job may not start on a bucket.
+    fileprivate func isBusy(_ bucket: BucketName) -> Bool {
+        underWay[bucket] != nil || waiting.contains { $0.bucket == bucket }
+    }
+
+    fileprivate func underWay(_ recording: BucketJobs.Recording) -> BucketJobs.UnderWay? {
+        underWay[recording.bucket].flatMap { $0.number == recording.number ? $0 : nil }
+    }
+
+    fileprivate mutating func record(
+        _ bucket: BucketName, at snapshot: Snapshot
+    ) -> BucketJobs.Recording? {
+        guard let published = snapshot.bucket(bucket) else { return nil }
+        started += 1
+        underWay[bucket] = BucketJobs.UnderWay(number: started, fields: [], state: published)
+        return BucketJobs.Recording(number: started, bucket: bucket, snapshot: snapshot)
     }
 }
 

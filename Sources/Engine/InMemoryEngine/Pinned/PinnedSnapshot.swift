@@ -40,6 +40,16 @@ final class PinnedSnapshot: PinnedState {
 struct PublishedStep: StateStep {
     let changes: [Change]
 
+    var touchedCount: Int {
+        changes.reduce(0) { count, change in
+            switch change {
+            case .upsert: count + 1
+            case .delete(_, let creations, _): count + creations.count
+            case .deleteBucket: count
+            }
+        }
+    }
+
     func forEachTouched(
         _ body: (BucketName, _ creation: ChangeNumber, _ deletion: ChangeNumber?) -> Void
     ) {

@@ -27,6 +27,9 @@ struct CombinedBudget: Sendable {
         tuning.rest = random.pick([.milliseconds(1), .milliseconds(50)])
         tuning.objectsForFreezing = random.pick([1, 50, 1_000])
         tuning.removedAtOnce = random.pick([3, 1_000])
+        tuning.deletedAtOnce = random.pick([1, 4, 128])
+        tuning.deletedInPlace = random.pick([1, 8, 2_000])
+        tuning.turn = random.pick([.microseconds(200), .milliseconds(5)])
         tuning.housekeeping = random.pick([.milliseconds(5), .milliseconds(100), .seconds(1)])
 
         limits.memoryBytes = random.pick([15_000, 60_000, 1 << 30])

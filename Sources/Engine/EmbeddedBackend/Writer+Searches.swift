@@ -1,0 +1,84 @@
+import BackendContract
+import InMemoryEngine
+import Objects
+import Runtime
+import Synchronization
+
+/// Writes that search. The search runs on threads of its own, so no other write waits for it; the
+/// writer looks only at what has been written since.
+extension Writer {
+    /// The searches that run at once.
+    static let searchThreads = 2
+
+    /// Searches, or looks at what has been written since the last time; then the write takes its turn
+    /// with the others.
+    func search(_ pending: PendingWrite) {
+        searchers.submit(for: pending.owner) { [self] in advance(pending) }
+    }
+
+    private func advance(_ pending: PendingWrite) {
+        var pending = pending
+        let bucket = pending.write.bucket
+        do throws(ServiceFailure) {
+            let stay = upstream?.stay(of: bucket)
+            if pending.stay != stay {
+                pending.found = FoundDeletion(of: pending.found!.clause, in: bucket)
+            }
+            pending.stay = stay
+            // The rows of an upstream's copy go with those of the upstream, in one transaction.
+            switch try engine.advance(&pending.found!, atOnce: upstream != nil) {
+            case .commit: enqueue(pending)
+            case .record: record(pending)
+            }
+        } catch {
+            answer(pending, .failure(error))
+        }
+    }
+
+    private func record(_ pending: PendingWrite) {
+        thread.async { [self] in
+            engine.record(pending.write.bucket) { [self] recording in
+                searchers.submit(for: pending.owner) { [self] in
+                    var pending = pending
+                    do throws(ServiceFailure) {
+                        try engine.advance(&pending.found!, with: recording)
+                        advance(pending)
+                    } catch {
+                        answer(pending, .failure(error))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Answers a write, and ends what was begun for it.
+    func answer(_ pending: PendingWrite, _ result: Result<WriteAnswer, ServiceFailure>) {
+        if let found = pending.found { engine.end(found) }
+        pending.completion(result)
+        if pending.write.searches { searches.end() }
+    }
+}
+
+/// Counts what is under way, for those who wait until nothing is.
+final class UnderWayCount: Sendable {
+    private let count = Mutex(0)
+    private let changes = ChangeSignal()
+
+    func begin() { count.withLock { $0 += 1 } }
+
+    func end() {
+        count.withLock { $0 -= 1 }
+        changes.signal()
+    }
+
+    var isIdle: Bool { count.withLock { $0 == 0 } }
+
+    /// Returns when nothing is under way.
+    func drain() {
+        while true {
+            let seen = changes.count
+            if isIdle { return }
+            changes.wait(beyond: seen, atMost: .seconds(3_600))
+        }
+    }
+}
