@@ -9,7 +9,8 @@ struct StoreMetrics: Sendable {
     private let syncs = Timer(label: "geobucket_sync_duration_seconds")
     private let publications = Timer(label: "geobucket_publish_duration_seconds")
     private let writes = Recorder(label: "geobucket_commit_writes")
-    private let turns = Timer(label: "geobucket_writer_turn_seconds")
+    private let turns = Timer(
+        label: "geobucket_turn_processor_seconds", dimensions: [("thread", "writer")])
     private let checkpoints = Timer(label: "geobucket_checkpoint_duration_seconds")
 
     init(clock: ServiceClock) { self.clock = clock }

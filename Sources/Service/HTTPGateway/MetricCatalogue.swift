@@ -96,10 +96,6 @@ public enum MetricCatalogue {
         ("geobucket_watch_resyncs", "How often a watch began anew with a snapshot."),
         ("geobucket_watches", "Watches of all connections."),
         ("geobucket_write_queue_depth", "Writes that wait to be committed."),
-        (
-            "geobucket_writer_turn_seconds",
-            "The processor time of each turn of the writer's thread."
-        ),
         ("process_resident_memory_bytes", "Bytes of the process that are in memory."),
     ]
 
