@@ -100,15 +100,13 @@ import Testing
             let copies = 8
             // The writer's thread calls the completion before it removes the first row.
             await withCheckedContinuation { done in
-                backend.submit(write) { _ in
-                    Self.copy(path, to: folder + "/copy0.sqlite")
-                    for number in 1..<copies {
-                        backend.writer.betweenWrites {
-                            Self.copy(path, to: folder + "/copy\(number).sqlite")
-                            if number == copies - 1 { done.resume() }
-                        }
-                    }
+                @Sendable func goOn(_ number: Int) {
+                    Self.copy(path, to: folder + "/copy\(number).sqlite")
+                    guard number + 1 < copies else { return done.resume() }
+                    // Behind the next turn of the removal.
+                    backend.writer.betweenWrites { goOn(number + 1) }
                 }
+                backend.submit(write) { _ in goOn(0) }
             }
             let removed = (ofBucket ? 40 : 20)
             try backend.close()
