@@ -11,6 +11,8 @@ struct PendingWrite: Sendable {
     let completion: @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     /// What a write that `searches` has found.
     var found: FoundDeletion?
+    /// Whether `found` is that of the present state.
+    var isSettled = false
     /// The stay of the bucket in which that was found: see `Upstream.stay(of:)`.
     var stay: Int?
 

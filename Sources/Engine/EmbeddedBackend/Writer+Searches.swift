@@ -51,6 +51,40 @@ extension Writer {
         }
     }
 
+    /// What a write has found, as it is now; nil inside if it is none that searches.
+    ///
+    /// - Returns: nil if so much has been written since that it has to search again.
+    func outcomeOfSearch(
+        _ pending: PendingWrite
+    ) -> Result<FoundDeletion?, ServiceFailure>? {
+        guard var found = pending.found, !pending.isSettled else {
+            return .success(pending.found)
+        }
+        do throws(ServiceFailure) {
+            guard pending.stay == upstream?.stay(of: found.bucket), try engine.settle(&found)
+            else { return nil }
+            return .success(found)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// A write whose search is that of the present state, before a transaction begins; nil if it
+    /// searches again or has failed. With an upstream, the transaction may begin at a later state.
+    func settled(_ pending: PendingWrite) -> PendingWrite? {
+        switch outcomeOfSearch(pending) {
+        case .success(let found):
+            guard found != nil, upstream == nil else { return pending }
+            var settled = pending
+            settled.found = found
+            settled.isSettled = true
+            return settled
+        case .failure(let failure): answer(pending, .failure(failure))
+        case nil: search(pending)
+        }
+        return nil
+    }
+
     /// Answers a write, and ends what was begun for it.
     func answer(_ pending: PendingWrite, _ result: Result<WriteAnswer, ServiceFailure>) {
         if let found = pending.found { engine.end(found) }

@@ -161,7 +161,7 @@ final class Writer: Sendable {
     /// Commits one group. Other jobs that wait for the writer's thread run before the next group.
     private func run() {
         guard let (first, waiting) = begin() else { return }
-        commit([first], joinedBy: waiting)
+        if let first = settled(first) { commit([first], joinedBy: waiting) }
         thread.async { self.run() }
     }
 
@@ -234,15 +234,10 @@ final class Writer: Sendable {
         _ session: WriteSession
     ) throws -> Result<WriteAnswer, ServiceFailure>? {
         if let refusal = upstream?.refusal(of: pending.write.bucket) { return .failure(refusal) }
-        if var found = pending.found {
-            do {
-                guard pending.stay == upstream?.stay(of: pending.write.bucket),
-                    try engine.settle(&found)
-                else { return nil }
-            } catch {
-                return .failure(error)
-            }
-            session.found = found
+        switch outcomeOfSearch(pending) {
+        case .success(let found): session.found = found ?? session.found
+        case .failure(let failure): return .failure(failure)
+        case nil: return nil
         }
         return try evaluator.perform(pending.write, key: pending.key)
     }

@@ -37,7 +37,7 @@ import Testing
                 #expect(try await Self.delete(k: 1, on: client) == 100)
                 #expect(
                     try await Self.ids(on: client) == Self.names(stride(from: 0, to: 200, by: 2)))
-                #expect(try client.backend.check(until: nil).problems == [])
+                try Self.check(client.backend)
                 // The same ids at once, some of whose rows are still there.
                 try await Self.put(0..<10, k: { _ in 3 }, on: client)
                 let one = try await client.value("object.get", #"{"bucket":"things","id":"o1"}"#)
@@ -47,9 +47,9 @@ import Testing
                 let left = Set(stride(from: 0, to: 200, by: 2)).union(0..<10).sorted()
                 #expect(try await Self.ids(on: client) == Self.names(left))
                 #expect(try await Self.delete(k: 3, on: client) == 10)
-                #expect(try client.backend.check(until: nil).problems == [])
+                try Self.check(client.backend)
                 client.backend.settle()
-                #expect(try client.backend.check(until: nil).problems == [])
+                try Self.check(client.backend)
             }
             #expect(try kind.check(path).problems == [])
         }
@@ -66,13 +66,13 @@ import Testing
                     #expect(deleted["deleted"]?.int == 50)
                     try await Self.put(10..<14, k: { _ in 9 }, on: client)
                     #expect(try await Self.ids(on: client) == Self.names(10..<14))
-                    #expect(try client.backend.check(until: nil).problems == [])
+                    try Self.check(client.backend)
                 }
             }
             try await withBackend(kind, path: path, tuning: Self.tuning) { client in
                 #expect(try await Self.ids(on: client) == Self.names(10..<14))
                 client.backend.settle()
-                #expect(try client.backend.check(until: nil).problems == [])
+                try Self.check(client.backend)
             }
             #expect(try kind.check(path).problems == [])
         }
@@ -99,16 +99,14 @@ import Testing
                     bucket: Self.bucket, clause: .eq(FieldPath("k"), .number(.integer(1))))
             let copies = 8
             // The writer's thread calls the completion before it removes the first row.
-            await withCheckedContinuation { done in
-                backend.submit(write) { _ in
-                    Self.copy(path, to: folder + "/copy0.sqlite")
-                    for number in 1..<copies {
-                        backend.writer.betweenWrites {
-                            Self.copy(path, to: folder + "/copy\(number).sqlite")
-                            if number == copies - 1 { done.resume() }
-                        }
-                    }
+            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+                @Sendable func goOn(_ number: Int) {
+                    Self.copy(path, to: folder + "/copy\(number).sqlite")
+                    guard number + 1 < copies else { return done.resume() }
+                    // Behind the next turn of the removal.
+                    backend.writer.betweenWrites { goOn(number + 1) }
                 }
+                backend.submit(write) { _ in goOn(0) }
             }
             let removed = (ofBucket ? 40 : 20)
             try backend.close()
@@ -133,7 +131,7 @@ import Testing
                         in: Self.bucket, after: before + 5, atMost: 3)
                     #expect(some?.map(\.change) == [before + 6, before + 7, before + 8])
                     try await Self.put(100..<102, k: { _ in 0 }, on: client)
-                    #expect(try reopened.check(until: nil).problems == [])
+                    try Self.check(reopened)
                     reopened.settle()
                 }
                 try reopened.close()
@@ -203,10 +201,15 @@ import Testing
                     _ = try await client.value("bucket.delete", #"{"bucket":"things"}"#)
                 }
                 client.backend.settle()
-                #expect(try client.backend.check(until: nil).problems == [])
+                try Self.check(client.backend)
             }
             #expect(try kind.check(path).problems == [])
         }
+    }
+
+    private static func check(_ backend: any Backend) throws {
+        let report = try backend.check(until: nil)
+        #expect(report.problems == [])
     }
 
     // MARK: Objects with a class
