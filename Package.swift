@@ -407,9 +407,10 @@ let package = Package(
         .testTarget(
             name: "BackendContractTests",
             dependencies: [
-                "JSONText", "Objects", "QueryLanguage", "BackendContract", "InMemoryEngine",
-                "EmbeddedBackend", "ObjectStore", "PostgresStore", "ReplicatedBackend", "Runtime",
-                "QueryServer", "GeoBucketClient", "SyntheticData", "TestSupport",
+                "JSONText", "Objects", "QueryLanguage", "BackendContract", "WriteRules",
+                "InMemoryEngine", "EmbeddedBackend", "ObjectStore", "PostgresStore",
+                "ReplicatedBackend", "Runtime", "QueryServer", "GeoBucketClient", "SyntheticData",
+                "TestSupport",
             ]),
         .testTarget(
             name: "EndToEndTests",

@@ -81,7 +81,10 @@ final class Housekeeping: @unchecked Sendable {
         noteDisplacement()
         try checkpoint()
         if try store.hasExpired(at: clock.milliseconds()) { writer.removeExpired() }
-        if ticks % Self.sweepEvery == 1 { writer.forgetOld() }
+        if ticks % Self.sweepEvery == 1 {
+            writer.forgetOld()
+            writer.forgetFields(except: engine.usedFields())
+        }
     }
 
     /// Checkpoints are no more frequent than necessary, because a checkpoint writes a page to the file
