@@ -417,7 +417,7 @@ let package = Package(
         .testTarget(
             name: "BackendContractTests",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
+                "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract", "WriteRules",
                 "InMemoryEngine", "EmbeddedBackend", "ObjectStore", "PostgresStore",
                 "ReplicatedBackend", "Runtime", "QueryServer", "GeoBucketClient", "SyntheticData",
                 "TestSupport",

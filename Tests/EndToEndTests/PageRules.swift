@@ -61,6 +61,36 @@ import Testing
         }
     }
 
+    @Test(arguments: ["", #","model":"wgs84""#])
+    func `Objects at one place follow each other in the order of creation, over all pages`(
+        model: String
+    ) async throws {
+        try await TestService.with { service in
+            func object(_ number: Int, _ place: String) -> (String, String) {
+                ("i\(number)", "\"n\":\(number),\"m\":\(number % 3),\"p\":\(place)")
+            }
+            try await service.store((0..<1_500).map { object($0, point(0, 0)) })
+            // Some move away, some are deleted, some come later, some have another place too.
+            try await service.store((0..<300).map { object($0 * 3, point(1, 1)) })
+            let even = #"{"type":"range","field":"n","lowerLimit":1000,"upperLimit":1099}"#
+            _ = try await service.call(
+                "bucket.deleteWhere", #"{"bucket":"b1","bucketQuery":{"clause":\#(even)}}"#)
+            try await service.store(
+                (1_500..<2_000).map { object($0, "[\(point(9, 9)),\(point(0, 0))]") })
+            let here = (0..<2_000).filter {
+                !(1_000...1_099).contains($0) && !($0 < 900 && $0 % 3 == 0)
+            }
+            let near =
+                #"{"type":"geodistance","field":"p","center":\#(point(0, 0)),"radius":1000,"putDistanceInto":"d"\#(model)}"#
+            let odd = #"{"type":"and","clauses":[\#(near),{"type":"eq","field":"m","value":1}]}"#
+            for (clause, expected) in [(near, here), (odd, here.filter { $0 % 3 == 1 })] {
+                let pages = try await Self.pages(
+                    service, clause, order: #""orderBy":"_calculated.d""#, limit: 50)
+                #expect(pages.flatMap(\.ids) == expected.map { "i\($0)" })
+            }
+        }
+    }
+
     @Test func `A page key is given if and only if at least one more object matches`()
         async throws
     {

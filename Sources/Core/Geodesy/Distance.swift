@@ -17,19 +17,24 @@ public struct Distance: BitwiseCopyable, Sendable, Hashable {
     /// No length at all.
     public static let zero = Distance(micrometers: 0)
 
-    /// The nearest whole number of micrometres; `meters` must be finite and below 9.2e12.
+    /// The longest length, of 9.2 thousand million kilometres. Only a line of hundreds of thousands
+    /// of positions is longer.
+    public static let longest = Distance(micrometers: .max)
+
+    /// The nearest whole number of micrometres, or `longest`; `meters` must be a number.
     public static func meters(_ meters: Double) -> Distance {
         let micrometers = meters * 1e6
         // If a half can be added without rounding, that avoids the call of a function.
-        guard micrometers >= 0.5, micrometers < 0x1p52 else {
-            return Distance(micrometers: Int64(micrometers.rounded()))
-        }
+        guard micrometers >= 0.5, micrometers < 0x1p52 else { return rounded(micrometers) }
         return Distance(micrometers: Int64(micrometers + 0.5))
     }
 
-    /// The nearest whole number of micrometres; `kilometers` must be finite and below 9.2e9.
-    public static func kilometers(_ kilometers: Double) -> Distance {
-        Distance(micrometers: Int64((kilometers * 1e9).rounded()))
+    /// The nearest whole number of micrometres, or `longest`; `kilometers` must be a number.
+    public static func kilometers(_ kilometers: Double) -> Distance { rounded(kilometers * 1e9) }
+
+    private static func rounded(_ micrometers: Double) -> Distance {
+        // Rounding takes no number from below 2^63 to it: there, all are whole.
+        micrometers < 0x1p63 ? Distance(micrometers: Int64(micrometers.rounded())) : longest
     }
 
     /// The length in metres, correctly rounded up to 2^53 micrometres (nine million kilometres).

@@ -15,6 +15,8 @@ public final class JSONParserPool: @unchecked Sendable {
 
     /// The most bytes of buffers that a parser has when it is kept: those for about 0.5 MB of text.
     private static let keptBytes = 8 << 20
+    /// The most parsers that are kept. More are only used at once when many threads parse.
+    private static let keptCount = 32
 
     /// An empty pool.
     public init() {}
@@ -34,6 +36,8 @@ public final class JSONParserPool: @unchecked Sendable {
     /// Gives back what `take` returned.
     public func giveBack(_ parser: JSONParser) {
         guard parser.bufferBytes <= Self.keptBytes else { return }
-        lock.withLock { _ in idle.append(parser) }
+        lock.withLock { _ in
+            if idle.count < Self.keptCount { idle.append(parser) }
+        }
     }
 }

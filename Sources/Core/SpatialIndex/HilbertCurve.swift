@@ -76,6 +76,9 @@ struct CurveCells {
         perLatitude = Double(UInt32(1) << UInt32(bits)) / 180
     }
 
+    /// The smallest cells that a tree is sorted by, 10 metres at the equator.
+    static let finest = CurveCells(bits: 22)
+
     /// The position along the curve of the cell at a place.
     ///
     /// A square of fewer bits orders places in the same way, as far as it tells them apart.
@@ -83,5 +86,30 @@ struct CurveCells {
         HilbertCurve.index(
             x: min(UInt32((longitude + 180) * perLongitude), last),
             y: min(UInt32((latitude + 90) * perLatitude), last), bits: bits)
+    }
+}
+
+/// A place in the order of the entries of every tree: by the finest cells along the curve, and in a
+/// cell in some order of places. Entries at one place, in bits, are therefore neighbours. Among
+/// them, the order is that of their slots.
+struct CurvePlace: Comparable {
+    private let cell: UInt64
+    private let latitude: UInt64
+    private let longitude: UInt64
+
+    init(latitude: Double, longitude: Double) {
+        self.init(
+            cell: CurveCells.finest.position(latitude: latitude, longitude: longitude),
+            latitude: latitude, longitude: longitude)
+    }
+
+    /// - Parameter cell: the position of the place's finest cell.
+    init(cell: UInt64, latitude: Double, longitude: Double) {
+        self.cell = cell
+        (self.latitude, self.longitude) = (latitude.bitPattern, longitude.bitPattern)
+    }
+
+    static func < (a: CurvePlace, b: CurvePlace) -> Bool {
+        (a.cell, a.latitude, a.longitude) < (b.cell, b.latitude, b.longitude)
     }
 }

@@ -10,7 +10,9 @@ import PersistentStructures
 /// This is a best-first search: `open` holds nodes and points by a lower bound of their distance (a
 /// *key*, see `WalkBounds`), and `found` holds the points whose exact distance is known. A found
 /// point is next when every open bound is certainly beyond its distance. An open node that may hold
-/// an equally distant point is opened first, so ties are in the order of slots. Distances on the
+/// an equally distant point is opened first, so ties are in the order of slots. Neighbours in a tree
+/// that are all at one place are in `found` as one `PlaceRun`, which is read as far as the walk
+/// goes: of the many objects at one place, a page visits about as many as it has. Distances on the
 /// ellipsoid differ from those of the keys by up to 0.6 %, so the points of a ring of that width
 /// wait in `found`. In a walk of at most sixteen points, a leaf or node with as many points limits
 /// how far the walk searches.
@@ -20,10 +22,10 @@ import PersistentStructures
 /// - Reference: Hjaltason and Samet, "Distance Browsing in Spatial Databases", TODS 24(2), 1999.
 /// - Note: It walks the state of the index at its beginning and keeps that state alive.
 public struct NearestWalk: DistanceWalk {
-    private let measure: GeoMeasure
-    private let bounds: WalkBounds
-    private let radiusMeters: Double
-    private let after: MeasuredPoint?
+    let measure: GeoMeasure
+    let bounds: WalkBounds
+    let radiusMeters: Double
+    let after: MeasuredPoint?
     // The range of keys: nothing beyond the first, or up to the second, is opened.
     private var beyond: Float
     private let nearer: Float
@@ -32,18 +34,19 @@ public struct NearestWalk: DistanceWalk {
     /// Whether at most sixteen points will be requested, so that sixteen known points limit the
     /// search.
     private let isShort: Bool
-    private let index: PointIndex
+    let index: PointIndex
     /// The slots with several points whose distance is known.
     private var known: Set<Slot> = []
     private var open: BinaryHeap<Open>
-    private var found: BinaryHeap<Found>
+    var found: BinaryHeap<Found>
+    var runs: [PlaceRun] = []
     private var pace = Pace()
 
     /// The number of nodes and leaves that have been opened.
-    public private(set) var visitedNodes = 0
+    public internal(set) var visitedNodes = 0
 
-    /// The number of points whose exact distance has been computed.
-    public private(set) var visitedPoints = 0
+    /// The number of points whose exact distance has become known.
+    public internal(set) var visitedPoints = 0
 
     init(
         index: PointIndex, measure: GeoMeasure, radiusMeters: Double, after: MeasuredPoint?,
@@ -99,6 +102,7 @@ public struct NearestWalk: DistanceWalk {
             if let nearest = found.first {
                 guard let candidate = open.first, candidate.bound <= nearest.beyond else {
                     _ = found.popFirst()
+                    if nearest.run != Found.noRun, !goOn(with: nearest, selection) { continue }
                     left -= 1
                     return (nearest.slot, Distance(micrometers: nearest.micrometers))
                 }
@@ -108,13 +112,14 @@ public struct NearestWalk: DistanceWalk {
             case Open.point, Open.deltaPoint: measure(candidate)
             case Open.leaf: openLeaf(candidate, selection)
             case Open.deltaBatch: openDelta(candidate, selection)
+            case (Open.speck - 1)...: openSpeck(candidate, selection)
             default: openNodes(candidate, selection)
             }
         }
         return nil
     }
 
-    private mutating func measure(_ candidate: Open) {
+    mutating func measure(_ candidate: Open) {
         let number = Int(candidate.number)
         let slot: Slot
         let position: Coordinate
@@ -169,7 +174,7 @@ public struct NearestWalk: DistanceWalk {
         }
     }
 
-    private mutating func openLeaf(_ candidate: Open, _ selection: Selection?) {
+    mutating func openLeaf(_ candidate: Open, _ selection: Selection?) {
         visitedNodes += 1
         let record = index.tiers[Int(candidate.tier)]
         let number = Int(candidate.number)
@@ -195,7 +200,7 @@ public struct NearestWalk: DistanceWalk {
 
     /// The lanes whose slots are wanted.
     @inline(__always)
-    private static func select(
+    static func select(
         _ lanes: UInt16, _ selection: Selection, _ slot: (Int) -> Slot
     ) -> UInt16 {
         withUnsafeTemporaryAllocation(of: Slot.self, capacity: 16) { slots in
@@ -225,7 +230,7 @@ public struct NearestWalk: DistanceWalk {
         if key < beyond { beyond = min(beyond, bounds.key(beyondAllUpTo: key)) }
     }
 
-    private mutating func openNodes(_ candidate: Open, _ selection: Selection?) {
+    mutating func openNodes(_ candidate: Open, _ selection: Selection?) {
         visitedNodes += 1
         let record = index.tiers[Int(candidate.tier)]
         let tree = record.tier.tree
@@ -240,20 +245,22 @@ public struct NearestWalk: DistanceWalk {
         let isWanted = (keys.nearest .<= beyond) .& (keys.farthest .> nearer)
         var rest = Lanes(touched: isWanted.bits, inside: 0)
             .first(tree.childCount(ofGroup: number, level: level)).touched
+        let specks = tree.specks(ofGroup: number, level: level)
         while rest != 0 {
             let lane = rest.trailingZeroBitCount
             rest &= rest - 1
             if level == 0 { tree.fetchChords(ofLeaf: number << 4 | lane) }
+            let isSpeck = specks >> UInt16(lane) & 1 == 1
             open.insert(
                 Open(
                     bound: keys.nearest[lane], number: UInt32(number << 4 | lane),
-                    level: candidate.level - 1, tier: candidate.tier))
+                    level: candidate.level - 1 + (isSpeck ? Open.speck : 0), tier: candidate.tier))
         }
     }
 }
 
 /// A node, leaf or point that has not been examined yet, with its key or the least key below it.
-private struct Open: BitwiseCopyable, HeapOrdered, Sendable {
+struct Open: BitwiseCopyable, HeapOrdered, Sendable {
     let bound: Float
     let number: UInt32
     let level: Int8
@@ -264,19 +271,27 @@ private struct Open: BitwiseCopyable, HeapOrdered, Sendable {
     static let deltaPoint: Int8 = -3
     static let deltaBatch: Int8 = -4
 
+    /// Added to the level of a node or leaf so small that all of it may be at one place.
+    static let speck: Int8 = 32
+
     /// The number of neighbouring entries of the delta that wait as one element.
     static let batch = 16
 
     func precedes(_ other: Open) -> Bool { bound < other.bound }
 }
 
-/// A point whose distance is known.
-private struct Found: BitwiseCopyable, HeapOrdered, Sendable {
+/// A point whose distance is known, or the beginning of a run.
+struct Found: BitwiseCopyable, HeapOrdered, Sendable {
     let micrometers: Int64
     let slot: Slot
 
     /// Every key above this one belongs to a distance above this one.
     let beyond: Float
+
+    /// The number of the run, or `noRun` for a point.
+    var run = Self.noRun
+
+    static let noRun = UInt32.max
 
     func precedes(_ other: Found) -> Bool {
         micrometers < other.micrometers || (micrometers == other.micrometers && slot < other.slot)

@@ -51,15 +51,15 @@ extension PointIndex {
         _ found: inout [String]
     ) {
         let tree = record.tier.tree
-        let cells = CurveCells(bits: record.tier.curveBits)
-        var (dead, lastPlace) = (0, UInt64(0))
+        var dead = 0
+        var last: (place: CurvePlace, slot: Slot)?
         for position in 0..<tree.count {
             let entry = Leaf(base: tree.leaf(position >> 4)).entry(position & 15)
-            let place = cells.position(latitude: entry.latitude, longitude: entry.longitude)
-            if place < lastPlace {
+            let place = CurvePlace(latitude: entry.latitude, longitude: entry.longitude)
+            if let last, (place, entry.slot) <= last {
                 found.append("tier \(number): slot \(entry.slot) is not in the curve's order")
             }
-            lastPlace = place
+            last = (place, entry.slot)
             if !record.epochs.contains(Stamp.epoch(entry.stamp)) {
                 found.append("tier \(number): slot \(entry.slot) has stamp \(entry.stamp)")
             }

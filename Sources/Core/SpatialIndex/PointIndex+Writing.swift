@@ -148,7 +148,7 @@ extension PointIndex {
     private mutating func mergeTail(from first: Int) {
         var merged = tiers[first...].filter { $0.live > 0 }
         if !delta.isEmpty {
-            let tier = delta.withUnsafeBufferPointer { Tier($0) }
+            let tier = delta.sorted { $0.slot < $1.slot }.withUnsafeBufferPointer { Tier($0) }
             merged.append(TierRecord(tier: tier, epochs: epoch...epoch))
         }
         let oldest = first < tiers.count ? tiers[first].epochs.lowerBound : epoch

@@ -19,10 +19,7 @@ final class Tier: @unchecked Sendable {
     /// Whether some of its slots have several points.
     let hasSeveral: Bool
 
-    /// Its entries are in the order of the curve through cells of this many bits an axis.
-    let curveBits: Int
-
-    /// A tier with an entry for each of some points.
+    /// A tier with an entry for each of some points, which are in the order of their slots.
     @inline(__always)
     init<Point: BitwiseCopyable>(
         _ points: UnsafeBufferPointer<Point>,
@@ -30,9 +27,7 @@ final class Tier: @unchecked Sendable {
     ) {
         precondition(!points.isEmpty, "a tier without entries")
         tree = TierTree(count: points.count)
-        let keys = CurveKeys(count: points.count)
-        curveBits = keys.cells.bits
-        hasSeveral = TierBuilder(tree: tree).fill(with: points, keys, position, entry)
+        hasSeveral = TierBuilder(tree: tree).fill(with: points, position, entry)
     }
 
     /// A tier with the live entries of some others, of which there is at least one.
@@ -42,10 +37,10 @@ final class Tier: @unchecked Sendable {
     init(merging others: [TierRecord], stamps: PersistentArray<UInt32>) {
         tree = TierTree(count: others.reduce(0) { $0 + $1.live })
         var merge = TierMerge(of: others, stamps: stamps)
-        curveBits = merge.curveBits
         hasSeveral = TierBuilder(tree: tree).fill(with: &merge)
     }
 
+    /// A tier with these entries, which are in the order of their slots.
     convenience init(_ entries: UnsafeBufferPointer<Entry>) {
         self.init(entries, position: { ($0.latitude, $0.longitude) }, entry: { $0 })
     }
@@ -68,13 +63,15 @@ final class Tier: @unchecked Sendable {
 }
 
 /// How points are sorted along the curve: by keys with the position on the curve in the high bits
-/// and the number of the point in the low bits. The position has as many bits as the number leaves.
+/// and the number of the point in the low bits. The position has as many bits as the number leaves,
+/// so that points with equal bits remain to be sorted.
 private struct CurveKeys {
-    let cells: CurveCells
+    private let cells: CurveCells
     let shift: UInt64
 
     init(count: Int) {
-        let numberBits = max(20, Int.bitWidth - (count - 1).leadingZeroBitCount)
+        let numberBits = max(
+            64 - 2 * CurveCells.finest.bits, Int.bitWidth - (count - 1).leadingZeroBitCount)
         cells = CurveCells(bits: (64 - numberBits) / 2)
         shift = UInt64(64 - 2 * cells.bits)
     }
@@ -93,10 +90,10 @@ private struct TierBuilder {
     /// - Returns: whether some of the slots have several points.
     @inline(__always)
     func fill<Point: BitwiseCopyable>(
-        with points: UnsafeBufferPointer<Point>, _ keys: CurveKeys,
+        with points: UnsafeBufferPointer<Point>,
         _ position: (Point) -> (latitude: Double, longitude: Double), _ entry: (Point) -> Entry
     ) -> Bool {
-        let stamps = packLeaves(points, keys, position, entry)
+        let stamps = packLeaves(points, CurveKeys(count: points.count), position, entry)
         boundAll()
         return Stamp.isOneOfSeveral(stamps)
     }
@@ -132,6 +129,7 @@ private struct TierBuilder {
                 at: number, to: curve.key(number, latitude: latitude, longitude: longitude))
         }
         keys.radixSort(fromBit: curve.shift, digitBits: 11) { $0 }
+        sortWithinCells(keys, points, curve, position)
         var stamps: UInt32 = 0
         // The points of a leaf are scattered in memory. They are fetched before the first is
         // processed, so that the memory accesses overlap.
@@ -152,6 +150,31 @@ private struct TierBuilder {
         }
         padLastLeaf()
         return stamps
+    }
+
+    /// Sorts what the radix sort has left in the order of the points' numbers: those in one cell.
+    @inline(__always)
+    private func sortWithinCells<Point: BitwiseCopyable>(
+        _ keys: UnsafeMutableBufferPointer<UInt64>, _ points: UnsafeBufferPointer<Point>,
+        _ curve: CurveKeys, _ position: (Point) -> (latitude: Double, longitude: Double)
+    ) {
+        func place(_ key: UInt64) -> CurvePlace {
+            let (latitude, longitude) = position(points[curve.number(of: key)])
+            return CurvePlace(latitude: latitude, longitude: longitude)
+        }
+        var first = 0
+        while first < keys.count {
+            let cell = keys[first] >> curve.shift
+            var end = first + 1
+            while end < keys.count, keys[end] >> curve.shift == cell { end += 1 }
+            if end - first > 1 {
+                keys[first..<end].sort {
+                    let (a, b) = (place($0), place($1))
+                    return a == b ? $0 < $1 : a < b
+                }
+            }
+            first = end
+        }
     }
 
     // Lanes after the last entry are never reported. They repeat the last entry, so that wide loads

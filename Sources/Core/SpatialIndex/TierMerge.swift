@@ -10,13 +10,9 @@ import PersistentStructures
 ///
 /// - Complexity: an entry is O(trees), and its place on the curve.
 struct TierMerge: ~Copyable {
-    /// The bits an axis of the cells by which the entries are in order: the least of the trees'.
-    let curveBits: Int
-
     /// Keeps the trees.
     private let records: [TierRecord]
     private let stamps: PersistentArray<UInt32>
-    private let cells: CurveCells
     private let runs: UnsafeMutableBufferPointer<Run>
     /// The place on the curve of each run's next entry; `ended` for a run without one.
     private let places: UnsafeMutableBufferPointer<UInt64>
@@ -25,8 +21,6 @@ struct TierMerge: ~Copyable {
 
     /// - Parameter records: one at least.
     init(of records: [TierRecord], stamps: PersistentArray<UInt32>) {
-        curveBits = records.reduce(.max) { min($0, $1.tier.curveBits) }
-        cells = CurveCells(bits: curveBits)
         (self.records, self.stamps) = (records, stamps)
         runs = .allocate(capacity: records.count)
         places = .allocate(capacity: records.count)
@@ -46,7 +40,9 @@ struct TierMerge: ~Copyable {
     /// The next entry, of which there has to be one.
     mutating func next() -> Entry {
         var first = 0
-        for run in 1..<max(runs.count, 1) where places[run] < places[first] { first = run }
+        for run in 1..<max(runs.count, 1) where places[run] <= places[first] {
+            if places[run] < places[first] || runs[run].precedesInCell(runs[first]) { first = run }
+        }
         precondition(places[first] != Self.ended, "a tier has fewer live entries than it counts")
         let entry = run(first).pointee.next()
         if runs[first].live == 0 {
@@ -65,7 +61,7 @@ struct TierMerge: ~Copyable {
     private func enterLeaf(of run: Int) {
         while self.run(run).pointee.enterLeaf(stamps) {
             guard runs[run].live != 0 else { continue }
-            self.run(run).pointee.place(in: cells)
+            self.run(run).pointee.place()
             places[run] = runs[run].places[runs[run].live.trailingZeroBitCount]
             return
         }
@@ -118,10 +114,26 @@ private struct Run {
     }
 
     /// Computes the places of the leaf's entries.
-    mutating func place(in cells: CurveCells) {
+    mutating func place() {
         for lane in 0..<TierLayout.fanout {
-            places[lane] = cells.position(
+            places[lane] = CurveCells.finest.position(
                 latitude: leaf.latitude(lane), longitude: leaf.longitude(lane))
         }
+    }
+
+    /// Whether the next entry comes before that of another tree which is in the same cell. A run
+    /// without a next entry comes last.
+    func precedesInCell(_ other: Run) -> Bool {
+        guard live != 0, other.live != 0 else { return live != 0 }
+        let (entry, otherEntry) = (nextPlace, other.nextPlace)
+        return entry.place == otherEntry.place
+            ? entry.slot < otherEntry.slot : entry.place < otherEntry.place
+    }
+
+    private var nextPlace: (place: CurvePlace, slot: Slot) {
+        let lane = live.trailingZeroBitCount
+        let place = CurvePlace(
+            cell: places[lane], latitude: leaf.latitude(lane), longitude: leaf.longitude(lane))
+        return (place, leaf.slot(lane))
     }
 }

@@ -85,6 +85,7 @@ final class Housekeeping: @unchecked Sendable {
         if ticks % Self.sweepEvery == 1 {
             writer.forgetOld()
             writer.rememberUsedColumns()
+            writer.forgetFields(except: engine.usedFields())
         }
     }
 

@@ -123,6 +123,7 @@ extension Writer {
             }
         }
         try change { transaction, next in
+            try transaction.dropForgottenDeletions(in: bucket)
             guard let number = try transaction.bucket(bucket) else { return }
             try transaction.deleteBucket(number, named: bucket)
             next.deleteBucket(bucket)

@@ -1,4 +1,5 @@
 import BackendContract
+import InMemoryEngine
 import ObjectStore
 import Runtime
 import WriteRules
@@ -40,10 +41,11 @@ extension Writer {
                     time - RememberedRequest.milliseconds, time - Self.tombstoneMilliseconds
                 )
                 let forgotten = try store.write { transaction in
-                    try transaction.deleteRequests(
-                        until: requests, atMost: tuning.removedAtOnce)
-                    return try transaction.deleteTombstones(
-                        before: tombstones, atMost: tuning.removedAtOnce)
+                    max(
+                        try transaction.deleteRequests(
+                            until: requests, now: time, atMost: tuning.removedAtOnce),
+                        try transaction.deleteTombstones(
+                            before: tombstones, now: time, atMost: tuning.removedAtOnce))
                 }
                 try upstream?.forget(tombstonesBefore: tombstones, requestsBefore: requests)
                 if forgotten == tuning.removedAtOnce { forgetOld() }
@@ -52,6 +54,34 @@ extension Writer {
             }
         }
     }
+
+    /// Forgets the field paths that no object uses any more, some at a time. Those of an upstream are
+    /// the upstream's.
+    ///
+    /// - Parameters:
+    ///   - used: those that objects used at some state.
+    ///   - number: that of the last field path that has been looked at.
+    func forgetFields(except used: UsedFields, after number: Int64 = 0) {
+        guard upstream == nil else { return }
+        betweenWrites { [self] in
+            // Rows that are deleted and not removed yet may name field paths that nothing else does.
+            guard !isRemovingRows else { return }
+            do throws(StoreFailure) {
+                let usedSince = engine.usedFields(changedAfter: used.change).paths
+                let last = try store.write { transaction in
+                    try transaction.forgetFields(after: number, atMost: Self.fieldsAtOnce) {
+                        used.paths.contains($0) || usedSince.contains($0)
+                    }
+                }
+                if let last { forgetFields(except: used, after: last) }
+            } catch {
+                logger.warning("unused field paths are kept", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+
+    /// The field paths that are looked at in one transaction.
+    private static let fieldsAtOnce = 256
 
     /// Completes a checkpoint so that the write-ahead log can restart.
     func finishCheckpoint() {

@@ -62,7 +62,7 @@ extension SQLiteStore {
     /// The name under which a store keeps the number of the last deletion that it has forgotten.
     fileprivate static let forgottenSetting = "forgotten deletion"
 
-    private static func forgottenSetting(of bucket: BucketName) -> String {
+    fileprivate static func forgottenSetting(of bucket: BucketName) -> String {
         "\(forgottenSetting) in \(bucket.text)"
     }
 
@@ -82,5 +82,11 @@ extension StoreTransaction {
     /// Notes that the store does not know the deletions up to a change.
     public func noteForgottenDeletions(upTo change: ChangeNumber) throws {
         try set(SQLiteStore.forgottenSetting, to: SQLiteStore.bytes(of: change))
+    }
+
+    /// Drops what was noted of a bucket that the store does not have any more.
+    public func dropForgottenDeletions(in bucket: BucketName) throws {
+        try SQLStatement(db, "DELETE FROM setting WHERE name = ?1")
+            .bind(1, SQLiteStore.forgottenSetting(of: bucket)).run()
     }
 }

@@ -34,14 +34,4 @@ extension StoreTransaction: RequestLedger {
     public func oldestRequestTime() throws -> Int64? {
         try SQLStatement(db, "SELECT time FROM request ORDER BY number LIMIT 1").first { $0.int(0) }
     }
-
-    /// Forgets at most `count` of the oldest requests, and only those that are not after `time`, in
-    /// milliseconds since 1970.
-    public func deleteRequests(until time: Int64, atMost count: Int) throws {
-        let sql = """
-            DELETE FROM request WHERE time <= ?1
-                AND number IN (SELECT number FROM request ORDER BY number LIMIT ?2)
-            """
-        try SQLStatement(db, sql).bind(1, time).bind(2, Int64(count)).run()
-    }
 }

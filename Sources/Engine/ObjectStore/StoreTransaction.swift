@@ -199,24 +199,6 @@ public final class StoreTransaction {
         journal.note(StoreChanges.DeletedBucket(name: name, change: nextChange()))
     }
 
-    /// Deletes at most `count` of the oldest tombstones, and only those before `time`, in
-    /// milliseconds since 1970.
-    ///
-    /// - Returns: the number of deleted tombstones.
-    public func deleteTombstones(before time: Int64, atMost count: Int) throws -> Int {
-        let old = """
-            FROM tombstone WHERE deleted < ?1
-                AND change IN (SELECT change FROM tombstone ORDER BY change LIMIT ?2)
-            """
-        let last =
-            try SQLStatement(db, "SELECT max(change) \(old)")
-            .bind(1, time).bind(2, Int64(count)).first { ChangeNumber($0.int(0)) } ?? 0
-        guard last > 0 else { return 0 }
-        try noteForgottenDeletions(upTo: last)
-        try SQLStatement(db, "DELETE \(old)").bind(1, time).bind(2, Int64(count)).run()
-        return db.changesCount
-    }
-
     /// The id of the object that a change created.
     public func id(creation: ChangeNumber) throws -> ObjectID? {
         try SQLStatement(db, "SELECT id FROM object WHERE creation = ?1")
@@ -259,6 +241,31 @@ public final class StoreTransaction {
                     creation: ChangeNumber(truncatingIfNeeded: rows.int(1)), time: rows.int(2)))
         }
         return found
+    }
+
+    /// Forgets some field paths, of which there are not to be any in points.
+    ///
+    /// - Parameters:
+    ///   - number: the number after which the search begins.
+    ///   - count: the most that are looked at.
+    ///   - isUsed: whether some object has points at a path.
+    /// - Returns: the number of the last that was looked at; nil if there are no more.
+    public func forgetFields(
+        after number: Int64, atMost count: Int, unless isUsed: (FieldPath) -> Bool
+    ) throws -> Int64? {
+        let sql = "SELECT number, path FROM geo_field WHERE number > ?1 ORDER BY number LIMIT ?2"
+        let rows = try SQLStatement(db, sql).bind(1, number).bind(2, Int64(count))
+        defer { rows.reset() }
+        var (looked, last, unused): (Int, Int64, [Int64]) = (0, number, [])
+        while try rows.step() {
+            (looked, last) = (looked + 1, rows.int(0))
+            let path = rows.bytes(1).map { FieldPath(utf8: Array($0)) }
+            if let path, !isUsed(path) { unused.append(last) }
+        }
+        for number in unused {
+            try SQLStatement(db, "DELETE FROM geo_field WHERE number = ?1").bind(1, number).run()
+        }
+        return looked == count ? last : nil
     }
 
     private func encode(_ points: [FieldPoint]) throws -> [UInt8] {

@@ -335,20 +335,23 @@ public final class ClusterTables {
 
     /// Deletes some tombstones and requests that are older than some times, in milliseconds since
     /// 1970, and some batches that were followed by another one more than an hour ago. So the batch
-    /// that led to the present state is known, however old it is.
+    /// that led to the present state is known, however old it is. What comes before an old row is
+    /// old, even if a clock that was ahead gave it a later time.
     public func forget(
         tombstonesBefore: Int64, requestsBefore: Int64, atMost count: Int64
     ) throws(PostgresFailure) {
         _ = try run([
             PostgresStatement(
                 """
-                DELETE FROM tombstone WHERE deleted < $1
-                    AND change IN (SELECT change FROM tombstone ORDER BY change LIMIT $2)
+                DELETE FROM tombstone WHERE change <= (SELECT max(change) FROM
+                    (SELECT change, deleted FROM tombstone ORDER BY change LIMIT $2) AS oldest
+                    WHERE deleted < $1)
                 """, .int(tombstonesBefore), .int(count)),
             PostgresStatement(
                 """
-                DELETE FROM request WHERE time < $1
-                    AND number IN (SELECT number FROM request ORDER BY number LIMIT $2)
+                DELETE FROM request WHERE number <= (SELECT max(number) FROM
+                    (SELECT number, time FROM request ORDER BY number LIMIT $2) AS oldest
+                    WHERE time < $1)
                 """, .int(requestsBefore), .int(count)),
             PostgresStatement(
                 """

@@ -327,8 +327,9 @@ struct FoundRequests {
         return [
             PostgresStatement(
                 """
-                DELETE FROM request WHERE time <= $1
-                    AND number IN (SELECT number FROM request ORDER BY number LIMIT $2)
+                DELETE FROM request WHERE number <= (SELECT max(number) FROM
+                    (SELECT number, time FROM request ORDER BY number LIMIT $2) AS oldest
+                    WHERE time <= $1)
                 """, .int(forgotten.until), .int(Int64(forgotten.count)))
         ]
     }

@@ -40,6 +40,8 @@ import Testing
         #expect(Distance.meters(1.0000004).micrometers == 1_000_000)
         #expect(Distance.meters(1.0000006).micrometers == 1_000_001)
         #expect(Distance.kilometers(1.5) == .meters(1500))
+        #expect(Distance.meters(9.2e12).micrometers == 9_200_000_000_000_000_000)
+        #expect(Distance.meters(9.3e12) == .longest && Distance.kilometers(2e10) == .longest)
         #expect(Distance.meters(3519.661460663769).meters == 3519.661461)
     }
 

@@ -32,4 +32,14 @@ import Testing
         }
         #expect(rateLimit.wait(Self.rule, now: 9_000) == 100)
     }
+
+    @Test func `Intervals that no number holds together are no fault`() {
+        // The greatest values of failedLogins and failedLoginMilliseconds.
+        let most = RateLimit.Rule(burst: 1_000_000, intervalNanoseconds: 86_400_000_000_000)
+        var rateLimit = RateLimit()
+        for _ in 0..<200_000 { rateLimit.take(most, now: 1_000) }
+        #expect(rateLimit.wait(most, now: 1_000) == 0)
+        let one = RateLimit.Rule(burst: 1, intervalNanoseconds: 86_400_000_000_000)
+        #expect(rateLimit.wait(one, now: 1_000) == .max - 1_000)
+    }
 }

@@ -167,6 +167,6 @@ extension ServiceFailure {
     static func tooMany(_ message: String, _ waitNanoseconds: Int64) -> ServiceFailure {
         ServiceFailure(
             .tooManyRequests, message,
-            retryAfterMilliseconds: max(1, Int((waitNanoseconds + 999_999) / 1_000_000)))
+            retryAfterMilliseconds: max(1, Int((waitNanoseconds - 1) / 1_000_000 + 1)))
     }
 }

@@ -11,11 +11,16 @@ public struct RateLimit: Sendable {
         public let burst: Int
         /// Nanoseconds after which one more request is allowed.
         public let intervalNanoseconds: Int64
+        /// The nanoseconds by which a request may be early; `Int64.max` for more.
+        fileprivate let toleranceNanoseconds: Int64
 
         /// Stores its arguments.
         public init(burst: Int, intervalNanoseconds: Int64) {
             self.burst = burst
             self.intervalNanoseconds = intervalNanoseconds
+            let (tolerance, isTooMuch) = intervalNanoseconds.multipliedReportingOverflow(
+                by: Int64(burst - 1))
+            toleranceNanoseconds = isTooMuch ? .max : tolerance
         }
     }
 
@@ -28,12 +33,13 @@ public struct RateLimit: Sendable {
     /// Nanoseconds until the next request is allowed; 0 when it is allowed now.
     public func wait(_ rule: Rule, now: Int64) -> Int64 {
         guard restored > now else { return 0 }
-        return max(0, restored - now - rule.intervalNanoseconds * Int64(rule.burst - 1))
+        return max(0, restored - now - rule.toleranceNanoseconds)
     }
 
     /// Counts a request, whether or not `wait` is 0: early requests make the next wait longer.
     public mutating func take(_ rule: Rule, now: Int64) {
-        restored = max(restored, now) + rule.intervalNanoseconds
+        let (sum, isTooMuch) = max(restored, now).addingReportingOverflow(rule.intervalNanoseconds)
+        restored = isTooMuch ? .max : sum
     }
 
     /// Whether the full burst is available, so that the state equals a new one.
