@@ -32,6 +32,17 @@ import Testing
         (35.6, 139.7), (-45, -70), (60, 10),
     ]
 
+    @Test func `a place along a line that is longer than any distance is the longest one`() throws {
+        let (here, there) = (
+            Coordinate(latitude: 0, longitude: 0), Coordinate(latitude: 0, longitude: 179.9999)
+        )
+        let end = Coordinate(latitude: 5, longitude: 0)
+        let line = try GeoLine((0..<480_000).map { $0 % 2 == 0 ? here : there } + [end])
+        #expect(line.lengthMeters > 9.3e12)
+        let nearest = line.nearest(to: end)
+        #expect(nearest.along == .longest && nearest.distance == .zero)
+    }
+
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `distance and place along are exact to the micrometre, at every scale`(seed: UInt64) throws
     {
