@@ -10,7 +10,9 @@ import Testing
     private static func buckets() -> [(name: String, objects: [String])] {
         var random = SplitMix64(seed: 20_261_127)
         func place() -> String {
-            point(Double.random(in: -60...60, using: &random), .random(in: -170...170, using: &random))
+            point(
+                Double.random(in: -60...60, using: &random),
+                Double.random(in: -170...170, using: &random))
         }
         func digits(_ count: Int) -> String {
             (0..<count).map { _ in String(Int.random(in: 0...9, using: &random)) }
@@ -19,7 +21,10 @@ import Testing
         let text = String(repeating: "lorem ipsum dolor ", count: 3_300)
         return [
             ("texts", (0..<128).map { #"{"n":\#($0),"t":"\#($0)\#(text)","at":\#(place())}"# }),
-            ("arrays", (0..<200).map { #"{"n":\#($0),"a":[\#(digits(31_000))],"at":\#(place())}"# }),
+            (
+                "arrays",
+                (0..<200).map { #"{"n":\#($0),"a":[\#(digits(31_000))],"at":\#(place())}"# }
+            ),
             (
                 "words",
                 (0..<200).map { number in
@@ -87,7 +92,8 @@ import Testing
             requests.append(
                 ("bucket.clusters", #"{"bucket":"\#(bucket)","zoom":2,"fields":["n"]"#))
             requests.append(("bucket.clusters", #"{"bucket":"\#(bucket)","zoom":2,"fields":[]"#))
-            requests.append(("bucket.count", #"{"bucket":"\#(bucket)","bucketQuery":{"clause":\#(all)}"#))
+            requests.append(
+                ("bucket.count", #"{"bucket":"\#(bucket)","bucketQuery":{"clause":\#(all)}"#))
         }
         requests.append(("bucket.fields", #"{"bucket":"names""#))
         for field in ["t", "n"] {

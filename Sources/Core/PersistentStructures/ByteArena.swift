@@ -22,7 +22,7 @@ struct ByteArena: Sendable {
     var memoryBytes: Int { blocks.reduce(0) { $0 + $1.units * Self.unit } }
 
     /// The bytes that are used, of the last block and all before it.
-    var usedBytes: Int { (max(blocks.count, 1) - 1) * Self.blockUnits * Self.unit + used * Self.unit }
+    var usedBytes: Int { ((max(blocks.count, 1) - 1) * Self.blockUnits + used) * Self.unit }
 
     /// - Parameter bytes: at most `maximumBytes`.
     mutating func append(_ bytes: Bytes) -> UInt32 {

@@ -150,7 +150,9 @@ import Testing
                             #"{"bucket":"\#(bucket)","id":"o\#(number)","object":\#(object)}"#)
                     }
                 }
-                func isCostly(_ request: (BucketName) -> ReadRequest, _ bucket: String) throws -> Bool {
+                func isCostly(_ request: (BucketName) -> ReadRequest, _ bucket: String) throws
+                    -> Bool
+                {
                     try client.backend.prepare(request(BucketName(trusted: bucket))).isCostly
                 }
                 let members = Query(fields: [Array("n".utf8)])

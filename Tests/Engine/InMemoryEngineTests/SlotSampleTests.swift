@@ -1,4 +1,3 @@
-@testable import Columns
 import Objects
 import PersistentStructures
 import QueryLanguage
@@ -7,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Columns
 @testable import InMemoryEngine
 
 /// Planning looks at a sample of a bucket only for a moment, whatever its values are.

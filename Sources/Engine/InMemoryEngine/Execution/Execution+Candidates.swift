@@ -47,7 +47,8 @@ extension Execution {
         var walk = index.nearest(
             by: measure, within: radiusMeters, after: key.map(cursor), atMost: limit)
         let filter = plan.filter
-        let selection: NearestWalk.Selection? = filter.isEmpty ? nil : { filter.select($0, &self.budget) }
+        let selection: NearestWalk.Selection? =
+            filter.isEmpty ? nil : { filter.select($0, &self.budget) }
         while let (slot, distance) = walk.next(of: selection, until: { bounds.areOver }) {
             guard try body(slot, distance) else { break }
         }
