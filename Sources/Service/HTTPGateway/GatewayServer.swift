@@ -70,7 +70,7 @@ public struct GatewayServer: ServiceLifecycle.Service {
                 let state = health.state
                 guard state != .ready else { return Self.text("\(state)\n") }
                 var refusal = Self.text("\(state)\n", .serviceUnavailable)
-                refusal.headers[.retryAfter] = "1"
+                refusal.head.headerFields[.retryAfter] = "1"
                 return refusal
             }
         case ["metrics"]:
