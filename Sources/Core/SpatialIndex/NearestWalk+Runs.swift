@@ -3,20 +3,14 @@ import PersistentStructures
 
 /// Many points at one place, which a nearest-first walk takes as runs.
 extension NearestWalk {
-    /// Opens a node or leaf that is very small: as a run, if all below it is at one place.
-    mutating func openSpeck(_ candidate: Open, _ selection: Selection?) {
-        let node = Open(
-            bound: candidate.bound, number: candidate.number,
-            level: candidate.level - Open.speck, tier: candidate.tier)
-        let tree = index.tiers[Int(node.tier)].tier.tree
-        let entries = tree.entries(below: Int(node.number), level: Int(node.level) + 1)
-        if let place = tree.place(ofAll: entries) {
-            openRun(of: entries, at: place, tier: node.tier)
-        } else if node.level == Open.leaf {
-            openLeaf(node, selection)
-        } else {
-            openNodes(node, selection)
-        }
+    /// Opens all below a node as a run, if it is at one place; returns whether it is.
+    @inline(__always)
+    mutating func openRun(node: Int, level: Int, of tree: TierTree, _ tier: UInt16) -> Bool {
+        guard tree.isSpeck(node: node, level: level) else { return false }
+        let entries = tree.entries(below: node, level: level)
+        guard let place = tree.place(ofAll: entries) else { return false }
+        openRun(of: entries, at: place, tier: tier)
+        return true
     }
 
     private mutating func openRun(of entries: Range<Int>, at place: Coordinate, tier: UInt16) {

@@ -112,7 +112,6 @@ public struct NearestWalk: DistanceWalk {
             case Open.point, Open.deltaPoint: measure(candidate)
             case Open.leaf: openLeaf(candidate, selection)
             case Open.deltaBatch: openDelta(candidate, selection)
-            case (Open.speck - 1)...: openSpeck(candidate, selection)
             default: openNodes(candidate, selection)
             }
         }
@@ -174,10 +173,11 @@ public struct NearestWalk: DistanceWalk {
         }
     }
 
-    mutating func openLeaf(_ candidate: Open, _ selection: Selection?) {
+    private mutating func openLeaf(_ candidate: Open, _ selection: Selection?) {
         visitedNodes += 1
         let record = index.tiers[Int(candidate.tier)]
         let number = Int(candidate.number)
+        if openRun(node: number, level: 0, of: record.tier.tree, candidate.tier) { return }
         let leaf = Leaf(base: record.tier.tree.leaf(number))
         record.tier.tree.fetchPositions(ofLeaf: number)
         let keys = bounds.keys(ofLeaf: leaf.base)
@@ -230,12 +230,13 @@ public struct NearestWalk: DistanceWalk {
         if key < beyond { beyond = min(beyond, bounds.key(beyondAllUpTo: key)) }
     }
 
-    mutating func openNodes(_ candidate: Open, _ selection: Selection?) {
+    private mutating func openNodes(_ candidate: Open, _ selection: Selection?) {
         visitedNodes += 1
         let record = index.tiers[Int(candidate.tier)]
         let tree = record.tier.tree
         let level = Int(candidate.level)
         let number = Int(candidate.number)
+        if openRun(node: number, level: level + 1, of: tree, candidate.tier) { return }
         let keys = bounds.keys(ofNodes: tree.group(number, level: level))
         if isShort, selection == nil, record.isPlain {
             // Every node of a level except the last has at least sixteen points below it.
@@ -245,16 +246,14 @@ public struct NearestWalk: DistanceWalk {
         let isWanted = (keys.nearest .<= beyond) .& (keys.farthest .> nearer)
         var rest = Lanes(touched: isWanted.bits, inside: 0)
             .first(tree.childCount(ofGroup: number, level: level)).touched
-        let specks = tree.specks(ofGroup: number, level: level)
         while rest != 0 {
             let lane = rest.trailingZeroBitCount
             rest &= rest - 1
             if level == 0 { tree.fetchChords(ofLeaf: number << 4 | lane) }
-            let isSpeck = specks >> UInt16(lane) & 1 == 1
             open.insert(
                 Open(
                     bound: keys.nearest[lane], number: UInt32(number << 4 | lane),
-                    level: candidate.level - 1 + (isSpeck ? Open.speck : 0), tier: candidate.tier))
+                    level: candidate.level - 1, tier: candidate.tier))
         }
     }
 }
@@ -270,9 +269,6 @@ struct Open: BitwiseCopyable, HeapOrdered, Sendable {
     static let point: Int8 = -2
     static let deltaPoint: Int8 = -3
     static let deltaBatch: Int8 = -4
-
-    /// Added to the level of a node or leaf so small that all of it may be at one place.
-    static let speck: Int8 = 32
 
     /// The number of neighbouring entries of the delta that wait as one element.
     static let batch = 16

@@ -44,19 +44,21 @@ struct PlaceRun: Sendable {
 }
 
 extension TierTree {
-    /// The lanes of a group whose nodes are so small that all below them may be at one place.
+    /// Whether a node is so small that all below it may be at one place.
     ///
     /// Inequality: the box of a place is at most 2^-22 wide: a component, rounded to `Float`, is
     /// widened by a unit of the last place to either side, which is at most 2^-23.
     @inline(__always)
-    func specks(ofGroup number: Int, level: Int) -> UInt16 {
+    func isSpeck(node: Int, level: Int) -> Bool {
+        guard level < levels else { return false }
+        let box = group(node / TierLayout.fanout, level: level) + node % TierLayout.fanout * 4
         typealias Group = TierLayout.Group
-        let group = group(number, level: level)
-        let width: Float = 0x1p-22
-        let isNarrowX = group.floats(Group.highX) - group.floats(Group.lowX) .<= width
-        let isNarrowY = group.floats(Group.highY) - group.floats(Group.lowY) .<= width
-        let isNarrowZ = group.floats(Group.highZ) - group.floats(Group.lowZ) .<= width
-        return (isNarrowX .& isNarrowY .& isNarrowZ).bits
+        func isNarrow(_ low: Int, _ high: Int) -> Bool {
+            box.load(fromByteOffset: high, as: Float.self)
+                - box.load(fromByteOffset: low, as: Float.self) <= 0x1p-22
+        }
+        return isNarrow(Group.lowX, Group.highX) && isNarrow(Group.lowY, Group.highY)
+            && isNarrow(Group.lowZ, Group.highZ)
     }
 
     /// The place of some entries, of which there is at least one; nil if they are at several.
