@@ -41,12 +41,18 @@ import Testing
         }
     }
 
+    private static func jobs(ready: @escaping @Sendable () -> Void) -> BucketJobs {
+        let requests = ColumnRequests(
+            columnsPerMinute: 1, refusal: .zero, clock: ServiceClock(), due: {})
+        return BucketJobs(objectsTakenOn: 4, requests, ready: ready)
+    }
+
     @Test(arguments: [4, 5])
     func `a job that waits goes on if a transaction has changed too much for the writer`(
         objects: Int
     ) {
         let ready = DispatchSemaphore(value: 0)
-        let jobs = BucketJobs(objectsTakenOn: 4) { ready.signal() }
+        let jobs = Self.jobs { ready.signal() }
         let (thread, applied, parsers) = (WorkThread("job"), Applied(), JSONParserPool())
         jobs.start(CountingJob(applied: applied), of: shops, BucketState(), on: thread) {}
         #expect(ready.wait(timeout: .now() + 180) == .success)
@@ -63,7 +69,7 @@ import Testing
 
     @Test func `a recording waits for the job on its bucket, and no job begins during it`() throws {
         let ready = DispatchSemaphore(value: 0)
-        let jobs = BucketJobs(objectsTakenOn: 4) { ready.signal() }
+        let jobs = Self.jobs { ready.signal() }
         let (thread, applied, parsers) = (WorkThread("job"), Applied(), JSONParserPool())
         let engine = makeEngine()
         engine.apply(Self.changes(3), upTo: 3)
