@@ -54,7 +54,7 @@ import WebServer
         ("bucket.export", #"{"bucket":"b1"}"#),
         (
             "watch.start",
-            #"{"bucket":"b1","bucketQuery":{"clause":\#(near)},"limit":3,"fields":["n"]}"#
+            #"{"bucket":"b1","bucketQuery":{"clause":\#(near)},"bestEffortLimit":3,"fields":["n"]}"#
         ),
         ("object.delete", #"{"bucket":"b1","id":"o1"}"#),
         ("auth.login", #"{"token":"\#(String(repeating: "t", count: 80))"}"#),
@@ -68,7 +68,7 @@ import WebServer
     /// The reasons for which a limit may refuse a request.
     private static let refusals: Set<String> = [
         "INVALID_INPUT_DATA", "QUERY_TIMEOUT", "TOO_MANY_REQUESTS", "LINE_TOO_LONG",
-        "OBJECT_TOO_LARGE", "TEMPORARY_UNAVAILABLE_ERROR", "OBJECT_NOT_FOUND", "WRONG_TOKEN",
+        "OBJECT_TOO_LARGE", "QUERY_NOT_SUPPORTED", "TEMPORARY_UNAVAILABLE_ERROR", "OBJECT_NOT_FOUND", "WRONG_TOKEN",
         "REPLY_TOO_LARGE",
     ]
 
