@@ -231,6 +231,10 @@ import Testing
                 try await LineConnection.with(host: "127.0.0.1", port: port) { line in
                     for number in 0..<50 { try await Self.put(number, line) }
                 }
+                // Its owner lets others read it.
+                for name in try FileManager.default.contentsOfDirectory(atPath: place) {
+                    #expect(chmod("\(place)/\(name)", 0o644) == 0)
+                }
                 #expect(chmod(place, 0o555) == 0)
                 let served = try await Self.runAsReader(["check", "--store", store], folder)
                 #expect(served.status == 0 && served.text.contains("50 objects"), "\(served)")

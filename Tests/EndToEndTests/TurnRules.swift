@@ -125,7 +125,8 @@ import Testing
                     }
                 }
                 for (name, objects) in Self.buckets() {
-                    for part in objects.parts(ofAtMost: 900_000) {
+                    // Of many objects a put's answer is long, and its writer is not optimized in tests.
+                    for part in objects.parts(ofAtMost: 900_000, 2_000) {
                         let answer = try call(
                             "object.putMany",
                             #"{"bucket":"\#(name)","objects":[\#(part.joined(separator: ","))]}"#)
@@ -165,12 +166,14 @@ import Testing
 }
 
 extension [String] {
-    /// The texts in their order, in parts of at most so many bytes.
-    fileprivate func parts(ofAtMost bytes: Int) -> [ArraySlice<String>] {
+    /// The texts in their order, in parts of at most so many bytes and texts.
+    fileprivate func parts(ofAtMost bytes: Int, _ count: Int) -> [ArraySlice<String>] {
         var parts: [ArraySlice<String>] = []
         var (start, size) = (0, 0)
         for position in indices {
-            if size + self[position].utf8.count + 1 > bytes, position > start {
+            let isFull =
+                size + self[position].utf8.count + 1 > bytes || position - start == count
+            if isFull, position > start {
                 parts.append(self[start..<position])
                 (start, size) = (position, 0)
             }

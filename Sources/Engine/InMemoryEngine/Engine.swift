@@ -120,6 +120,7 @@ public final class Engine: Sendable {
         jobs = BucketJobs(
             objectsTakenOn: tuning.objectsTakenOn, columnRequests, ready: backgroundWorkReady)
         self.tuning = tuning
+        _ = CompactionJob.dropped  // a metric is there before it counts anything
     }
 
     private struct Current {

@@ -8,6 +8,8 @@ extension Connection {
         case secured
         /// What arrives next is no JSON-RPC: its first line is answered, and nothing else.
         case foreign
+        /// It is JSON-RPC after all.
+        case native
         /// Bytes have arrived. More may follow, until `readCompleted`.
         case received(UnsafeRawBufferPointer)
         case readCompleted

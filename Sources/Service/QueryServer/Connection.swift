@@ -110,6 +110,9 @@ struct Connection {
         case .foreign:
             conversation.endAfterNextLine()
             return
+        case .native:
+            conversation.endAfterNoLine()
+            return
         case .received(let bytes): return receive(bytes)
         case .readCompleted: if input == .reading { input = .paused }
         case .found(let found):

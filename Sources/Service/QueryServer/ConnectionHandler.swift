@@ -23,8 +23,8 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     var context: ChannelHandlerContext?
     /// Actions are being carried out: `work`, called again meanwhile, leaves new ones to that loop.
     private var isAtWork = false
-    /// Whether the client speaks something else than JSON-RPC; nil until it has said something.
-    private var isForeign: Bool?
+    /// How the client has begun; nil until it has said something.
+    private var beginning: ForeignClient.Beginning?
     /// The read that waits for a worker thread or runs on one.
     var waiting: WaitingRead?
     /// The answer to the read that waits in the gate, if there is one already.
@@ -89,9 +89,9 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         wake()
         unwrapInboundIn(data).withUnsafeReadableBytes { bytes in
-            if isForeign == nil {
-                isForeign = ForeignClient.begins(with: bytes)
-                if isForeign == true { connection.receive(.foreign) }
+            if beginning == nil {
+                beginning = ForeignClient.beginning(of: bytes)
+                if let beginning, beginning != .request { connection.receive(.foreign) }
             }
             connection.receive(.received(bytes))
         }
@@ -206,8 +206,13 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     /// Takes the result of parsing a text.
     func take(_ found: ParsedText) {
         wake()
-        let found = isForeign == true ? ForeignClient.explained(found) : found
-        connection.receive(.found(found))
+        // Other JSON is refused, what is too long is skipped, and the connection goes on.
+        if beginning == .other, !ForeignClient.isNoJSON(found) {
+            beginning = .request
+            connection.receive(.native)
+        }
+        let isForeign = beginning.map { $0 != .request } ?? false
+        connection.receive(.found(isForeign ? ForeignClient.explained(found) : found))
     }
 
     private func notify() {

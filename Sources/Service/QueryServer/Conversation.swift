@@ -147,6 +147,9 @@ struct Conversation {
     /// Accepts one line more, whatever follows it.
     mutating func endAfterNextLine() { lastLine = linesTaken + 1 }
 
+    /// Ends what `endAfterNextLine` began.
+    mutating func endAfterNoLine() { lastLine = .max }
+
     /// The next action, which must be carried out; nil until something is answered, parsed or
     /// received.
     ///

@@ -5,7 +5,7 @@ import Objects
 /// Renumbers the slots of a bucket with many holes.
 struct CompactionJob: BucketJob {
     /// How often a result was dropped because it did not have the bucket's objects, which is a fault.
-    private static let dropped = Counter(label: "geobucket_dropped_compactions_total")
+    static let dropped = Counter(label: "geobucket_dropped_compactions_total")
 
     let numbering: UInt32
     let fields: [FieldPath] = []
