@@ -51,7 +51,7 @@ struct MigrateTests {
                 "SELECT name FROM bucket ORDER BY name",
                 "SELECT number, path FROM geo_field ORDER BY number",
                 """
-                SELECT creation, name, id, change, version, created, modified, owner, data_type,
+                SELECT creation, name, id, change, version, created, modified, object.owner, data_type,
                     hex(points), document, checksum
                 FROM object JOIN bucket ON number = bucket ORDER BY creation
                 """,

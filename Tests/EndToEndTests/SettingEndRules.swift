@@ -68,8 +68,8 @@ import WebServer
     /// The reasons for which a limit may refuse a request.
     private static let refusals: Set<String> = [
         "INVALID_INPUT_DATA", "QUERY_TIMEOUT", "TOO_MANY_REQUESTS", "LINE_TOO_LONG",
-        "OBJECT_TOO_LARGE", "QUERY_NOT_SUPPORTED", "TEMPORARY_UNAVAILABLE_ERROR", "OBJECT_NOT_FOUND", "WRONG_TOKEN",
-        "REPLY_TOO_LARGE",
+        "OBJECT_TOO_LARGE", "QUERY_NOT_SUPPORTED", "TEMPORARY_UNAVAILABLE_ERROR",
+        "OBJECT_NOT_FOUND", "WRONG_TOKEN", "REPLY_TOO_LARGE",
     ]
 
     /// The settings in four parts, which run side by side.

@@ -213,8 +213,8 @@ extension Execution {
         let slot = order.count == 1 ? first : 0
         let after = key.flatMap { $0.values(of: order).first.map { (value: $0, slot: slot) } }
         var walk = OrderedWalk(index, column, descending: descending, after: after)
-        var size = 32
         var batch = [Slot](repeating: 0, count: plan.batch)
+        var size = min(32, batch.count)
         while true {
             let count = batch.withUnsafeMutableBufferPointer {
                 walk.next(into: Slots(rebasing: $0[..<size]))

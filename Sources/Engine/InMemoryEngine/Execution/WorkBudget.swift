@@ -18,7 +18,7 @@ struct WorkBudget {
     /// Announces work, and returns whether it may be done.
     mutating func allows(_ nanoseconds: Int) -> Bool {
         credit &-= nanoseconds
-        if credit < 0 { look() }
+        if credit < 0, !isSpent { look() }
         return !isSpent
     }
 
