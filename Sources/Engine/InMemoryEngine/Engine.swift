@@ -72,8 +72,9 @@ public final class Engine: Sendable {
         /// From this many objects in a bucket, `deleteWhere` no longer hands each document to the
         /// engine.
         public var objectsForFreezing = 1_000
-        /// From this many objects, a deletion is written as a list, and the rows are removed later.
-        public var deletedAtOnce = 128
+        /// A deletion of more objects is written as a list, and the rows are removed later. The rows of
+        /// so many large objects take about half of what a turn of the writer's thread may take.
+        public var deletedAtOnce = 64
         /// More objects than this are not deleted one by one on the writer's thread: the bucket
         /// without them is made beside it.
         public var deletedInPlace = 2_000

@@ -24,7 +24,7 @@ import Testing
         return tuning
     }
 
-    private static let bucket = BucketName(trusted: "things")
+    private static let bucket = BucketName(trusted: "items")
 
     @Test(arguments: BackendKind.all)
     func `a large deletion is there at once, and after a restart`(
@@ -40,7 +40,7 @@ import Testing
                 try Self.check(client.backend)
                 // The same ids at once, some of whose rows are still there.
                 try await Self.put(0..<10, k: { _ in 3 }, on: client)
-                let one = try await client.value("object.get", #"{"bucket":"things","id":"o1"}"#)
+                let one = try await client.value("object.get", #"{"bucket":"items","id":"o1"}"#)
                 #expect(one["_version"]?.int == 1 && one["k"]?.int == 3)
             }
             try await withBackend(kind, path: path, tuning: Self.tuning) { client in
@@ -62,7 +62,7 @@ import Testing
             try await withBackend(kind, path: path, tuning: Self.tuning) { client in
                 for round in 0..<3 {
                     try await Self.put(0..<50, k: { _ in round }, on: client)
-                    let deleted = try await client.value("bucket.delete", #"{"bucket":"things"}"#)
+                    let deleted = try await client.value("bucket.delete", #"{"bucket":"items"}"#)
                     #expect(deleted["deleted"]?.int == 50)
                     try await Self.put(10..<14, k: { _ in 9 }, on: client)
                     #expect(try await Self.ids(on: client) == Self.names(10..<14))
@@ -153,7 +153,7 @@ import Testing
                     let read = try client.backend.prepare(
                         .page(Query(clause: .all), in: Self.bucket, by: nil))
                     if ofBucket {
-                        try await client.value("bucket.delete", #"{"bucket":"things"}"#)
+                        try await client.value("bucket.delete", #"{"bucket":"items"}"#)
                     } else {
                         #expect(try await Self.delete(k: 1, on: client) == 60)
                     }
@@ -198,7 +198,7 @@ import Testing
                         }
                     }
                     try await log.check(on: client, "seed \(seed), round \(round)")
-                    _ = try await client.value("bucket.delete", #"{"bucket":"things"}"#)
+                    _ = try await client.value("bucket.delete", #"{"bucket":"items"}"#)
                 }
                 client.backend.settle()
                 try Self.check(client.backend)
@@ -222,26 +222,26 @@ import Testing
         }
         try await client.value(
             "object.putMany",
-            #"{"bucket":"things","objects":[\#(objects.joined(separator: ","))]}"#)
+            #"{"bucket":"items","objects":[\#(objects.joined(separator: ","))]}"#)
     }
 
     private static func write(
         _ number: Int, _ k: Int, on client: some ContractClient
     ) async -> Int? {
         try? await client.value(
-            "object.put", #"{"bucket":"things","id":"o\#(number)","object":{"k":\#(k)}}"#
+            "object.put", #"{"bucket":"items","id":"o\#(number)","object":{"k":\#(k)}}"#
         )["_version"]?.int
     }
 
     private static func delete(k: Int, on client: some ContractClient) async throws -> Int? {
         try await client.value(
             "bucket.deleteWhere",
-            #"{"bucket":"things","bucketQuery":{"clause":{"type":"eq","field":"k","value":\#(k)}}}"#
+            #"{"bucket":"items","bucketQuery":{"clause":{"type":"eq","field":"k","value":\#(k)}}}"#
         )["deleted"]?.int
     }
 
     private static func ids(on client: some ContractClient) async throws -> [String] {
-        try await client.value("bucket.query", #"{"bucket":"things"}"#)["results"]?.array?
+        try await client.value("bucket.query", #"{"bucket":"items"}"#)["results"]?.array?
             .compactMap { $0["_id"]?.string }.sorted() ?? []
     }
 
@@ -279,7 +279,7 @@ import Testing
                     (version, k) = (version + 1, move.k)
                 }
                 let left = try? await client.value(
-                    "object.get", #"{"bucket":"things","id":"o\#(number)"}"#)
+                    "object.get", #"{"bucket":"items","id":"o\#(number)"}"#)
                 if let left {
                     #expect(left["k"]?.int == k, "o\(number), \(comment)")
                     #expect(left["_version"]?.int == version, "o\(number), \(comment)")

@@ -87,7 +87,7 @@ import Testing
 
     @Test func `deletions of large objects take short turns`() async throws {
         try await Self.withBackend { backend in
-            for count in [128, 200] {
+            for count in [64, 200] {
                 try await Self.put(2 * count, bytes: 60_000, on: backend)
                 let deleted = try await backend.answer(to: Self.deleteAll(k: 1))
                 #expect(deleted.deleted == count)

@@ -59,7 +59,7 @@ import Testing
         let engine = Self.begun(limits)
         func kept() -> Int { engine.statistics().memory.supersededDocuments }
         let oldest = engine.snapshot
-        var change = Self.replace(engine, from: 1, steps: 10)
+        var change = Self.replace(engine, from: 1, steps: 3)
         let later = engine.snapshot
         let laterChange = change
         #expect(try engine.document(creation: 1, change: 1, in: oldest) == Self.document(1))
