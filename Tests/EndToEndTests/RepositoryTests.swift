@@ -134,27 +134,27 @@ import Testing
         }
     }
 
-    /// A cell of the last column has entries with semicolons between them: `Suite`: test; test.
+    /// Behind a suite in the last column stand the names of its tests, in quotes.
     @Test func `Every test that the threat model names exists, in its suite`() throws {
         let sources = try Self.files(".swift").filter { $0.hasPrefix("Tests/") }.map(Self.text)
         let rows = try Self.text("docs/threat-model.md").split(separator: "\n")
             .filter { $0.hasPrefix("| ") && $0.contains(": to ") }
         var count = 0
         for row in rows {
-            let cell = row.split(separator: " | ").last!.replacing(" |", with: "")
+            let cell = row.split(separator: " | ").last!
             #expect(cell.contains("`"), "\(row) names no test")
             var suite = ""
-            for entry in cell.split(separator: "; ") where entry.contains(": ") || !suite.isEmpty {
-                var name = entry
-                if let match = entry.prefixMatch(of: #/`(\w+)`: /#) {
-                    suite = String(match.output.1)
-                    name = entry[match.range.upperBound...]
+            for name in cell.matches(of: #/`(\w+)`|"([^"]+)"/#) {
+                guard let test = name.output.2 else {
+                    suite = String(name.output.1 ?? "")
+                    continue
                 }
                 let isThere = sources.contains { source in
                     (source.contains("struct \(suite) ") || source.contains("extension \(suite) "))
-                        && source.contains("func `\(name)`(")
+                        && (source.contains("func `\(test)`(")
+                            || source.contains("@Test(\"\(test)\")"))
                 }
-                #expect(isThere, "\(suite): \(name)")
+                #expect(isThere, "\(suite): \(test)")
                 count += 1
             }
         }

@@ -29,6 +29,10 @@ struct CountedChannel: ServerChildChannel {
             let pipeline = channel.pipeline.syncOperations
             // What has been read is kept until its turn comes.
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
+            if let bytes = limits.kernelBytes {
+                let option = ChannelOptions.socketOption(.so_sndbuf)
+                try channel.syncOptions?.setOption(option, value: SocketOptionValue(bytes))
+            }
             try pipeline.addHandler(client)
             if let tls { try pipeline.addHandler(tls()) }
             let intake = RequestIntake(connection)

@@ -22,6 +22,9 @@ package struct HTTPConnectionLimits: Sendable {
     package var interruptsAnswers = true
     /// Bytes of a request's head.
     package var headBytes = 80 * 1_024
+    /// Bytes that the kernel takes of answers that are not read; nil for as many as it likes. With
+    /// few, a client that does not read asks for little.
+    package var kernelBytes: Int?
 
     /// Those of health and metrics.
     package init(_ limits: Limits) {
@@ -30,6 +33,7 @@ package struct HTTPConnectionLimits: Sendable {
         requestMilliseconds = limits.httpRequestMilliseconds
         idleMilliseconds = limits.httpIdleMilliseconds
         answerMilliseconds = idleMilliseconds
+        kernelBytes = 65_536
     }
 }
 

@@ -86,6 +86,7 @@ public struct WebPort: ServiceLifecycle.Service {
         limits.connectionsPerAddress = service.limits.webConnectionsOfAddress
         limits.isProxy = proxies.contains
         limits.headBytes = service.limits.webHeadBytes
+        limits.kernelBytes = nil
         // A query waits for what is being built, and for a thread, before it takes its own time.
         limits.answerMilliseconds +=
             service.limits.columnWaitMilliseconds + service.limits.queueMilliseconds
