@@ -5,10 +5,11 @@
 
 Kubernetes manifests, the bases and each overlay with its patches applied, against the published
 schemas, and what of them protects a cluster's connections; the unit by systemd-analyze; the
-configurations of proxies by HAProxy and nginx; metric names in the dashboard against what the service has; the list of an image's parts, made for a program of this
-machine. Needs Debian's systemd for the unit, its haproxy, nginx and libnginx-mod-stream for the proxies, its jq for the list, and
-the packages PyYAML, jsonpatch, kubernetes-validate and cyclonedx-python-lib[json-validation] from
-PyPI; what is missing is skipped and said.
+configurations of proxies by HAProxy and nginx; metric names in the dashboard against what the
+service has; the list of an image's parts, made for a program of this machine. Needs Debian's systemd
+for the unit, its haproxy, nginx and libnginx-mod-stream for the proxies, its jq for the list, and the
+packages PyYAML, jsonpatch, kubernetes-validate and cyclonedx-python-lib[json-validation] from PyPI;
+what is missing is skipped and said.
 """
 import json
 import pathlib
@@ -153,7 +154,7 @@ def check_proxies():
         for path, command in [
             ("cluster/haproxy.cfg", ["haproxy", "-c", "-q", "-f"]),
             ("proxies/haproxy.cfg", ["haproxy", "-c", "-q", "-f"]),
-            ("proxies/nginx.conf", ["nginx", "-t", "-q", "-c"]),
+            ("proxies/nginx.conf", ["nginx", "-t", "-q", "-g", f"pid {folder}/nginx.pid;", "-c"]),
         ]:
             if not shutil.which(command[0]):
                 skipped(path, f"there is no {command[0]}")

@@ -55,20 +55,6 @@ import Testing
         #expect(documented.sorted() == modules.sorted())
     }
 
-    @Test func `A test that the threat model names is in the suite that it names`() throws {
-        let sources = try Self.files(".swift").filter { $0.hasPrefix("Tests/") }
-        let named = try Self.text("docs/threat-model.md").matches(of: /`(\w+)`: "([^"|]+)"/)
-        #expect(named.count >= 8)
-        for (_, suite, test) in named.map(\.output) {
-            let holds = try sources.contains { path in
-                let text = try Self.text(path)
-                return text.contains("struct \(suite) ")
-                    && (text.contains("func `\(test)`") || text.contains("\"\(test)\""))
-            }
-            #expect(holds, "\(suite): \(test)")
-        }
-    }
-
     @Test func `What a client chose is logged as metadata, by the one handler, which quotes them`()
         throws
     {

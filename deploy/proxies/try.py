@@ -84,7 +84,7 @@ def trial(program, name, command):
         text = (HERE / name).read_text().replace("/etc/geobucket-proxy/geobucket.pem", str(certificate(folder)))
         for old, new in [("127.0.0.1:14362", f"127.0.0.1:{ports['14362']}"), ("127.0.0.1:14364", f"127.0.0.1:{ports['14364']}"),
                          ("bind :4362", f"bind :{ports['4362']}"), ("bind :443", f"bind :{ports['443']}"),
-                         ("listen 4362", f"listen {ports['4362']}"), ("listen 443", f"listen {ports['443']}")]:
+                         ("maxconn 20000", "maxconn 1000"), ("listen 4362", f"listen {ports['4362']}"), ("listen 443", f"listen {ports['443']}")]:
             text = text.replace(old, new)
         (folder / name).write_text(text)
         service = subprocess.Popen(
@@ -95,7 +95,9 @@ def trial(program, name, command):
         try:
             while "ready" not in service.stdout.readline():
                 pass
-            proxy = subprocess.Popen([*command, folder / name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            # nginx removes the file with its number when it ends.
+            own = ["-g", f"daemon off; pid {folder}/proxy.pid;"] if command[0] == "nginx" else []
+            proxy = subprocess.Popen([*command, folder / name, *own], stdout=subprocess.DEVNULL)
             faults = []
             for kind, ask in ("lines", lambda *a: lines(ports["4362"], *a)), ("web", lambda *a: requests(ports["443"], *a)):
                 for host in ("127.0.0.11", "127.0.0.12") if kind == "lines" else ("127.0.0.13", "127.0.0.14"):
@@ -119,7 +121,7 @@ def main():
     if not program:
         sys.exit("there is no built program")
     failed = False
-    for name, command in ("haproxy.cfg", ["haproxy", "-db", "-f"]), ("nginx.conf", ["nginx", "-g", "daemon off; pid /dev/null;", "-c"]):
+    for name, command in ("haproxy.cfg", ["haproxy", "-db", "-f"]), ("nginx.conf", ["nginx", "-c"]):
         if not shutil.which(command[0]):
             print(f"skipped: {name}: there is no {command[0]}")
             continue
