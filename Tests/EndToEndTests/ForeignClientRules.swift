@@ -38,7 +38,7 @@ import Testing
         "a proxy of the second kind": "\r\n\r\n\u{0}\r\nQUIT\n\(put)\n",
         "a byte order mark": "\u{FEFF}\(put)\n\(put)\n",
         "a line that is too long":
-            "GET /\(String(repeating: "a", count: 70_000)) HTTP/1.1\n\(put)\n",
+            "GET /\(String(repeating: "a", count: 70_000)) HTTP/1.1\r\nHost: x\r\n\r\n\(put)\n",
     ]
 
     @Test(arguments: attacks.keys.sorted())
@@ -51,7 +51,11 @@ import Testing
             let text = Self.attacks[name]!
             try RawConnection.with(port: service.port) { raw in
                 try raw.send(text)
-                let lines = try raw.remainingLines()
+                var lines = try raw.remainingLines()
+                // A line that is too long is told, and the next one decides.
+                if try FramingRules.code(lines.first).contains("LINE_TOO_LONG") {
+                    lines.removeFirst()
+                }
                 #expect(lines.count == 1)
                 let line = try #require(lines.first)
                 #expect(line.contains("the web port (--web)"), "\(line)")

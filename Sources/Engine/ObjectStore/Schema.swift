@@ -115,14 +115,14 @@ enum Schema {
         ALTER TABLE object ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
         """
 
-    /// - `bucket.owner` is the principal whose write created the bucket, for the limit of buckets by
+    /// - `bucket.creator` is the principal whose write created the bucket, for the limit of buckets by
     ///   principal; null if nobody had logged in, or an earlier version created it.
     /// - `deletion` has the deletions of many objects whose rows are still to be removed:
     ///   `first_change` deleted the first of them, the next changes the others, and `creations` lists
     ///   the changes that created them: see `ListedDeletion`.
     private static let schema7 = """
-        ALTER TABLE bucket ADD COLUMN owner TEXT;
-        CREATE INDEX bucket_by_owner ON bucket(owner);
+        ALTER TABLE bucket ADD COLUMN creator TEXT;
+        CREATE INDEX bucket_by_creator ON bucket(creator);
         CREATE TABLE deletion (
             first_change INTEGER PRIMARY KEY,
             bucket TEXT NOT NULL,

@@ -65,7 +65,7 @@ public final class StoreTransaction {
     ///
     /// - Complexity: O(the number), in an index.
     public func bucketCount(by owner: String) throws -> Int {
-        try SQLStatement(db, "SELECT count(*) FROM bucket WHERE owner = ?1").bind(1, owner)
+        try SQLStatement(db, "SELECT count(*) FROM bucket WHERE creator = ?1").bind(1, owner)
             .first { Int($0.int(0)) } ?? 0
     }
 
@@ -75,7 +75,7 @@ public final class StoreTransaction {
     public func createBucket(_ name: BucketName, by owner: String? = nil) throws -> Int64 {
         // Rows of a deleted bucket may still have its number.
         let sql = """
-            INSERT INTO bucket (number, name, owner) VALUES (
+            INSERT INTO bucket (number, name, creator) VALUES (
                 max(
                     ifnull((SELECT max(number) FROM bucket), 0),
                     ifnull((SELECT max(bucket_number) FROM deletion), 0)) + 1,

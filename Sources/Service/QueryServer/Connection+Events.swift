@@ -6,10 +6,9 @@ extension Connection {
         case activated
         /// The TLS handshake is complete.
         case secured
-        /// What arrives next is no JSON-RPC: its first line is answered, and nothing else.
+        /// The client speaks no JSON-RPC: the text that has just been parsed is answered, and nothing
+        /// that follows.
         case foreign
-        /// It is JSON-RPC after all.
-        case native
         /// Bytes have arrived. More may follow, until `readCompleted`.
         case received(UnsafeRawBufferPointer)
         case readCompleted

@@ -108,10 +108,7 @@ struct Connection {
             if arrival == .unsecured { arrival = .secured }
             return
         case .foreign:
-            conversation.endAfterNextLine()
-            return
-        case .native:
-            conversation.endAfterNoLine()
+            conversation.endAfterThisLine()
             return
         case .received(let bytes): return receive(bytes)
         case .readCompleted: if input == .reading { input = .paused }

@@ -23,8 +23,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     var context: ChannelHandlerContext?
     /// Actions are being carried out: `work`, called again meanwhile, leaves new ones to that loop.
     private var isAtWork = false
-    /// How the client has begun; nil until it has said something.
-    private var beginning: ForeignClient.Beginning?
+    private var client = ForeignClient()
     /// The read that waits for a worker thread or runs on one.
     var waiting: WaitingRead?
     /// The answer to the read that waits in the gate, if there is one already.
@@ -89,10 +88,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         wake()
         unwrapInboundIn(data).withUnsafeReadableBytes { bytes in
-            if beginning == nil {
-                beginning = ForeignClient.beginning(of: bytes)
-                if let beginning, beginning != .request { connection.receive(.foreign) }
-            }
+            client.hear(bytes)
             connection.receive(.received(bytes))
         }
     }
@@ -206,13 +202,11 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     /// Takes the result of parsing a text.
     func take(_ found: ParsedText) {
         wake()
-        // Other JSON is refused, what is too long is skipped, and the connection goes on.
-        if beginning == .other, !ForeignClient.isNoJSON(found) {
-            beginning = .request
-            connection.receive(.native)
+        guard let refusal = client.refusal(of: found) else {
+            return connection.receive(.found(found))
         }
-        let isForeign = beginning.map { $0 != .request } ?? false
-        connection.receive(.found(isForeign ? ForeignClient.explained(found) : found))
+        connection.receive(.foreign)
+        connection.receive(.found(refusal))
     }
 
     private func notify() {

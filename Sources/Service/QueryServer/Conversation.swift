@@ -144,11 +144,8 @@ struct Conversation {
         framer.append(bytes)
     }
 
-    /// Accepts one line more, whatever follows it.
-    mutating func endAfterNextLine() { lastLine = linesTaken + 1 }
-
-    /// Ends what `endAfterNextLine` began.
-    mutating func endAfterNoLine() { lastLine = .max }
+    /// Accepts no further line, whatever has been received.
+    mutating func endAfterThisLine() { lastLine = linesTaken }
 
     /// The next action, which must be carried out; nil until something is answered, parsed or
     /// received.
