@@ -35,7 +35,7 @@ extension StoreTransaction {
     /// - Parameter now: the present time.
     /// - Returns: the number of forgotten requests.
     public func deleteRequests(until time: Int64, now: Int64, atMost count: Int) throws -> Int {
-        let marked = try markedNumber(.request, before: time, now: now)
+        let marked = try markedNumber(.request, before: time + 1, now: now)
         let last = try lastOld(.request, before: time + 1, (marked, now), atMost: count)
         return try last.map { try delete(.request, upTo: $0) } ?? 0
     }

@@ -114,10 +114,10 @@ import WriteRules
                 }
                 try await put("kept", ["b-kept"])
                 for round in 0..<20 {
-                    try await put("changing", (0..<50).map { "a\(round)-\($0)" })
+                    try await put("changing", (0..<40).map { "a\(round)-\($0)" })
                 }
-                let last = (0..<50).map { "a19-\($0)" }
-                #expect(try await waited { try fields().count == 51 })
+                let last = (0..<40).map { "a19-\($0)" }
+                #expect(try await waited { try fields().count == 41 })
                 #expect(try fields() == (last + ["b-kept"]).sorted())
                 // Forgotten paths come back, beside others that go.
                 for round in 0..<60 {

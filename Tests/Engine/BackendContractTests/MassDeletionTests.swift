@@ -228,9 +228,14 @@ import Testing
     private static func write(
         _ number: Int, _ k: Int, on client: some ContractClient
     ) async -> Int? {
-        try? await client.value(
-            "object.put", #"{"bucket":"items","id":"o\#(number)","object":{"k":\#(k)}}"#
-        )["_version"]?.int
+        do {
+            return try await client.value(
+                "object.put", #"{"bucket":"items","id":"o\#(number)","object":{"k":\#(k)}}"#
+            )["_version"]?.int
+        } catch {
+            Issue.record("a put is refused: \(error)")
+            return nil
+        }
     }
 
     private static func delete(k: Int, on client: some ContractClient) async throws -> Int? {

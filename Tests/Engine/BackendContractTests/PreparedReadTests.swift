@@ -4,6 +4,7 @@ import InMemoryEngine
 import JSONText
 import Objects
 import QueryLanguage
+import Runtime
 import Synchronization
 import TestSupport
 import Testing
@@ -138,7 +139,8 @@ import Testing
             try await withBackend(kind, path: folder + "/store.sqlite") { client in
                 let text = String(repeating: "a", count: 30_000)
                 let point = #"{"_type":"point","lat":1,"lon":2}"#
-                let points = [String](repeating: point, count: 100).joined(separator: ",")
+                let points = (0..<100).map { #"{"_type":"point","lat":1,"lon":\#($0)}"# }
+                    .joined(separator: ",")
                 for number in 0..<30 {
                     let params = [
                         ("short", #"{"n":1,"at":\#(point)}"#), ("long", #"{"n":1,"t":"\#(text)"}"#),
@@ -317,9 +319,9 @@ import Testing
         }
     }
 
-    /// - Parameter arePublished: whether the columns are published before the read runs.
+    /// - Parameter arePublished: whether the columns are published before the read may run.
     @Test(arguments: BackendKind.all, [false, true])
-    func `a read that waits for columns answers from the state that has them, its key too`(
+    func `a read that waited for columns is prepared anew, and its key goes on`(
         on kind: BackendKind, arePublished: Bool
     ) async throws {
         try await withTemporaryFolder { folder in
@@ -339,6 +341,14 @@ import Testing
                     _ = try Self.outcome(of: client.backend.prepare(.page(query, in: Self.bucket)))
                 }
                 client.backend.settle()
+                await withCheckedContinuation { continuation in
+                    let mayRun = read.mayRun(since: monotonicNanoseconds(), until: StopSignal()) {
+                        #expect($0 == nil)
+                        continuation.resume()
+                    }
+                    if mayRun { continuation.resume() }
+                }
+                read = try client.backend.prepare(.page(query, in: Self.bucket))
                 var ids: [String] = []
                 while true {
                     var writer = JSONWriter()
