@@ -342,7 +342,9 @@ import Testing
                 }
                 client.backend.settle()
                 await withCheckedContinuation { continuation in
-                    let mayRun = read.mayRun(since: monotonicNanoseconds(), until: StopSignal()) {
+                    let mayRun = read.mayRun(
+                        since: monotonicNanoseconds(), after: 0, until: StopSignal()
+                    ) {
                         #expect($0 == nil)
                         continuation.resume()
                     }
