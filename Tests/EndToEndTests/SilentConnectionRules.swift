@@ -33,22 +33,40 @@ import Testing
         var limits = Limits()
         (limits.connections, limits.connectionsPerAddress) = (5, 4)
         try await TestService.with(limits: limits) { service in
-            try await service.call("server.ping")
-            try RawConnection.with(port: service.port, from: "127.0.0.2") { other in
+            // Event loops take connections in when they come to it, so each waits for the last one.
+            func open(_ count: Int) async throws {
+                let deadline = ContinuousClock.now + hangTime
+                while ContinuousClock.now < deadline {
+                    let connections = try await service.call("server.stats")["connections"]
+                    if connections?["open"]?.int == count { return }
+                }
+                throw TestFailure("there are not \(count) connections")
+            }
+            let port = service.port
+            try await RawConnection.during(port: port, from: "127.0.0.2") { other in
                 try other.send("{")
-                try RawConnection.with(port: service.port, count: 3) { silent in
-                    // The address has as many as it may: one leaves its place to another of its own.
-                    try RawConnection.with(port: service.port) { own in
-                        let (answer, end) = (try Self.ping(own), try silent[0].line())
-                        #expect(answer == FramingRules.pong() && end == nil)
-                        // There are as many as there may be at all.
-                        try RawConnection.with(port: service.port, from: "127.0.0.3") { raw in
-                            let (answer, end) = (try Self.ping(raw), try silent[1].line())
-                            #expect(answer == FramingRules.pong() && end == nil)
+                try await open(2)
+                try await RawConnection.during(port: port) { first in
+                    try await open(3)
+                    try await RawConnection.during(port: port) { second in
+                        try await open(4)
+                        try await RawConnection.during(port: port) { third in
+                            try await open(5)
+                            // The address has as many as it may: one leaves its place to another of
+                            // its own.
+                            try await RawConnection.during(port: port) { own in
+                                let (answer, end) = (try Self.ping(own), try first.line())
+                                #expect(answer == FramingRules.pong() && end == nil)
+                                // There are as many as there may be at all.
+                                try RawConnection.with(port: port, from: "127.0.0.3") { raw in
+                                    let (answer, end) = (try Self.ping(raw), try second.line())
+                                    #expect(answer == FramingRules.pong() && end == nil)
+                                }
+                            }
+                            let answer = try Self.ping(third)
+                            #expect(answer == FramingRules.pong())
                         }
                     }
-                    let answer = try Self.ping(silent[2])
-                    #expect(answer == FramingRules.pong())
                 }
                 // Its line goes on.
                 try other.send(String(FramingRules.ping().dropFirst()))
