@@ -121,11 +121,11 @@ struct DirectClient: ContractClient {
         case "bucket.clusters":
             var reader = MemberReader(params: params)
             let query = try QueryParser(limits: limits).clusterQuery(from: &reader)
-            _ = try backend.prepare(.clusters(query, in: bucket)).run(into: &writer)
-        case "bucket.fields": _ = try backend.prepare(.fields(in: bucket)).run(into: &writer)
+            _ = try backend.awaited(.clusters(query, in: bucket)).run(into: &writer)
+        case "bucket.fields": _ = try backend.awaited(.fields(in: bucket)).run(into: &writer)
         case "bucket.explain":
             let query = try query(params)
-            let read = try backend.prepare(.explanation(query, in: bucket, analyze: true))
+            let read = try backend.awaited(.explanation(query, in: bucket, analyze: true))
             _ = try read.run(into: &writer)
         case "bucket.query":
             let query = try query(params)
@@ -143,7 +143,7 @@ struct DirectClient: ContractClient {
     private func page(
         _ bucket: BucketName, _ query: Query, into writer: inout JSONWriter
     ) throws {
-        let read = try backend.prepare(.page(query, in: bucket))
+        let read = try backend.awaited(.page(query, in: bucket))
         writer.raw("{\"results\":[")
         let end = try read.run(maximumBytes: limits.replyBytes, until: nil, into: &writer)
         writer.byte(UInt8(ascii: "]"))
@@ -158,7 +158,7 @@ struct DirectClient: ContractClient {
         _ bucket: BucketName, _ query: Query, into writer: inout JSONWriter
     ) throws {
         writer.raw("{\"results\":[],\"aggregations\":")
-        let read = try backend.prepare(.aggregation(query, in: bucket))
+        let read = try backend.awaited(.aggregation(query, in: bucket))
         _ = try read.run(maximumBytes: limits.replyBytes, until: nil, into: &writer)
         writer.byte(UInt8(ascii: "}"))
     }
