@@ -21,7 +21,8 @@ extension Backend {
         while true {
             let read = try prepare(request)
             guard read.isCostly else { return read }
-            let (told, failure) = (DispatchSemaphore(value: 0), Mutex<ServiceFailure?>(nil))
+            let told = DispatchSemaphore(value: 0)
+            let failure = Mutex<ServiceFailure?>(nil)
             let mayRun = read.mayRun(
                 since: monotonicNanoseconds(), after: waits, until: StopSignal()
             ) { reason in
