@@ -42,8 +42,10 @@ final class WatchWorld {
         opening.tuning.smallestBucket = 8
         opening.tuning.documentsForColumn = random.pick([8, 1_000])
         opening.tuning.objectsForFreezing = random.pick([1, 1_000])
-        opening.tuning.deletedAtOnce = random.pick([1, 128])
-        opening.tuning.deletedInPlace = random.pick([1, 2_000])
+        // By numbers of their own, so that the histories of the seeds stay what they were.
+        var deletions = SplitMix64(seed: seed &+ 1_000_000)
+        opening.tuning.deletedAtOnce = deletions.pick([1, 128])
+        opening.tuning.deletedInPlace = deletions.pick([1, 2_000])
         opening.tuning.housekeeping = random.pick([.milliseconds(5), .seconds(1)])
         backend = try kind.open(opening)
         hub = WatchHub(backend: backend, limits: opening.limits, logger: opening.logger)

@@ -67,34 +67,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "GET /ogc/collections/cold/items HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-        "POST /api/apps/myapp/buckets/cold/query HTTP/1.1\r\nHost: localhost\r\n"
-            + "Connection: close\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
-    ])
-    func `each 503 of the web port has a Retry-After`(_ request: String) async throws {
-        let backend = BuildingBackend()
-        let failures = [
-            (Self.failure, "7"), (ServiceFailure(.queryTimeout, "too long"), "5"),
-            (ServiceFailure(.storeFull, "full"), "5"),
-            (ServiceFailure(.temporarilyUnavailable, "gone"), "1"),
-        ]
-        try await Servers.serveWeb(backend) { port in
-            for (failure, seconds) in failures {
-                try await RawConnection.during(port: port) { client in
-                    try client.send(request)
-                    try await wait { backend.waiting == 1 }
-                    backend.end(failure)
-                    let answer = String(decoding: try client.remainingBytes(), as: UTF8.self)
-                    #expect(answer.hasPrefix("HTTP/1.1 503 "), "\(answer)")
-                    #expect(
-                        answer.lowercased().contains("\r\nretry-after: \(seconds)\r\n"),
-                        "\(answer)")
-                }
-            }
-        }
-    }
-
     @Test func `the web port does not take a request that waits for an idle connection`()
         async throws
     {
