@@ -1,4 +1,7 @@
 extension Planner {
+    /// The most plans that are built for a query, each in a time that grows with its clauses.
+    static let mostBuilt = 32
+
     /// Microseconds on a machine of 2026.
     enum Cost {
         /// A candidate from a shape, without the cost of the shape itself, or from a column's

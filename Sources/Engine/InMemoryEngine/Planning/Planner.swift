@@ -120,9 +120,6 @@ final class Planner: Sendable {
         return best
     }
 
-    /// The most plans that are built for a query, each in a time that grows with its clauses.
-    private static let mostBuilt = 32
-
     /// A path before its cost is estimated.
     private struct Option {
         let path: AccessPath
