@@ -30,8 +30,8 @@ package typealias Refusal = @Sendable (RequestFault) -> (head: HTTPResponse, bod
 /// the answer to the one before has been sent.
 ///
 /// Keeps a connection open or closes it after an answer, according to the request's HTTP version and
-/// `Connection` header (RFC 9112, 9.3). Gives the library's empty answer to what cannot be read
-/// another head and a body.
+/// `Connection` header (RFC 9112, 9.3). Where a request cannot be read, the library's empty answer
+/// gets a head and a body that say why.
 final class RequestTurns: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
