@@ -52,14 +52,23 @@ package struct ColumnSet: Sendable {
     /// Removes a column and its order, if they exist.
     package mutating func remove(_ field: FieldPath) { entries[field] = nil }
 
-    /// Sets a value in a column, and updates the column's order.
-    package mutating func set(_ slot: Slot, to value: ColumnValue, in field: FieldPath) {
-        entries[field]?.change(slot) { $0.set(slot, to: value) }
+    /// Sets a slot's values in all columns, and updates the columns' orders.
+    package mutating func set(_ slot: Slot, to value: (FieldPath) -> ColumnValue) {
+        forEachEntry { field, entry in entry.change(slot) { $0.set(slot, to: value(field)) } }
     }
 
     /// Clears a slot's values after its object has been deleted.
-    package mutating func clear(_ slot: Slot) {
-        for field in entries.keys { entries[field]!.clear(slot) }
+    package mutating func clear(_ slot: Slot) { forEachEntry { $1.clear(slot) } }
+
+    /// Changes all entries in place: a loop over the table would hold a copy of it meanwhile, and
+    /// the first change would copy every entry.
+    private mutating func forEachEntry(_ body: (FieldPath, inout Entry) -> Void) {
+        var index = entries.startIndex
+        while index != entries.endIndex {
+            let field = entries.keys[index]
+            body(field, &entries.values[index])
+            entries.formIndex(after: &index)
+        }
     }
 
     /// Installs an order for the present values of a column.
@@ -97,9 +106,9 @@ package struct ColumnSet: Sendable {
     /// Copies the values of a slot in another set. Columns that are missing in either set are
     /// skipped.
     package mutating func adopt(_ slot: Slot, from other: ColumnSet, _ source: Slot) {
-        for field in entries.keys {
-            guard let column = other.entries[field]?.column else { continue }
-            entries[field]!.change(slot) { $0.set(slot, from: column, source) }
+        forEachEntry { field, entry in
+            guard let column = other.entries[field]?.column else { return }
+            entry.change(slot) { $0.set(slot, from: column, source) }
         }
     }
 

@@ -228,8 +228,6 @@ extension BucketState {
         guard !columns.isEmpty,
             let view = try? parser.parse(object.metadata.document(around: text))
         else { return }
-        for field in columns.entries.keys {
-            columns.set(slot, to: ColumnValue(field.value(in: view)), in: field)
-        }
+        columns.set(slot) { ColumnValue($0.value(in: view)) }
     }
 }

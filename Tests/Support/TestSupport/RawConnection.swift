@@ -23,9 +23,12 @@ public final class RawConnection {
     private var isAtEnd = false
     private let timeoutMilliseconds: Int32
 
+    /// See ``hangTime``.
+    public static let hangMilliseconds = Int32(hangTime / .milliseconds(1))
+
     /// Connects to this machine, runs `body`, closes on every path.
     public static func with<Result>(
-        port: Int, from host: String = "127.0.0.1", timeoutMilliseconds: Int32 = 60_000,
+        port: Int, from host: String = "127.0.0.1", timeoutMilliseconds: Int32 = hangMilliseconds,
         _ body: (RawConnection) throws -> Result
     ) throws -> Result {
         let connection = try RawConnection(port: port, from: host, timeoutMilliseconds)
@@ -38,7 +41,7 @@ public final class RawConnection {
         port: Int, from host: String = "127.0.0.1",
         _ body: (RawConnection) async throws -> Result
     ) async throws -> Result {
-        let connection = try RawConnection(port: port, from: host, 20_000)
+        let connection = try RawConnection(port: port, from: host, Self.hangMilliseconds)
         defer { connection.close() }
         return try await body(connection)
     }
@@ -50,7 +53,7 @@ public final class RawConnection {
         var connections: [RawConnection] = []
         defer { for connection in connections { connection.close() } }
         for _ in 0..<count {
-            connections.append(try RawConnection(port: port, from: "127.0.0.1", 20_000))
+            connections.append(try RawConnection(port: port, from: "127.0.0.1", Self.hangMilliseconds))
         }
         try await body(connections)
     }
@@ -61,7 +64,7 @@ public final class RawConnection {
         var connections: [RawConnection] = []
         defer { for connection in connections { connection.close() } }
         for _ in 0..<count {
-            connections.append(try RawConnection(port: port, from: "127.0.0.1", 20_000))
+            connections.append(try RawConnection(port: port, from: "127.0.0.1", Self.hangMilliseconds))
         }
         try body(connections)
     }

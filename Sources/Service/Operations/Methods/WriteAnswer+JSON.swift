@@ -21,7 +21,10 @@ extension WriteAnswer {
         switch (write, self) {
         case (.putMany, .stored(let stored)):
             writer.raw("{\"objects\":[")
-            writer.list(stored) { $0.writeVersion(to: &$1) }
+            // Of ten thousand results, each copy would count the references of all its parts.
+            stored.withUnsafeBufferPointer { stored in
+                writer.list(stored.indices) { stored[$0].writeVersion(to: &$1) }
+            }
             writer.raw("]}")
         case (_, .stored(let stored)):
             if let kept = stored.first, !kept.isWritten { return kept.writeVersion(to: &writer) }
