@@ -135,9 +135,10 @@ final class ClientWatch {
     /// Whether what it tells next is longer than a notification may be. One event may always be told.
     func isTooLong(_ maximumBytes: Int) -> Bool {
         guard case .live = stage, later == nil else { return false }
-        if effects.count > 1, effects.messageBytes > maximumBytes { return true }
+        let others = isCenterMissing == nil ? 0 : 1
+        if effects.count + others > 1, effects.messageBytes > maximumBytes { return true }
         guard let list, let toldList, list.change != toldList.change else { return false }
-        return toldList.exceeds(maximumBytes, in: list)
+        return toldList.exceeds(maximumBytes, in: list, beside: others)
     }
 
     /// Forgets what waits, and the change that it led to: a restored store may have gone back.

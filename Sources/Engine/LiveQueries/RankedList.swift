@@ -42,7 +42,7 @@ struct RankedList {
 
     /// Whether the steps to another list may occupy more bytes in a notification. One step may always
     /// be told.
-    func exceeds(_ maximumBytes: Int, in new: RankedList) -> Bool {
+    func exceeds(_ maximumBytes: Int, in new: RankedList, beside others: Int) -> Bool {
         let departures = entries.reduce(0) { $0 + $1.id.count + WatchEvent.frameBytes }
         guard departures + new.bytes > maximumBytes else { return false }
         let steps = steps(to: new)
@@ -53,7 +53,7 @@ struct RankedList {
                 sum + entry.text.count + WatchEvent.frameBytes
             }
         }
-        return steps.count > 1 && length > maximumBytes
+        return steps.count + others > 1 && length > maximumBytes
     }
 
     /// Steps that, applied one after the other, turn this list into another one.

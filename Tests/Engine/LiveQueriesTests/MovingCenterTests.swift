@@ -18,6 +18,42 @@ import Testing
     }
 }
 
+extension MovingCenterTests {
+    /// Found by `HistoryTests` with another sequence of seed 8.
+    @Test(arguments: [false, true])
+    func `the end of a followed object and a long event are not told as one`(ranked: Bool)
+        async throws
+    {
+        var limits = Limits()
+        limits.replyBytes = 1_024
+        try await WatchWorld.with(limits: limits) { [limits] world in
+            let (place, others) = (
+                #"{"_type":"point","lat":1,"lon":1}"#, BucketName(trusted: "others")
+            )
+            try world.put("center", #"{"spots":\#(place)}"#, in: others)
+            let client = WatchClient(world.hub, replyBytes: limits.replyBytes)
+            let circle =
+                #"{"type":"geodistance","field":"spots","radius":100,"putDistanceInto":"d","center":"#
+                + #"{"_type":"object","bucket":"others","_id":"center","field":"spots"}}"#
+            let query =
+                ranked
+                ? #"{"clause":\#(circle),"orderBy":"_calculated.d"},"bestEffortLimit":3"#
+                : #"{"clause":\#(circle)}"#
+            let watch = try client.start(
+                world.name, #"{"bucketQuery":\#(query)}"#, limits: limits
+            ).name
+            _ = try client.settle(watch)
+            let text = String(repeating: "x", count: 3_000)
+            try world.put("long", #"{"spots":\#(place),"text":"\#(text)"}"#)
+            try world.delete("center", in: others)
+            _ = try client.settle(watch)
+            let state = try #require(client.states[watch])
+            #expect(state.faults == [] && state.resyncs == ["slow"])
+            #expect(state.objects.count == 1)
+        }
+    }
+}
+
 /// One seed's history.
 private final class MovingCenterRun {
     private let world: WatchWorld
