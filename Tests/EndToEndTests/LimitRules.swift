@@ -10,7 +10,7 @@ import Testing
             let names = try #require(try await service.call("server.info")["limits"]?.names)
             #expect(
                 Set(names).isSuperset(of: [
-                    "lineBytes", "replyBytes", "objectBytes", "objectDepth", "pageObjects",
+                    "lineBytes", "replyBytes", "objectCharacters", "objectBytes", "objectDepth", "pageObjects",
                     "batchRequests", "putManyObjects", "exports", "exportLogBytes", "clauseDepth",
                     "clauses",
                     "inValues", "polygonPositions", "linePositions", "orderKeys",
@@ -31,6 +31,7 @@ import Testing
 
     @Test func `The client refuses objects from the service's limit on`() {
         #expect(ClientConfiguration().objectBytes == Limits().objectBytes)
+        #expect(ClientConfiguration().objectCharacters == Limits().objectCharacters)
     }
 
     @Test func `An order has at most orderKeys keys`() async throws {

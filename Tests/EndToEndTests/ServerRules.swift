@@ -14,7 +14,8 @@ import Testing
             let store = BackendKind.usualHasFile ? "sqlite" : "postgresql"
             #expect(info["store"] == .string(store))
             for (limit, value) in [
-                ("lineBytes", 1_048_576), ("replyBytes", 1_000_000), ("objectBytes", 65_534),
+                ("lineBytes", 1_048_576), ("replyBytes", 1_000_000), ("objectBytes", 262_136),
+                ("objectCharacters", 65_534),
                 ("pageObjects", 200), ("batchRequests", 1_000),
             ] {
                 #expect(info["limits"]?[limit] == .int(value), "\(limit)")

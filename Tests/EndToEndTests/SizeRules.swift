@@ -9,16 +9,31 @@ import Testing
         #"{"a":""# + String(repeating: "x", count: bytes - 8) + #""}"#
     }
 
-    @Test(arguments: [(-1, "accepted"), (0, "accepted"), (1, "OBJECT_TOO_LARGE object")])
-    func `An object may have 65,534 bytes of minified JSON`(_ more: Int, _ outcome: String)
-        async throws
+    @Test(
+        arguments: [(-1, "accepted"), (0, "accepted"), (1, "OBJECT_TOO_LARGE object")],
+        ["x", "水", "😀", #"\u6c34"#, #"\ud83D\uDe00"#, #"\n"#, #"\""#])
+    func `An object may have 65,534 characters, however they are spelled`(
+        _ expected: (more: Int, outcome: String), _ character: String
+    ) async throws {
+        // Escapes of six bytes are more than four times as long as a character.
+        var limits = Limits()
+        limits.objectBytes = 1_000_000
+        try await TestService.with(limits: limits) { service in
+            let count = 65_534 + expected.more - 8
+            let text = #"{"a":""# + String(repeating: character, count: count) + #""}"#
+            #expect(try await service.putOutcome("o1", text) == expected.outcome)
+            #expect(try await service.count(#"{"type":"all"}"#) == (expected.more > 0 ? 0 : 1))
+        }
+    }
+
+    @Test(arguments: [(0, "accepted"), (1, "OBJECT_TOO_LARGE object")])
+    func `An object may have 262,136 bytes as spelled`(_ more: Int, _ outcome: String) async throws
     {
         try await TestService.with { service in
-            let text = object(bytes: 65_534 + more)
-            #expect(text.utf8.count == 65_534 + more)
-            let found = try await service.putOutcome("o1", text)
-            #expect(found == outcome)
-            #expect(try await service.count(#"{"type":"all"}"#) == (more > 0 ? 0 : 1))
+            let escapes = String(repeating: #"\u6c34"#, count: 43_688)
+            let text = #"{"a":""# + escapes + String(repeating: "x", count: more) + #""}"#
+            #expect(text.utf8.count == 262_136 + more)
+            #expect(try await service.putOutcome("o1", text) == outcome)
         }
     }
 

@@ -21,8 +21,11 @@ public struct ClientConfiguration: Sendable {
     public var tls: ClientTLS?
     /// The token for `auth.login` on every new connection.
     public var token: String?
-    /// Bytes of an object's minified JSON; larger ones are refused before they are sent.
-    public var objectBytes = 65_534
+    /// Characters of an object's minified JSON, its escapes resolved; an object with more is refused
+    /// before it is sent.
+    public var objectCharacters = 65_534
+    /// Bytes of an object's minified JSON; an object with more is refused before it is sent.
+    public var objectBytes = 4 * 65_534
     /// Logs what happens to connections; never tokens or documents.
     public var logger = Logger(label: "geobucket.client") { _ in SwiftLogNoOpLogHandler() }
 

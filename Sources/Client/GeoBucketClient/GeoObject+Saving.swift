@@ -123,12 +123,11 @@ extension GeoObject {
     /// The present document, if it is not too large to be sent.
     private func checkedCopy() throws -> State {
         let copy = state.withLock { $0 }
-        let limit = bucket.client.configuration.objectBytes
-        let size = copy.text.count
-        guard size <= limit else {
-            throw ClientFailure.invalid(
-                "the object has \(size) bytes of minified JSON, at most \(limit) are allowed",
-                path: nil)
+        let configuration = bucket.client.configuration
+        let size = DocumentSize(
+            characters: configuration.objectCharacters, bytes: configuration.objectBytes)
+        if let excess = size.excess(of: copy.text) {
+            throw ClientFailure.invalid(excess, path: nil)
         }
         return copy
     }

@@ -34,7 +34,11 @@ public struct LimitSetting: Sendable {
             "replyBytes", \.replyBytes, 1_024...1 << 30,
             "bytes of one answer to a query; a page ends early rather than pass it"),
         LimitSetting(
-            "objectBytes", \.objectBytes, 2...1 << 28, "bytes of one object's minified JSON"),
+            "objectCharacters", \.objectCharacters, 2...1 << 28,
+            "characters of one object's minified JSON, its escapes resolved"),
+        LimitSetting(
+            "objectBytes", \.objectBytes, 2...1 << 28,
+            "bytes of one object's minified JSON as spelled"),
         // Not every JSON reader can read more: some stop at 512 levels, those of the answer
         // included.
         LimitSetting(

@@ -1,11 +1,16 @@
+import JSONText
+
 /// Every limit of the service, by name. A limit is the largest value that is still accepted.
 public struct Limits: Sendable, Equatable {
     /// Bytes of one request line, its line break not counted.
     public var lineBytes = 1_048_576
     /// Bytes of one answer line to a query; a page ends early rather than exceed it.
     public var replyBytes = 1_000_000
-    /// Bytes of one object's minified JSON, the predefined fields not counted.
-    public var objectBytes = 65_534
+    /// Characters of one object's minified JSON, its escapes resolved, the predefined fields not
+    /// counted: Kii's limit.
+    public var objectCharacters = 65_534
+    /// Bytes of one object's minified JSON as spelled, the predefined fields not counted.
+    public var objectBytes = 4 * 65_534
     /// Levels of one object: nested arrays and objects, itself included. With the four levels that
     /// an answer adds this makes 64, which the strictest common JSON readers accept.
     public var objectDepth = 60
@@ -170,6 +175,12 @@ public struct Limits: Sendable, Equatable {
     public var watchBacklog = 262_144
     /// Milliseconds after which a watch that had nothing to tell says so.
     public var watchHeartbeatMilliseconds = 30_000
+
+    /// `objectCharacters` and `objectBytes`.
+    public var documentSize: DocumentSize {
+        get { DocumentSize(characters: objectCharacters, bytes: objectBytes) }
+        set { (objectCharacters, objectBytes) = (newValue.characters, newValue.bytes) }
+    }
 
     /// The connections that one address may have at the line port.
     public var connectionsOfAddress: Int { share(connectionsPerAddress, ofAll: connections) }

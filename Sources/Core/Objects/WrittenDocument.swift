@@ -27,12 +27,8 @@ public struct WrittenDocument: Sendable {
                 try Self.check(member.value, depth: limits.objectDepth))
         }
         text = Self.userText(value)
-        guard text.count <= limits.objectBytes else {
-            throw ServiceFailure(
-                .objectTooLarge,
-                "the object has \(text.count) bytes of minified JSON, at most "
-                    + "\(limits.objectBytes) are allowed",
-                at: path)
+        if let excess = limits.documentSize.excess(of: text) {
+            throw ServiceFailure(.objectTooLarge, excess, at: path)
         }
         points = FieldPoint.all(in: value, atMost: limits.geoFields + 1)
         try Self.check(points, limits, at: path)

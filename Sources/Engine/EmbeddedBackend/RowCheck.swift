@@ -22,6 +22,7 @@ struct RowCheck {
         self.lastChange = lastChange
         var limits = Limits()
         // The limits may have been different when the object was written.
+        limits.objectCharacters = .max
         limits.objectBytes = .max
         limits.objectDepth = .max
         limits.arrayPoints = .max

@@ -15,8 +15,7 @@ extension KiiCall {
         let result = try await call(.create, place, body: "object") { writer in
             writer.key("object")
             writer.raw(object)
-            writer.key("dataType")
-            writer.string(type)
+            write(type, to: &writer)
         }
         let made = try reading(result, ObjectMetadata.init)
         var writer = JSONWriter()
@@ -25,12 +24,18 @@ extension KiiCall {
         writer.key("createdAt")
         writer.integer(made.created)
         writer.key("dataType")
-        writer.string(type)
+        writer.string(KiiMediaType.contentType(of: type, in: settings.app))
         writer.byte(UInt8(ascii: "}"))
         var answer = WebAnswer(
             Self.creationType, writer.bytes, version: Int(made.version), .created)
         answer.headers[.location] = request.base + place.path(of: made.id.text)
         return answer
+    }
+
+    private func write(_ dataType: String?, to writer: inout JSONWriter) {
+        guard let dataType else { return }
+        writer.key("dataType")
+        writer.string(dataType)
     }
 
     private static let creationType = "application/vnd.kii.ObjectCreationResponse+json"
@@ -71,8 +76,7 @@ extension KiiCall {
             try await call(.put, place, body: "object") { writer in
                 writer.key("object")
                 writer.raw(object)
-                writer.key("dataType")
-                writer.string(type)
+                write(type, to: &writer)
                 if condition == .absent { writer.raw(",\"ifAbsent\":true") }
                 version.write(to: &writer)
             }

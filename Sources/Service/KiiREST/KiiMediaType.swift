@@ -19,28 +19,30 @@ struct KiiMediaType {
         self.text = text
     }
 
-    /// The data type of an object that is created with this type: the type itself if it is one of
-    /// the application's, else plain JSON.
-    func dataType(in app: String, atMost bytes: Int) throws(KiiFailure) -> String {
+    /// The data type of an object that is created with this media type: the bare name if it is one
+    /// of the application's; nil for plain JSON.
+    func dataType(in app: String, atMost bytes: Int) throws(KiiFailure) -> String? {
         let (start, end) = ("application/vnd.\(app).", "+json")
-        guard text.hasPrefix(start), text.hasSuffix(end) else { return Self.json }
+        guard text.hasPrefix(start), text.hasSuffix(end) else { return nil }
         guard text.utf8.count > start.utf8.count + end.utf8.count else {
             throw KiiFailure(
                 .invalidDataType, "the Content-Type names no type after \"vnd.\(app).\"")
         }
-        guard text.utf8.count <= bytes else {
+        let name = text.dropFirst(start.utf8.count).dropLast(end.utf8.count)
+        // Clients call plain JSON so: "application/vnd.myapp.application/json+json".
+        guard name != Self.json else { return nil }
+        guard name.utf8.count <= bytes else {
             throw KiiFailure(.invalidDataType, "a data type has at most \(bytes) bytes")
         }
-        // Clients name a type with a slash: "application/vnd.myapp.application/json+json".
-        guard text.split(separator: "/").allSatisfy(Self.isToken) else {
+        guard Self.isToken(name) else {
             throw KiiFailure(
                 .invalidDataType, "a data type is a token: letters, digits and !#$&-^_.+")
         }
-        return text
+        return String(name)
     }
 
-    /// The content type of an object by its `_dataType`, which may be a media type or, from the
-    /// line port, any text. It is JSON in any case, because the object is, and one type alone: of
+    /// The content type of an object by its `_dataType`, which is a name, or from the line port any
+    /// text, such as a media type. It is JSON in any case, because the object is, and one type alone: of
     /// several, with commas between them, a browser would take one.
     static func contentType(of dataType: String?, in app: String) -> String {
         guard let dataType else { return json }

@@ -11,7 +11,8 @@ enum KiiPath {
     /// - Parameter caller: who `users/me` is.
     /// - Throws: 501 for a path of Kii's that leads nowhere here.
     init(_ path: ArraySlice<String>, of caller: Caller) throws(KiiFailure) {
-        let path = path.last == "" ? path.dropLast() : path
+        // Kii's clients leave a segment empty where they have no scope.
+        let path = path.filter { !$0.isEmpty }[...]
         let (scope, rest) = try Self.scope(path, caller)
         let segments = Array(rest)
         switch (segments.first, segments.count) {

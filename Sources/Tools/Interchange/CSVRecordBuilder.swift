@@ -37,10 +37,8 @@ struct CSVRecordBuilder {
         output.append(UInt8(ascii: "}"))
         // A leading `_id` is followed by its comma, if any member follows.
         if idIsFirst, output.count > idBytes + 2 { idBytes += 1 }
-        let size = output.count - idBytes
-        guard size <= limits.objectBytes else {
-            throw RecordError(
-                "the object has \(size) bytes, at most \(limits.objectBytes) are allowed")
+        if let excess = limits.documentSize.excess(of: output, uncounted: idBytes) {
+            throw RecordError(excess)
         }
         return output
     }

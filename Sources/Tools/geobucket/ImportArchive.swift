@@ -112,7 +112,7 @@ struct ImportArchive: AsyncParsableCommand {
         for mapping in map { options.archive.typeFields[mapping.className] = mapping.field }
         try await loading.load(named: file) { limits throws(InterchangeError) in
             var reading = ReadingOptions()
-            reading.limits.objectBytes = limits.objectBytes
+            reading.limits.documentSize = limits.objectSize
             return try ArchiveFile(path: file, options: options, reading: reading)
         }
     }

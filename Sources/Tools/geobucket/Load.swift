@@ -51,7 +51,7 @@ struct Load: AsyncParsableCommand {
         options.latitudeColumn = latitude
         options.longitudeColumn = longitude
         options.idColumn = id
-        options.limits.objectBytes = limits.objectBytes
+        options.limits.documentSize = limits.objectSize
         return try RecordFile(path: file, format: format, options: options)
     }
 }

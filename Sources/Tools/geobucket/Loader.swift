@@ -6,12 +6,12 @@ import JSONText
 /// The service's limits that a loader needs.
 struct ServerLimits: Sendable {
     var lineBytes: Int
-    var objectBytes: Int
+    var objectSize: DocumentSize
 
     init(of connection: LineConnection) async throws {
         let info = try await connection.call("server.info", Array("{}".utf8))
         let numbers = try JSONParser.reading(info) { info in
-            (["lineBytes", "objectBytes"] as [StaticString]).map {
+            (["lineBytes", "objectBytes", "objectCharacters"] as [StaticString]).map {
                 info["limits"]?[$0]?.number?.exactInt
             }
         }
@@ -19,7 +19,8 @@ struct ServerLimits: Sendable {
             throw CommandFailure("the service does not tell its limits")
         }
         self.lineBytes = lineBytes
-        self.objectBytes = objectBytes
+        // Services used to count bytes alone.
+        objectSize = DocumentSize(characters: numbers[2] ?? objectBytes, bytes: objectBytes)
     }
 }
 

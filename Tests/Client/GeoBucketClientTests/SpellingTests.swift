@@ -118,7 +118,7 @@ import Testing
     @Test func `The limit counts the bytes as they are sent`() async throws {
         try await withBucket { bucket in
             // {"s":"…"} around escapes of six bytes, each one letter.
-            let text = String(repeating: "\\u0041", count: (65_534 - 8) / 6)
+            let text = String(repeating: "\\u0041", count: (262_136 - 8) / 6)
             let params = #"{"bucket":"mydata","id":"one","object":{"s":"\#(text)"}}"#
             _ = try await bucket.client.callText("object.put", Array(params.utf8))
             let object = try await bucket.object(withID: "one")
@@ -127,7 +127,7 @@ import Testing
             let failure = await #expect(throws: ClientFailure.self) {
                 try await object.saveAllFields()
             }
-            #expect("\(failure!)".contains("65534"))
+            #expect("\(failure!)".contains("262136"))
         }
     }
 }

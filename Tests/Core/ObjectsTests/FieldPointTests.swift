@@ -79,7 +79,7 @@ import Testing
 
     @Test func `What hidden members have done wrong costs no more than their look`() throws {
         var limits = Limits()
-        limits.objectBytes = 1 << 26
+        limits.documentSize = DocumentSize(characters: 1 << 26, bytes: 1 << 26)
         for wrong in ["1e999", #"{"_type":"point"}"#, "[[1e999]]"] {
             let members = Array(repeating: "\"n\":\(wrong)", count: Self.many).joined(
                 separator: ",")

@@ -1,8 +1,9 @@
 import JSONText
-import LiveQueries
 import Objects
 import TestSupport
 import Testing
+
+@testable import LiveQueries
 
 /// Circles that follow an object, alone and in rankings, among objects that expire, columns and
 /// compactions: what a client has is what `bucket.query` answers for the place where the object was
@@ -46,6 +47,10 @@ extension MovingCenterTests {
             let text = String(repeating: "x", count: 3_000)
             try world.put("long", #"{"spots":\#(place),"text":"\#(text)"}"#)
             try world.delete("center", in: others)
+            // Both wait for the client before it takes anything.
+            world.hub.look()
+            world.hub.lists.drain()
+            world.hub.look()
             _ = try client.settle(watch)
             let state = try #require(client.states[watch])
             #expect(state.faults == [] && state.resyncs == ["slow"])

@@ -1,4 +1,5 @@
 import Interchange
+import JSONText
 import Testing
 
 /// Readers whose buffer holds little more than one record. Where its edges lie changes nothing.
@@ -76,7 +77,7 @@ import Testing
         _ name: String, _ before: String, _ after: String
     ) throws {
         var options = ReadingOptions()
-        options.limits.objectBytes = 1 << 24
+        options.limits.documentSize = DocumentSize(characters: 1 << 24, bytes: 1 << 24)
         // The buffer begins with 1 MiB.
         let value = String(repeating: "0123456789x漢", count: 80_000)
         let found = try lines(before + value + after, ".\(name)", options: options)
