@@ -156,6 +156,9 @@ import Testing
                     #expect((wait ?? 0) > 0)
                     #expect(try third.line() == nil)
                 }
+                // One that asks for nothing is not waited for.
+                let silent = try RawConnection.with(port: service.port) { try $0.remainingLines() }
+                #expect(silent == [])
                 try second.send(FramingRules.ping("2"))
                 #expect(try second.line() == FramingRules.pong("2"))
             }

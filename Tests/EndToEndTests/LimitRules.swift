@@ -128,9 +128,13 @@ import Testing
         }
     }
 
-    @Test func `One address has at most connectionsPerAddress connections`() async throws {
+    // By default these are four fifths of all.
+    @Test(arguments: [(10_000, 3, 3), (5, 0, 4)])
+    func `One address has at most connectionsPerAddress connections`(
+        _ all: Int, _ perAddress: Int, _ most: Int
+    ) async throws {
         var limits = Limits()
-        limits.connectionsPerAddress = 3
+        (limits.connections, limits.connectionsPerAddress) = (all, perAddress)
         try await TestService.with(limits: limits) { service in
             // The service's own connection is the first; one that asks for nothing would give way.
             try await service.call("server.ping")
@@ -138,20 +142,17 @@ import Testing
                 try raw.send(FramingRules.ping())
                 return try raw.line()
             }
-            try RawConnection.with(port: service.port) { second in
-                #expect(try ping(second) == FramingRules.pong())
-                try RawConnection.with(port: service.port) { third in
-                    #expect(try ping(third) == FramingRules.pong())
-                    try RawConnection.with(port: service.port) { fourth in
-                        let line = try ping(fourth)
-                        #expect(try FramingRules.code(line) == "1429 TOO_MANY_REQUESTS id null")
-                        #expect(line?.contains("retryAfterMillis") == true)
-                        #expect(try fourth.line() == nil)
-                    }
-                    try RawConnection.with(port: service.port, from: "127.0.0.2") { other in
-                        let answer = try ping(other)
-                        #expect(answer == FramingRules.pong())
-                    }
+            try RawConnection.with(port: service.port, count: most - 1) { others in
+                for raw in others { #expect(try ping(raw) == FramingRules.pong()) }
+                try RawConnection.with(port: service.port) { more in
+                    let line = try ping(more)
+                    #expect(try FramingRules.code(line) == "1429 TOO_MANY_REQUESTS id null")
+                    #expect(line?.contains("retryAfterMillis") == true)
+                    #expect(try more.line() == nil)
+                }
+                try RawConnection.with(port: service.port, from: "127.0.0.2") { other in
+                    let answer = try ping(other)
+                    #expect(answer == FramingRules.pong())
                 }
             }
         }

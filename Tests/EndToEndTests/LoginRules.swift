@@ -93,6 +93,7 @@ import Testing
     /// Every method that is about one bucket, with whether it writes.
     static let bucketMethods: [(method: String, more: String, writes: Bool)] = [
         ("bucket.count", "", false), ("bucket.query", "", false), ("bucket.explain", "", false),
+        ("bucket.clusters", "", false), ("bucket.fields", "", false), ("server.route", "", false),
         ("bucket.export", "", false), ("object.get", #","id":"o1""#, false),
         ("object.create", #","object":{}"#, true), ("object.put", #","id":"o1","object":{}"#, true),
         ("object.patch", #","id":"o1","object":{}"#, true), ("object.delete", #","id":"o1""#, true),

@@ -308,8 +308,11 @@ import WebServer
             for path in ["/", "/map", "/login", "/nowhere", "/watch"] {
                 let answer = try await Web.get(service.webPort, path)
                 let policy = answer.field("content-security-policy")
-                #expect(policy?.hasPrefix("default-src 'self'") == true, "\(path)")
+                #expect(policy?.hasPrefix("default-src 'self';") == true, "\(path)")
+                #expect(policy?.hasSuffix("; frame-ancestors 'none'") == true, "\(path)")
                 #expect(answer.field("x-content-type-options") == "nosniff")
+                #expect(answer.field("referrer-policy") == "no-referrer")
+                #expect(answer.field("cross-origin-resource-policy") == "same-origin")
                 #expect(answer.field("strict-transport-security") == nil)
             }
         }

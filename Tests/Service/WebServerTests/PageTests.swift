@@ -49,6 +49,13 @@ import Testing
             try "layers".write(
                 toFile: leaflet + "/layers.png", atomically: true, encoding: .utf8)
             try "secret".write(toFile: folder + "/secret", atomically: true, encoding: .utf8)
+            try "hidden".write(
+                toFile: folder + "/js/leaflet/.hidden", atomically: true, encoding: .utf8)
+            #expect(mkfifo(folder + "/js/leaflet/pipe", 0o600) == 0)
+            for (name, bytes) in [("most", 4 << 20), ("more", (4 << 20) + 1)] {
+                try Data(count: bytes).write(
+                    to: URL(fileURLWithPath: "\(folder)/js/leaflet/\(name).js"))
+            }
             var settings = Web.open
             settings.assets = folder + "/js"
             try await TestService.with(web: settings) { service in
@@ -57,6 +64,8 @@ import Testing
                     ("none.js", 404, "libjs-leaflet"), ("../../secret", 404, ""),
                     ("%2e%2e/%2e%2e/secret", 404, ""), ("..%2f..%2fsecret", 404, ""),
                     ("images", 404, ""), ("", 404, ""), ("/", 404, ""), ("./leaflet.js", 404, ""),
+                    (".hidden", 404, ""), ("pipe", 404, ""), ("most.js", 200, ""),
+                    ("more.js", 404, ""),
                 ] {
                     let answer = try await Web.get(
                         service.webPort, "/assets/leaflet/" + path)
