@@ -60,14 +60,24 @@ import Testing
         }
     }
 
-    @Test func `Only its owner may read a new store, its log and its index`() async throws {
+    @Test func `Only its owner may read a new store, its log, its index and its backup`()
+        async throws
+    {
         try await withTemporaryFolder { folder in
-            let path = folder + "/s.sqlite"
-            try await Program.serve(store: path, folder: folder) { process, _ in
+            let (path, copy) = (folder + "/s.sqlite", folder + "/copy.sqlite")
+            let openly = ["sh", "-c", "umask 0; exec \"$@\"", "sh"]
+            try await Program.serve(store: path, folder: folder, environment: openly) {
+                process, port in
                 for name in ["", "-wal", "-shm"] {
                     let mode = try Self.status(path + name).st_mode & 0o7777
                     #expect(mode == 0o600, "\(name)")
                 }
+                let backup = try ChildProcess.start(
+                    "/usr/bin/env",
+                    openly + [Program.path, "backup", copy, "--server", "127.0.0.1:\(port)"],
+                    folder: folder)
+                #expect(await backup.end() == 0, "\(backup.standardError)")
+                #expect(try Self.status(copy).st_mode & 0o7777 == 0o600)
                 process.signal(SIGTERM)
                 #expect(await process.end() == 0)
                 #expect(!process.standardError.contains("may read"))

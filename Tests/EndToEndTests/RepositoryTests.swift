@@ -120,31 +120,49 @@ import Testing
         }
     }
 
-    /// Behind a suite in the last column stand the names of its tests, in quotes.
-    @Test func `Every test that the threat model names exists, in its suite`() throws {
-        let sources = try Self.files(".swift").filter { $0.hasPrefix("Tests/") }.map(Self.text)
-        let rows = try Self.text("docs/threat-model.md").split(separator: "\n")
-            .filter { $0.hasPrefix("| ") && $0.contains(": to ") }
-        var count = 0
+    /// The last column of a row has suites, each with the names of its tests in quotes; scripts;
+    /// and targets of fuzzing.
+    @Test func `Every row of the threat model names tests, and these exist in their suites`()
+        throws
+    {
+        let table = try #require(
+            try Self.text("docs/threat-model.md").split(separator: "\n\n")
+                .first { $0.hasPrefix("| attack | defence | tests |\n") })
+        let rows = table.split(separator: "\n").dropFirst(2)
+        #expect(rows.count > 50)
+        let item =
+            #/`(\w+)`: ("[^"]+"(?:, "[^"]+")*)|`(?:scripts|deploy)/[^`]+`|target `(\w+)`/#
+        let tests = try Self.testsBySuite()
         for row in rows {
-            let cell = row.split(separator: " | ").last!
-            #expect(cell.contains("`"), "\(row) names no test")
-            var suite = ""
-            for name in cell.matches(of: #/`(\w+)`|"([^"]+)"/#) {
-                guard let test = name.output.2 else {
-                    suite = String(name.output.1 ?? "")
-                    continue
+            let cells = row.dropFirst(2).dropLast(2).components(separatedBy: " | ")
+            #expect(cells.count == 3, "\(row)")
+            let items = cells.last!.matches(of: item).map(\.output)
+            // Nothing stands between them, and a row without any is no row.
+            #expect(cells.last == items.map(\.0).joined(separator: ", "), "\(row)")
+            for case (_, let suite?, let names?, _) in items {
+                for name in names.matches(of: /"([^"]+)"/).map(\.output.1) {
+                    let isThere = tests[String(suite)]?.contains(String(name)) == true
+                    #expect(isThere, "\(suite): \(name)")
                 }
-                let isThere = sources.contains { source in
-                    (source.contains("struct \(suite) ") || source.contains("extension \(suite) "))
-                        && (source.contains("func `\(test)`(")
-                            || source.contains("@Test(\"\(test)\")"))
-                }
-                #expect(isThere, "\(suite): \(test)")
-                count += 1
+            }
+            for case (_, _, _, let target?) in items {
+                #expect(Self.exists("Fuzzing/Corpora/\(target)"), "\(target)")
             }
         }
-        #expect(count > 10)
+    }
+
+    /// The names of the tests in the files of each suite.
+    private static func testsBySuite() throws -> [String: Set<String>] {
+        var tests: [String: Set<String>] = [:]
+        for path in try files(".swift") where path.hasPrefix("Tests/") {
+            let text = try text(path)
+            let names = text.matches(of: /func\s+`([^`]+)`|@Test\(\s*"([^"]+)"/)
+                .map { String($0.output.1 ?? $0.output.2 ?? "") }
+            for suite in text.matches(of: /(?m)^(?:[^\/\s].*\s)?(?:struct|extension) (\w+)/) {
+                tests[String(suite.output.1), default: []].formUnion(names)
+            }
+        }
+        return tests
     }
 
     @Test func `Every relative link leads to a file and a heading that are there`() throws {

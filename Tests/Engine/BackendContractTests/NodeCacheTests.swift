@@ -36,6 +36,13 @@ import Testing
         return (node.statistics().objects, try node.check(until: nil).problems)
     }
 
+    @Test func `only its owner may read a cache`() async throws {
+        try await Self.withCache { configuration, _ in
+            let file = try FileManager.default.attributesOfItem(atPath: configuration.cache)
+            #expect(file[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
     enum Damage: CaseIterable {
         case text, empty, half, zeros
     }

@@ -29,7 +29,9 @@ import Testing
         }
     }
 
-    @Test func `The log has no token and no document, whatever goes wrong with them`() async throws
+    @Test
+    func `Log and statistics have no token and no document, whatever goes wrong with them`()
+        async throws
     {
         let secret = "tell-nobody"
         let log = LogLines()
@@ -47,6 +49,10 @@ import Testing
                     try raw.send(line)
                     _ = try raw.line()
                 }
+                try raw.send(Self.line("server.stats", "{}"))
+                let statistics = try #require(try raw.line())
+                #expect(statistics.contains(#""object.put":{"#), "\(statistics)")
+                #expect(!statistics.contains(secret), "\(statistics)")
                 try raw.send("{\"\(secret)")
                 try raw.resetOnClose()
             }
