@@ -28,12 +28,15 @@ struct WebAccess: Sendable {
     // MARK: Hosts and origins
 
     /// Refuses names that lead here only because somebody's name server says so, and writes that a
-    /// browser sends for a page of somebody else. With a session's cookie that is every page but the
-    /// service's own, because the browser adds the cookie by itself.
+    /// browser sends for a page of somebody else. With a session's cookie that is every page but
+    /// the service's own, because the browser adds the cookie by itself. It also adds a password
+    /// that it has been told (`Basic`), but never a bearer's token.
     func check(_ head: HTTPRequest) throws(WebFailure) {
         try checkHost(Authority(head.authority ?? ""))
         let reads: [HTTPRequest.Method] = [.get, .head, .options]
-        guard !reads.contains(head.method), head.headerFields[.authorization] == nil else { return }
+        let isBearer =
+            head.headerFields[.authorization]?.lowercased().hasPrefix("bearer ") ?? false
+        guard !reads.contains(head.method), !isBearer else { return }
         let hasCookie = cookie.session(in: head.headerFields) != nil
         let isPermitted =
             if let origin = head.headerFields[.origin] {

@@ -260,6 +260,15 @@ import WebServer
                 #expect(answer.status == (isOwn ? 200 : 403), "\(origin)")
                 #expect(answer.field("access-control-allow-origin") == nil)
             }
+            // A browser adds a password that it knows to what any page sends.
+            for (authorization, status) in [
+                ("Basic YTpi", 403), ("basic YTpi", 403), ("Digest x", 403), ("Bearer b", 200),
+            ] {
+                let answer = try await Web.rpc(
+                    service.webPort, Self.put,
+                    headers: [Web.json, "Origin: http://evil", "Authorization: \(authorization)"])
+                #expect(answer.status == status, "\(authorization)")
+            }
         }
     }
 
