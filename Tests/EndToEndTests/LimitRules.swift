@@ -10,7 +10,8 @@ import Testing
             let names = try #require(try await service.call("server.info")["limits"]?.names)
             #expect(
                 Set(names).isSuperset(of: [
-                    "lineBytes", "replyBytes", "objectCharacters", "objectBytes", "objectDepth", "pageObjects",
+                    "lineBytes", "replyBytes", "objectCharacters", "objectBytes", "objectDepth",
+                    "pageObjects",
                     "batchRequests", "putManyObjects", "exports", "exportLogBytes", "clauseDepth",
                     "clauses",
                     "inValues", "polygonPositions", "linePositions", "orderKeys",

@@ -53,7 +53,8 @@ public final class RawConnection {
         var connections: [RawConnection] = []
         defer { for connection in connections { connection.close() } }
         for _ in 0..<count {
-            connections.append(try RawConnection(port: port, from: "127.0.0.1", Self.hangMilliseconds))
+            connections.append(
+                try RawConnection(port: port, from: "127.0.0.1", Self.hangMilliseconds))
         }
         try await body(connections)
     }
@@ -64,7 +65,8 @@ public final class RawConnection {
         var connections: [RawConnection] = []
         defer { for connection in connections { connection.close() } }
         for _ in 0..<count {
-            connections.append(try RawConnection(port: port, from: "127.0.0.1", Self.hangMilliseconds))
+            connections.append(
+                try RawConnection(port: port, from: "127.0.0.1", Self.hangMilliseconds))
         }
         try body(connections)
     }
