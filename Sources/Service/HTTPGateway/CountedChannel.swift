@@ -29,6 +29,7 @@ struct CountedChannel: ServerChildChannel {
             let pipeline = channel.pipeline.syncOperations
             // What has been read is kept until its turn comes.
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
+            try channel.syncOptions?.setOption(.unsentBytes, value: maximumUnsentBytes)
             if let bytes = limits.kernelBytes {
                 let option = ChannelOptions.socketOption(.so_sndbuf)
                 try channel.syncOptions?.setOption(option, value: SocketOptionValue(bytes))

@@ -122,6 +122,7 @@ public struct LineServer: ServiceLifecycle.Service {
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.unsentBytes, value: maximumUnsentBytes)
             .childChannelOption(
                 .writeBufferWaterMark,
                 value: .init(low: limits.outputBytes / 4, high: limits.outputBytes / 2)
