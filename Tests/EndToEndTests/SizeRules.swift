@@ -21,7 +21,8 @@ import Testing
         try await TestService.with(limits: limits) { service in
             let count = 65_534 + expected.more - 8
             let text = #"{"a":""# + String(repeating: character, count: count) + #""}"#
-            #expect(try await service.putOutcome("o1", text) == expected.outcome)
+            let found = try await service.putOutcome("o1", text)
+            #expect(found == expected.outcome)
             #expect(try await service.count(#"{"type":"all"}"#) == (expected.more > 0 ? 0 : 1))
         }
     }
@@ -33,7 +34,8 @@ import Testing
             let escapes = String(repeating: #"\u6c34"#, count: 43_688)
             let text = #"{"a":""# + escapes + String(repeating: "x", count: more) + #""}"#
             #expect(text.utf8.count == 262_136 + more)
-            #expect(try await service.putOutcome("o1", text) == outcome)
+            let found = try await service.putOutcome("o1", text)
+            #expect(found == outcome)
         }
     }
 
