@@ -1,3 +1,4 @@
+import Foundation
 import GeoBucketClient
 import JSONText
 import TestSupport
@@ -8,6 +9,22 @@ import Testing
     private static func residentBytes(_ line: LineConnection) async throws -> Int {
         let stats = try JSONValue(parsing: try await line.call("server.stats", Array("{}".utf8)))
         return try #require(stats["memory"]?["residentBytes"]?.int)
+    }
+
+    /// The bytes that the kernel has of each connection to a port, to send or to be acknowledged.
+    ///
+    /// - Source: proc(5), `/proc/net/tcp`.
+    private static func sendQueues(ofPort port: Int) throws -> [Int] {
+        let established = "01"
+        let table = try #require(FileHandle(forReadingAtPath: "/proc/net/tcp")).readToEnd()
+        return String(decoding: table ?? Data(), as: UTF8.self).split(separator: "\n").dropFirst()
+            .compactMap { row in
+                let columns = row.split(separator: " ")
+                guard columns[3] == established,
+                    columns[1].split(separator: ":").last.flatMap({ Int($0, radix: 16) }) == port
+                else { return nil }
+                return columns[4].split(separator: ":").first.flatMap { Int($0, radix: 16) }
+            }
     }
 
     @Test func `Clients of the web port that read nothing take little memory`() async throws {
@@ -33,6 +50,10 @@ import Testing
                         }
                         let mebibytes = (most - before) >> 20
                         #expect(mebibytes < 100)
+                        // Without a bound the kernel had 3.8 MB for each of them.
+                        let queues = try Self.sendQueues(ofPort: web)
+                        #expect(queues.count >= 60)
+                        #expect(queues.max()! < 1 << 20)
                     }
                 }
             }

@@ -42,8 +42,8 @@ struct KiiMediaType {
     }
 
     /// The content type of an object by its `_dataType`, which is a name, or from the line port any
-    /// text, such as a media type. It is JSON in any case, because the object is, and one type alone: of
-    /// several, with commas between them, a browser would take one.
+    /// text, such as a media type. It is JSON in any case, because the object is, and one type
+    /// alone: of several, with commas between them, a browser would take one.
     static func contentType(of dataType: String?, in app: String) -> String {
         guard let dataType else { return json }
         let text =

@@ -1,15 +1,20 @@
 import HTTPTypes
 import WebExchange
 
-/// The token of `Authorization`: a bearer's, or the password of a user of any name.
-func token(in headers: HTTPFields) -> String? {
+/// `Authorization`: the scheme in lower case, and what follows it; nil without both.
+func authorization(in headers: HTTPFields) -> (scheme: String, value: String)? {
     guard let field = headers[.authorization] else { return nil }
     let parts = field.utf8.split(separator: 0x20, maxSplits: 1).map(Substring.init)
-    guard parts.count == 2 else { return "" }
-    switch parts[0].lowercased() {
-    case "bearer": return parts[1].trimmed
-    case "basic":
-        guard let bytes = Base64.decode(parts[1].trimmed),
+    return parts.count == 2 ? (parts[0].lowercased(), parts[1].trimmed) : nil
+}
+
+/// The token of `Authorization`: a bearer's, or the password of a user of any name.
+func token(in headers: HTTPFields) -> String? {
+    guard headers[.authorization] != nil else { return nil }
+    switch authorization(in: headers) {
+    case ("bearer", let value)?: return value
+    case ("basic", let value)?:
+        guard let bytes = Base64.decode(value),
             let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
         else { return "" }
         return String(decoding: bytes[(colon + 1)...], as: UTF8.self)

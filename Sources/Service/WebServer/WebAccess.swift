@@ -34,9 +34,9 @@ struct WebAccess: Sendable {
     func check(_ head: HTTPRequest) throws(WebFailure) {
         try checkHost(Authority(head.authority ?? ""))
         let reads: [HTTPRequest.Method] = [.get, .head, .options]
-        let isBearer =
-            head.headerFields[.authorization]?.lowercased().hasPrefix("bearer ") ?? false
-        guard !reads.contains(head.method), !isBearer else { return }
+        guard !reads.contains(head.method),
+            authorization(in: head.headerFields)?.scheme != "bearer"
+        else { return }
         let hasCookie = cookie.session(in: head.headerFields) != nil
         let isPermitted =
             if let origin = head.headerFields[.origin] {
