@@ -220,8 +220,12 @@ final class WriteSession: TransactionState {
         var creations: [ChangeNumber] = []
         var deletions: [ChangeNumber] = []
         for tombstone in tombstones {
-            // An object may have come and gone since the last transaction.
-            guard let row = try transaction.row(creation: tombstone.creation) else { continue }
+            // An object that has come and gone since the last transaction leaves its tombstone too:
+            // a client may have been told of the object elsewhere.
+            guard let row = try transaction.row(creation: tombstone.creation) else {
+                try transaction.insert(tombstone)
+                continue
+            }
             if !isAllSuperseded, row.isWhole {
                 engine.supersede(row.document, change: row.change)
             }

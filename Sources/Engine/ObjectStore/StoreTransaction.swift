@@ -178,7 +178,8 @@ public final class StoreTransaction {
                 change: change, creation: creation, bucket: bucket, id: id, deleted: now))
     }
 
-    func insert(_ tombstone: StoreChanges.Tombstone) throws {
+    /// Leaves the tombstone of an object that is not there.
+    public func insert(_ tombstone: StoreChanges.Tombstone) throws {
         let sql = """
             INSERT INTO tombstone (change, creation, bucket, id, deleted)
             VALUES (?1, ?2, ?3, ?4, ?5)
