@@ -39,6 +39,10 @@ public protocol Backend: Sendable {
         _ ready: @escaping @Sendable (ServiceFailure?) -> Void
     ) -> Bool
 
+    /// Calls `ready` once, on a thread of the backend's choice, when the backend has everything that
+    /// was answered before the call, wherever that was; with the reason if it cannot tell.
+    func awaitLatest(_ ready: @escaping @Sendable (ServiceFailure?) -> Void)
+
     /// Which state reads see, if they have to ask `mayRead`; nil if they may begin at once.
     var readStates: ReadStates? { get }
 

@@ -125,6 +125,9 @@ public final class SQLiteBackend: Backend {
         return false
     }
 
+    /// Ready at once: what is answered is visible.
+    public func awaitLatest(_ ready: @escaping @Sendable (ServiceFailure?) -> Void) { ready(nil) }
+
     /// Checks and plans a read on the engine's present state.
     public func prepare(_ request: consuming ReadRequest) throws(ServiceFailure) -> any PreparedRead
     {

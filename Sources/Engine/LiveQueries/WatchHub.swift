@@ -124,23 +124,35 @@ public final class WatchHub: Sendable {
     /// Uncounts a watch.
     func release() { watches.subtract(1, ordering: .relaxed) }
 
-    /// Waits until the back end has everything that was answered before, or a change.
-    func awaitState(atLeast change: ChangeNumber? = nil) throws(ServiceFailure) {
+    /// Waits until a read may begin.
+    func awaitState() throws(ServiceFailure) {
+        try waiting { [backend] ready in
+            if backend.mayRead(1, atLeast: nil, ready) { ready(nil) }
+        }
+    }
+
+    /// Waits until the back end has everything that was answered before, anywhere.
+    func awaitLatest() throws(ServiceFailure) {
+        try waiting { [backend] ready in backend.awaitLatest(ready) }
+    }
+
+    private func waiting(
+        _ begin: (_ ready: @escaping @Sendable (ServiceFailure?) -> Void) -> Void
+    ) throws(ServiceFailure) {
         let outcome = Mutex<ServiceFailure?>(nil)
         let done = DispatchSemaphore(value: 0)
-        let mayRead = backend.mayRead(1, atLeast: change) { failure in
+        begin { failure in
             outcome.withLock { $0 = failure }
             done.signal()
         }
-        if mayRead { return }
         done.wait()
         if let failure = outcome.withLock({ $0 }) { throw failure }
     }
 
-    /// Calls `ready` when everything that was answered before has been matched, on the matcher's
-    /// thread or another one.
+    /// Calls `ready` when everything that was answered before, anywhere, has been matched, on the
+    /// matcher's thread or another one.
     func whenPresent(_ ready: @escaping @Sendable (Result<Moment, ServiceFailure>) -> Void) {
-        let match: @Sendable (ServiceFailure?) -> Void = { [matcher] failure in
+        backend.awaitLatest { [matcher] failure in
             if let failure { return ready(.failure(failure)) }
             matcher.thread.async {
                 do throws(ServiceFailure) {
@@ -150,7 +162,6 @@ public final class WatchHub: Sendable {
                 }
             }
         }
-        if backend.mayRead(1, atLeast: nil, match) { match(nil) }
     }
 
     // MARK: Heartbeats

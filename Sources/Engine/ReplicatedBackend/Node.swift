@@ -132,6 +132,9 @@ final class Node: Sendable {
         return false
     }
 
+    /// Calls `ready` when the node has everything that any node has answered.
+    func awaitLatest(_ ready: @escaping AppliedState.Ready) { looks.ask(1, ready) }
+
     func statistics() -> BackendStatistics {
         var statistics = backend.statistics()
         var cluster = ClusterStatistics()

@@ -242,6 +242,15 @@ public final class PostgresBackend: Backend {
         }
     }
 
+    /// Asks PostgreSQL for its head, also if reads are local, and waits until the node is there.
+    public func awaitLatest(_ ready: @escaping @Sendable (ServiceFailure?) -> Void) {
+        do throws(ServiceFailure) {
+            try present().awaitLatest(ready)
+        } catch {
+            ready(error)
+        }
+    }
+
     /// What the node has, and what the last look at the head has found.
     public var readStates: ReadStates? { node.withLock { $0 }?.applied.readStates }
 

@@ -209,6 +209,8 @@ extension IdleBackend {
         _ ready: @escaping @Sendable (ServiceFailure?) -> Void
     ) -> Bool { true }
 
+    func awaitLatest(_ ready: @escaping @Sendable (ServiceFailure?) -> Void) { ready(nil) }
+
     func prepare(_ request: ReadRequest) -> any PreparedRead { NothingToRead() }
 
     func get(

@@ -79,6 +79,10 @@ public final class NodePair: TestedBackend {
         _ ready: @escaping @Sendable (ServiceFailure?) -> Void
     ) -> Bool { reading.mayRead(count, atLeast: change, ready) }
 
+    public func awaitLatest(_ ready: @escaping @Sendable (ServiceFailure?) -> Void) {
+        reading.awaitLatest(ready)
+    }
+
     public func prepare(
         _ request: consuming ReadRequest
     ) throws(ServiceFailure) -> any PreparedRead {
