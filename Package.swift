@@ -410,7 +410,7 @@ let package = Package(
             name: "LiveQueriesTests",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
-                "EmbeddedBackend", "LiveQueries",
+                "EmbeddedBackend", "LiveQueries", "PostgresStore", "ReplicatedBackend", "Runtime",
                 "SyntheticData", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),

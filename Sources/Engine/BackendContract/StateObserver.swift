@@ -30,11 +30,13 @@ public protocol StoreHistory: AnyObject, Sendable {
     /// Authenticates what clients are given to show again. It is the same after a restart.
     var secret: [UInt8] { get }
 
-    /// Identifies the part of the history that is being written: 16 bytes.
+    /// Identifies a history that contains every change that is visible: 16 bytes. It may be another
+    /// one with each state.
     var mark: [UInt8] { get }
 
-    /// Whether the store's present state came about by this change, which was made while the history
-    /// had this mark. It did not if a backup has been restored since.
+    /// Whether the store's present state came about by a change, which was visible when the history
+    /// had this mark. It did not if a backup has been restored since. Another machine may have to
+    /// be asked.
     func contains(_ change: ChangeNumber, of mark: [UInt8]) -> Bool
 
     /// The objects of a bucket that were deleted after a change, in the order of their deletion;

@@ -10,7 +10,7 @@ import Runtime
 /// of it. A backup that is restored goes on from an earlier change under a new mark. So a change
 /// that it does not have, but that had the same number, is told from the one that it has.
 ///
-/// A store with an upstream has the upstream's history, which has one part.
+/// A store with an upstream has the upstream's history, and knows no parts of it.
 final class ChangeHistory: StoreHistory {
     private struct Part {
         let mark: [UInt8]
@@ -18,7 +18,8 @@ final class ChangeHistory: StoreHistory {
     }
 
     private let store: SQLiteStore
-    /// The oldest first.
+    private let upstream: (any Upstream)?
+    /// The oldest first; none if there is an upstream.
     private let parts: [Part]
     private let clock: ServiceClock
 
@@ -35,8 +36,9 @@ final class ChangeHistory: StoreHistory {
     ) {
         self.store = store
         self.clock = clock
-        if let upstream {
-            parts = [Part(mark: upstream.history, first: 0)]
+        self.upstream = upstream
+        guard upstream == nil else {
+            parts = []
             return
         }
         var generator = SystemRandomNumberGenerator()
@@ -72,9 +74,10 @@ final class ChangeHistory: StoreHistory {
 
     var secret: [UInt8] { store.secret }
 
-    var mark: [UInt8] { parts.last!.mark }
+    var mark: [UInt8] { upstream?.history ?? parts.last!.mark }
 
     func contains(_ change: ChangeNumber, of mark: [UInt8]) -> Bool {
+        if let upstream { return upstream.contains(change, of: mark) }
         guard let position = parts.lastIndex(where: { $0.mark == mark }) else { return false }
         return position + 1 == parts.count || change < parts[position + 1].first
     }

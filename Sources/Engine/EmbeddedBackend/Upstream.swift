@@ -8,9 +8,13 @@ import WriteRules
 ///
 /// The writer's thread calls it.
 public protocol Upstream: Sendable {
-    /// Identifies the history of the changes that this store has: 16 bytes. As long as it is the
-    /// same, a number means the same change to all stores.
+    /// Identifies a history that contains every change that is visible in this store: 16 bytes. As
+    /// long as the first 8 are the same, a number means the same change to all stores, unless the
+    /// upstream has lost changes and nobody has noticed.
     var history: [UInt8] { get }
+
+    /// Whether the upstream has a change of a history that some store had. Any thread calls it.
+    func contains(_ change: ChangeNumber, of history: [UInt8]) -> Bool
 
     /// Begins a transaction that excludes those of all other stores.
     ///
@@ -27,6 +31,9 @@ public protocol Upstream: Sendable {
     /// Identifies the stay of a bucket in this store, if it may leave and come back. Changes after a
     /// number are complete within one stay only.
     func stay(of bucket: BucketName) -> Int?
+
+    /// Called before a state of the upstream becomes visible in this store.
+    func publishing(_ state: SharedState)
 
     /// Called when a state has become visible in this store.
     func published(_ changes: SharedChanges)

@@ -24,6 +24,7 @@ extension Writer {
                 try transaction.set(SharedState.setting, to: shared.state.mark)
                 return session
             }
+            upstream?.publishing(shared.state)
             publish(session)
         } catch {
             engine.supersedeNothing()

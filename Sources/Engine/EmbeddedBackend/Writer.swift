@@ -336,6 +336,7 @@ final class Writer: Sendable {
                 return (session, clock.now, try commit(transaction, to: shared))
             }
             metrics.synced(since: written)
+            if let changes { upstream?.publishing(changes.state) }
             if !session.nextSnapshot.isUnchanged {
                 publish(session)
             } else if isAllSuperseded {

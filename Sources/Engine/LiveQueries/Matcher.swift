@@ -178,14 +178,13 @@ final class Matcher: @unchecked Sendable {
     /// The first state, or that of a store that has been restored.
     private func begin(with state: any PinnedState, of history: any StoreHistory) {
         let isRestored = moment != nil || !groups.isEmpty
-        if isRestored || self.history?.mark != history.mark { restorations += 1 }
+        if isRestored || self.history !== history { restorations += 1 }
         self.history = history
         let moment = Moment(state: state, time: history.now())
         self.moment = moment
         if isRestored { beginAgain(at: moment, .restored) }
         matched.store(state.change, ordering: .releasing)
-        let tokens = ResumeTokenMaker(
-            codec: ResumeTokenCodec(secret: history.secret), mark: history.mark)
+        let tokens = ResumeTokenMaker(of: history)
         self.tokens.withLock { $0 = tokens }
     }
 

@@ -17,11 +17,16 @@ struct ResumeToken: Equatable {
 /// Makes the tokens of one history of a store.
 struct ResumeTokenMaker: Sendable {
     let codec: ResumeTokenCodec
-    /// The history's.
-    let mark: [UInt8]
+    private let history: any StoreHistory
 
+    init(of history: any StoreHistory) {
+        codec = ResumeTokenCodec(secret: history.secret)
+        self.history = history
+    }
+
+    /// - Parameter change: one that is, or was, visible.
     func token(of change: ChangeNumber, for scope: [UInt8]) -> String {
-        codec.encode(ResumeToken(mark: mark, change: change), for: scope)
+        codec.encode(ResumeToken(mark: history.mark, change: change), for: scope)
     }
 }
 

@@ -29,44 +29,56 @@ extension WatchSession {
             let search = try hub.matcher.search(for: topic, until: stop)
             let basis = try subscribe(watch, to: topic, search)
             // From here on the watch is told if the store is restored.
-            let token = shown.flatMap { isHonoured($0) ? $0 : nil }
+            let change = shown.flatMap { isPresent($0.history) ? $0.change : nil }
             let beginning = try basis.beginning(
-                after: token?.change, limits: hub.limits, hub.matcher, until: stop)
+                after: change, limits: hub.limits, hub.matcher, until: stop)
             begin(watch.number, with: beginning, of: basis)
             return WatchStart(
                 name: watch.name,
-                resumed: request.resume == nil ? nil : token != nil && beginning.goesOn)
+                resumed: request.resume == nil ? nil : change != nil && beginning.goesOn)
         } catch {
             drop(watch.number)
             throw error
         }
     }
 
-    /// The token of an earlier notification; nil if it cannot be honoured.
+    /// The change that the token of an earlier notification names, and the history that contains it;
+    /// nil if the token cannot be honoured.
     private func resumption(
         of text: String?, for topic: WatchTopic
-    ) throws(ServiceFailure) -> ResumeToken? {
+    ) throws(ServiceFailure) -> (change: ChangeNumber, history: any StoreHistory)? {
         guard let text else { return nil }
         let matcher = hub.matcher
-        let (moment, tokens, history) = try matcher.thread.sync { () throws(ServiceFailure) in
-            (try matcher.present(), matcher.tokens.withLock { $0 }, matcher.history)
+        let (tokens, history) = try matcher.thread.sync { () throws(ServiceFailure) in
+            _ = try matcher.present()
+            return (matcher.tokens.withLock { $0 }, matcher.history)
         }
         guard let token = tokens?.codec.decode(text, for: topic.scope),
-            let history, history.contains(token.change, of: token.mark)
+            let history, history.contains(token.change, of: token.mark), reaches(token.change)
         else { return nil }
-        if token.change > moment.change {
-            // Another node has seen it.
-            do throws(ServiceFailure) { try hub.awaitState(atLeast: token.change) } catch {
-                return nil
-            }
-        }
-        return token
+        return (token.change, history)
     }
 
-    private func isHonoured(_ token: ResumeToken) -> Bool {
+    /// Whether the present state has a change, which another node may have told of. If it does not
+    /// have the change when it is the latest, nobody has.
+    private func reaches(_ change: ChangeNumber) -> Bool {
         let matcher = hub.matcher
-        return matcher.thread.sync { matcher.history }?.contains(token.change, of: token.mark)
-            == true
+        func isReached() throws(ServiceFailure) -> Bool {
+            try matcher.thread.sync { () throws(ServiceFailure) in try matcher.present() }.change
+                >= change
+        }
+        do throws(ServiceFailure) {
+            if try isReached() { return true }
+            try hub.awaitLatest()
+            return try isReached()
+        } catch {
+            return false
+        }
+    }
+
+    private func isPresent(_ history: any StoreHistory) -> Bool {
+        let matcher = hub.matcher
+        return matcher.thread.sync { matcher.history } === history
     }
 
     private func subscribe(

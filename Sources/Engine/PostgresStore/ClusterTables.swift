@@ -161,18 +161,6 @@ public final class ClusterTables {
         return (Self.head(rows), Self.past(rows, column: 2))
     }
 
-    /// Begins another epoch, unless another node already has.
-    ///
-    /// - Parameter epoch: the epoch that ends.
-    public func endEpoch(_ epoch: UUIDBytes) throws(PostgresFailure) {
-        _ = try run([
-            PostgresStatement(
-                "UPDATE head SET epoch = gen_random_uuid() WHERE epoch = $1", .uuid(epoch)),
-            PostgresStatement(
-                "SELECT pg_notify($1, (SELECT change FROM head)::text)", .text(channel)),
-        ])
-    }
-
     /// What was changed after a change, at one state.
     ///
     /// - Parameters:

@@ -159,6 +159,8 @@ final class BucketLoader: @unchecked Sendable {
                 let copy = copied.shared.state
                 let (now, past) = try tables.head(after: copy.change, copied.batch)
                 if let divergence = Divergence(of: copy, from: now, past) {
+                    // PostgreSQL may still have the node's own state, so the follower cannot tell.
+                    if case .loss = divergence { diverged(divergence) }
                     throw StoreFailure.diverged("\(divergence)")
                 }
                 let state = applied.reached

@@ -13,7 +13,10 @@ import WriteRules
 final class ClusterUpstream: Upstream, @unchecked Sendable {
     private let connector: ClusterConnector
     private let applied: AppliedState
+    private let looks: HeadLooks
     private let share: NodeShare?
+    /// The `StateMark.brief` of the last state that is, or is about to become, visible.
+    private let newest: Mutex<[UInt8]>
     private let diverged: @Sendable (Divergence) -> Void
     private var tables: ClusterTables?
     private var outage: Outage
@@ -28,11 +31,14 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
 
     /// - Parameter diverged: called when PostgreSQL no longer has what this node has.
     init(
-        _ connector: ClusterConnector, _ applied: AppliedState, _ share: NodeShare?,
+        _ connector: ClusterConnector, _ applied: AppliedState, _ looks: HeadLooks,
+        _ share: NodeShare?,
         diverged: @escaping @Sendable (Divergence) -> Void
     ) {
         self.connector = connector
         self.applied = applied
+        self.looks = looks
+        newest = Mutex(applied.reached.stateMark?.brief ?? [])
         self.share = share
         self.diverged = diverged
         outage = Outage(limit: connector.failoverTime, clock: connector.clock)
@@ -63,14 +69,30 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         }
     }
 
-    /// The epoch. It stays the same while the node lives.
-    var history: [UInt8] { applied.reached.stateMark?.epoch.bytes ?? [] }
+    /// The beginnings of the epoch, which stays the same while the node lives, and of a batch.
+    var history: [UInt8] { newest.withLock { $0 } }
+
+    /// Asks PostgreSQL whether it knows the batch of a history. A batch that is older than those it
+    /// remembers is taken for known.
+    func contains(_ change: ChangeNumber, of history: [UInt8]) -> Bool {
+        let (epoch, batch) = (history.prefix(StateMark.half), history.dropFirst(StateMark.half))
+        guard epoch == self.history.prefix(StateMark.half) else { return false }
+        if batch.allSatisfy({ $0 == 0 }) { return true }
+        return switch looks.past(ofBatchThatBegins: batch, at: change) {
+        case .known, .forgotten: true
+        case .lost, nil: false
+        }
+    }
 
     func refusal(of bucket: BucketName) -> ServiceFailure? {
         share?.held.holds(bucket) == false ? .notHeld(bucket) : nil
     }
 
     func stay(of bucket: BucketName) -> Int? { share?.held.ticket(of: bucket) }
+
+    func publishing(_ state: SharedState) {
+        if let mark = state.stateMark { newest.withLock { $0 = mark.brief } }
+    }
 
     func published(_ changes: SharedChanges) { applied.reach(changes.state) }
 

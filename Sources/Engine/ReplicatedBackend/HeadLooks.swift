@@ -61,6 +61,29 @@ final class HeadLooks: @unchecked Sendable {
         if areEnough { enough.signal() }
     }
 
+    /// What has become of a batch; nil if PostgreSQL does not answer.
+    ///
+    /// - Parameters:
+    ///   - beginning: the first bytes of its id.
+    ///   - change: a change that the batch, or one before it, led to.
+    func past(
+        ofBatchThatBegins beginning: ArraySlice<UInt8>, at change: ChangeNumber
+    ) -> ClusterTables.Past? {
+        thread.sync {
+            guard !isStopped.load(ordering: .relaxed), outage.isWorthTrying() else { return nil }
+            let start = connector.clock.now
+            do throws(PostgresFailure) {
+                let past = try connected().past(ofBatchThatBegins: beginning, at: change)
+                outage.ended()
+                return past
+            } catch {
+                tables = nil
+                outage.failed(since: start)
+                return nil
+            }
+        }
+    }
+
     /// Returns when no question is under way, and ends the connection.
     func stop() {
         isStopped.store(true, ordering: .relaxed)

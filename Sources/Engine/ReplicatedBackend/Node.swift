@@ -38,23 +38,26 @@ final class Node: Sendable {
             }
         }
         let cache = NodeCache(configuration.cache, part, logger: logger, progress: progress)
-        let (state, applied, share, upstream, backend) = try cache.open(tables) { state, buckets in
+        let (state, applied, looks, share, upstream, backend) = try cache.open(tables) {
+            state, buckets in
             let applied = AppliedState(state, clock: connector.clock)
+            let looks = HeadLooks(connector, applied)
             let share = membership.map {
                 NodeShare(HeldBuckets(buckets, clock: connector.clock), $0)
             }
-            let upstream = ClusterUpstream(connector, applied, share) { diverged($0, applied) }
+            let upstream = ClusterUpstream(connector, applied, looks, share) {
+                diverged($0, applied)
+            }
             let backend = try SQLiteBackend(
                 path: configuration.cache, durability: .none, upstream: upstream,
                 limits: connector.limits, logger: logger, tuning: configuration.tuning,
                 clock: connector.clock)
-            return (state, applied, share, upstream, backend)
+            return (state, applied, looks, share, upstream, backend)
         }
         self.connector = connector
-        (self.applied, self.share) = (applied, share)
+        (self.applied, self.looks, self.share) = (applied, looks, share)
         (self.upstream, self.backend) = (upstream, backend)
         let report: @Sendable (Divergence) -> Void = { diverged($0, applied) }
-        looks = HeadLooks(connector, applied)
         let steps = FollowingSteps()
         follower = Follower(
             connector, applied, of: backend, share, steps, beside: upstream, logger: logger,
@@ -160,10 +163,14 @@ final class Node: Sendable {
             var (report, copy) = try backend.check(until: stop) { [applied, share] in
                 let state = applied.reached
                 held = share?.held.names
-                return try tables.snapshot(
+                let tail = try tables.snapshot(
                     after: state.change, state.stateMark?.batch,
-                    share?.filter(after: state.change)
-                ).shared
+                    share?.filter(after: state.change))
+                // The follower finds out too.
+                if let divergence = tail.divergence(from: state) {
+                    throw StoreFailure.diverged("\(divergence)")
+                }
+                return tail.shared
             }
             let isCompared = { (bucket: BucketName) in held?.contains(bucket) ?? true }
             report.problems += Self.differences(

@@ -37,7 +37,8 @@ struct NodeCache {
     }
 
     /// Makes the file a copy of the tables at some state: the copy that is there, if it continues
-    /// what PostgreSQL has, or a new one.
+    /// what PostgreSQL has, or a new one. If PostgreSQL has lost what the copy has, its epoch ends
+    /// before anything is copied.
     ///
     /// - Returns: the state of the copy, and its buckets.
     func prepare(_ tables: ClusterTables) throws -> (state: SharedState, buckets: [BucketName]) {
@@ -81,17 +82,23 @@ struct NodeCache {
         guard let mark = try store.setting(SharedState.setting), StateMark(mark) != nil else {
             return (nil, "it is not complete")
         }
+        // First of all: a copy that is of no more use may be the only one to tell of a loss. If it is
+        // damaged and tells of one that was none, resume tokens get snapshots.
+        let change = try store.scan { try $0.lastChange() }
+        let state = SharedState(change: change, mark: mark)
+        let (head, past) = try tables.head(after: change, state.stateMark?.batch)
+        if let divergence = Divergence(of: state, from: head, past) {
+            if case .loss = divergence {
+                logger.error("another history begins", metadata: ["reason": "\(divergence)"])
+                try tables.endEpoch(head.epoch)
+            }
+            return (nil, divergence.description)
+        }
         guard try store.setting(Self.machine) == Self.presentMachine else {
             return (nil, "the machine has been restarted since, and the cache is not synced")
         }
         if share == nil, try store.setting(Self.identity) != nil {
             return (nil, "it has only some of the buckets")
-        }
-        let change = try store.scan { try $0.lastChange() }
-        let state = SharedState(change: change, mark: mark)
-        let (head, past) = try tables.head(after: change, state.stateMark?.batch)
-        if let divergence = Divergence(of: state, from: head, past) {
-            return (nil, divergence.description)
         }
         try complete(store)
         return ((state, try store.scan { $0.buckets }), "")

@@ -21,6 +21,15 @@ struct StateMark {
     }
 
     var bytes: [UInt8] { epoch.bytes + (batch?.bytes ?? []) }
+
+    /// What resume tokens say of the state: the first halves of the epoch and of the batch, zeros for
+    /// no batch.
+    var brief: [UInt8] {
+        let none = Array(repeating: UInt8(0), count: Self.half)
+        return Array(epoch.bytes.prefix(Self.half)) + (batch?.bytes.prefix(Self.half) ?? none[...])
+    }
+
+    static let half = 8
 }
 
 extension SharedState {
