@@ -23,6 +23,10 @@ The parts (faults):
     promotion  A standby that lacks answered writes becomes the primary: the nodes have to notice, to agree with it,
                to say so, and to go on.
     network    Every packet between a node and PostgreSQL is dropped for 30 s. Needs root.
+    watches    The same faults, while clients watch, end their watches, and go on at any node, from where they were
+               or from long before: at each rest a watch must have what was written. Then PostgreSQL is put back to
+               an earlier state while the nodes are stopped, and no watch may go on from what is lost. With --reads
+               latest, and again with local. (20 rounds)
     copies     Each bucket is on some of the nodes only (--copies): nodes are killed, stopped, added and ended, and
                PostgreSQL is killed, while clients ask nodes at random and know every answer. It also measures the
                memory of a node and the processor time of a request that is passed on. (20 rounds)
@@ -33,7 +37,7 @@ The parts (faults):
 """
 import argparse, pathlib, signal, sys, tempfile
 
-import cluster_disk, cluster_failover, cluster_local, cluster_network, copies, postgres, service
+import cluster_disk, cluster_failover, cluster_local, cluster_network, cluster_watches, copies, postgres, service
 from cluster_faults import Faults
 from cluster_loss import Loss
 from cluster_rounds import Cluster
@@ -51,7 +55,7 @@ def faults(options, folder):
 
 
 PARTS = {"faults": faults, "local": cluster_local.run, "failover": cluster_failover.run,
-         "promotion": cluster_failover.promote, "network": cluster_network.run, "disk": cluster_disk.run, "copies": copies.run}
+         "promotion": cluster_failover.promote, "network": cluster_network.run, "disk": cluster_disk.run, "watches": cluster_watches.run, "copies": copies.run}
 
 
 def main():

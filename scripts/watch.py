@@ -7,7 +7,8 @@ a client has must be what bucket.query answers.
     scripts/watch.py [--rounds 60] [--clients 6] [--seed 1] [--nodes 3] [--geobucket .build/release/geobucket]
 
 With --nodes there are that many nodes over one PostgreSQL. Each connection is to any of them, so what one node has told
-goes on at another; some nodes are killed or ended at a time, and one of them loses its cache now and then.
+goes on at another; some nodes are killed or ended at a time, and one of them loses its cache now and then. While all
+nodes are stopped, a backup of PostgreSQL is put back.
 """
 import argparse, collections, contextlib, json, os, pathlib, random, select, shutil, signal, socket, subprocess, sys
 import tempfile, time
@@ -79,9 +80,10 @@ class Service:
 class Nodes:
     """Nodes over one PostgreSQL, of which some are killed or ended and started again."""
 
-    can_restore = False
+    can_restore = True
 
     def __init__(self, geobucket, folder, server, count, randomness):
+        self.geobucket, self.server, self.copy = geobucket, server, pathlib.Path(folder) / "backup"
         self.nodes = [Node(number, geobucket, server, pathlib.Path(folder), FLAGS) for number in range(count)]
         self.randomness = randomness
 
@@ -105,6 +107,29 @@ class Nodes:
                 raise Failure(f"node {node.number} ended with {status}")
             if self.randomness.random() < 0.1:
                 node.cache.unlink(missing_ok=True)
+
+    def backup(self):
+        self.server.stop()
+        self.server.save(self.copy)
+        self.server.start()
+        return self.copy
+
+    def restore(self, path):
+        for node in self.nodes:
+            if node.process.poll() is None:
+                node.stop()
+        self.server.kill()
+        self.server.restore(path)
+        self.server.start()
+        # Those that can tell of the loss come first: a node that had copied everything before would be rebuilt.
+        knowing = [node for node in self.nodes if node.cache.exists()]
+        if not knowing:
+            subprocess.run([self.geobucket, "cluster", "new-history", "--store", self.server.url], check=True,
+                           capture_output=True)
+        for node in knowing:
+            node.start()
+        for node in knowing:
+            node.wait()
 
     def end(self):
         for node in self.nodes:

@@ -26,6 +26,13 @@ class Connection:
         """The answer as it came."""
         try:
             self.socket.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n")
+        except OSError as error:
+            raise Unanswered(str(error))
+        return self.read()
+
+    def read(self):
+        """The next line."""
+        try:
             line = self.lines.readline()
         except OSError as error:
             raise Unanswered(str(error))
