@@ -15,6 +15,13 @@ public protocol BucketPlacement: Sendable {
     /// Whether this node can answer for a bucket. If it ought to and cannot, it begins to load it.
     func isHeld(_ bucket: BucketName) -> Bool
 
+    /// Keeps a bucket on this node until `unpin` has been called as often, although it may be one that
+    /// only others are to hold. It is loaded when it is asked for with `isHeld`.
+    func pin(_ bucket: BucketName)
+
+    /// Ends what one call of `pin` began.
+    func unpin(_ bucket: BucketName)
+
     /// The buckets of a scope, whoever holds them. It may take as long as the store takes to answer.
     func names(in scope: BucketScope) throws(ServiceFailure) -> [BucketName]
 
@@ -48,9 +55,18 @@ public struct ClusterNode: Sendable, Hashable {
 
 extension BucketPlacement {
     /// Whether this node is one of those that are to hold a bucket. One that is not lets it go before
-    /// long.
+    /// long, unless it is pinned.
     public func isToHold(_ bucket: BucketName) -> Bool {
         nodes(for: bucket).prefix(copies).contains(where: \.isSelf)
+    }
+
+    /// The nodes that serve watches which read some buckets: those that are to hold the first one or,
+    /// if some of them are to hold all of the buckets, these. Such a node loads what it lacks.
+    public func watchNodes(of buckets: [BucketName]) -> [ClusterNode] {
+        let holders = buckets.map { nodes(for: $0).prefix(copies) }
+        guard let first = holders.first else { return [] }
+        let common = first.filter { node in holders.allSatisfy { $0.contains(node) } }
+        return common.isEmpty ? Array(first) : common
     }
 }
 

@@ -26,8 +26,11 @@ extension SQLiteBackend {
 
     /// Removes a bucket, whole or not. Reads that have begun go on.
     ///
-    /// - Parameter letGo: called between two writes, before anything is removed.
-    public func remove(_ bucket: BucketName, letGo: () -> Void = {}) throws(StoreFailure) {
+    /// - Parameter letGo: called between two writes, before anything is removed. It returns whether
+    ///   the bucket may go.
+    public func remove(
+        _ bucket: BucketName, letGo: () -> Bool = { true }
+    ) throws(StoreFailure) {
         try writer.remove(bucket, letGo: letGo)
     }
 
@@ -101,9 +104,9 @@ extension Writer {
         publish(session)
     }
 
-    func remove(_ bucket: BucketName, letGo: () -> Void) throws(StoreFailure) {
-        let creations = try thread.sync { () throws(StoreFailure) in
-            letGo()
+    func remove(_ bucket: BucketName, letGo: () -> Bool) throws(StoreFailure) {
+        let creations = try thread.sync { () throws(StoreFailure) -> [ChangeNumber]? in
+            guard letGo() else { return nil }
             let creations = engine.nextSnapshot().creations(in: bucket)
             // Readers of the present state may still ask for documents.
             if !creations.isEmpty {
@@ -111,6 +114,7 @@ extension Writer {
             }
             return creations
         }
+        guard let creations else { return }
         // File and engine have the same objects between two pieces.
         for begin in stride(from: 0, to: creations.count, by: tuning.removedAtOnce) {
             let piece = creations[begin..<min(begin + tuning.removedAtOnce, creations.count)]

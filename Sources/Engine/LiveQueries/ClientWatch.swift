@@ -26,6 +26,8 @@ final class ClientWatch {
     private(set) var topic: WatchTopic
     /// The group that tells it; nil until it has one.
     private(set) var group: WatchGroup?
+    /// Keeps the buckets of the topic on this node; nil if all buckets are.
+    var pin: BucketPin?
     var stage = Stage.preparing
     /// Whether the answer that names the watch has been written.
     var isOpen = false
@@ -73,10 +75,11 @@ final class ClientWatch {
     /// Called when the snapshot that is being told is complete.
     var waiting: [@Sendable () -> Void] = []
 
-    init(number: Int, name: String, topic: WatchTopic) {
+    init(number: Int, name: String, topic: WatchTopic, _ pin: BucketPin?) {
         self.number = number
         self.name = name
         self.topic = topic
+        self.pin = pin
     }
 
     /// Lets a group tell it.

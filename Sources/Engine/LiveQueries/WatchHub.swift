@@ -121,6 +121,24 @@ public final class WatchHub: Sendable {
         return lastNumber.add(1, ordering: .relaxed).newValue
     }
 
+    /// Keeps the buckets of a watch on this node; nil if all buckets are.
+    ///
+    /// - Throws: `TEMPORARY_UNAVAILABLE_ERROR` while the node loads one of them, or if it does not fit.
+    func pin(_ buckets: [BucketName]) throws(ServiceFailure) -> BucketPin? {
+        guard let placement = backend.placement else { return nil }
+        let pin = BucketPin(buckets, in: placement)
+        // Asks for each: those that are not held are loaded from now on.
+        let missing = buckets.filter { !placement.isHeld($0) }
+        guard let bucket = missing.first else { return pin }
+        if let obstacle = missing.lazy.compactMap(placement.obstacle).first {
+            throw ServiceFailure(.temporarilyUnavailable, obstacle)
+        }
+        throw ServiceFailure(
+            .temporarilyUnavailable,
+            "this node is loading the bucket \(quoted(bucket.text)); try again",
+            retryAfterMilliseconds: 100)
+    }
+
     /// Uncounts a watch.
     func release() { watches.subtract(1, ordering: .relaxed) }
 

@@ -42,10 +42,10 @@ public struct WatchRequest: Sendable {
         try check()
     }
 
-    /// Every bucket that the watch reads.
+    /// Every bucket that the watch reads, the one that is watched first.
     public var buckets: [BucketName] {
-        Array(Set([bucket] + query.centers.map(\.bucket) + [pairs?.bucket].compactMap(\.self)))
-            .sorted()
+        let others = Set(query.centers.map(\.bucket) + [pairs?.bucket].compactMap(\.self))
+        return [bucket] + others.subtracting([bucket]).sorted()
     }
 
     /// Whether what belongs to the watch depends on what belonged to it before.

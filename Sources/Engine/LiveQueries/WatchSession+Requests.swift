@@ -16,12 +16,12 @@ extension WatchSession {
     /// Checks limits, begins to watch and finds what matches. The watch says nothing before `open`.
     ///
     /// - Throws: `INVALID_INPUT_DATA` if more than `watchObjects` match, `TOO_MANY_REQUESTS` if there
-    ///   are too many watches.
+    ///   are too many watches, `TEMPORARY_UNAVAILABLE_ERROR` while the node loads a bucket.
     public func start(
         _ request: WatchRequest, until stop: StopSignal?
     ) throws(ServiceFailure) -> WatchStart {
         try request.check()
-        let watch = try add(request)
+        let watch = try add(request, try hub.pin(request.buckets))
         do throws(ServiceFailure) {
             try hub.awaitState()
             let topic = watch.topic
@@ -228,6 +228,7 @@ extension WatchSession {
         }
         request.query = query
         try request.check()
+        let pin = try hub.pin(request.buckets)
         try hub.awaitState()
         let topic = WatchTopic(request, of: number)
         let matcher = hub.matcher
@@ -275,6 +276,7 @@ extension WatchSession {
             revert(number, to: old)
             throw error
         }
+        change(number) { $0.pin = pin }
         return new.moment.change
     }
 

@@ -262,8 +262,19 @@ public final class WatchSession: Sendable {
 
     /// Ends the watches that read a bucket which `mayRead` denies.
     public func end(_ failure: ServiceFailure, unless mayRead: (BucketName) -> Bool) {
+        end(failure, where: { !$0.buckets.allSatisfy(mayRead) })
+    }
+
+    /// Ends the watches of buckets that satisfy a condition, whatever other buckets they read.
+    public func endWatches(
+        of isGone: (BucketName) -> Bool, _ failure: ServiceFailure
+    ) {
+        end(failure, where: { isGone($0.bucket) })
+    }
+
+    private func end(_ failure: ServiceFailure, where isOver: (WatchTopic) -> Bool) {
         let numbers = state.withLock { state in
-            state.watches.values.filter { !$0.topic.buckets.allSatisfy(mayRead) }.map(\.number)
+            state.watches.values.filter { isOver($0.topic) }.map(\.number)
         }
         for number in numbers { fail(number, failure) }
     }
@@ -299,7 +310,9 @@ public final class WatchSession: Sendable {
     }
 
     /// Adds a watch that says nothing yet.
-    func add(_ request: WatchRequest) throws(ServiceFailure) -> ClientWatch {
+    func add(
+        _ request: WatchRequest, _ pin: BucketPin?
+    ) throws(ServiceFailure) -> ClientWatch {
         let others = state.withLock { $0.watches.count }
         let number = try hub.reserve(besides: others)
         let watch = state.withLock { state -> ClientWatch? in
@@ -307,7 +320,7 @@ public final class WatchSession: Sendable {
             state.lastName += 1
             let watch = ClientWatch(
                 number: number, name: "w\(state.lastName)",
-                topic: WatchTopic(request, of: number))
+                topic: WatchTopic(request, of: number), pin)
             state.watches[number] = watch
             state.names[watch.name] = number
             return watch

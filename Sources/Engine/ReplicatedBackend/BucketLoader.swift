@@ -40,7 +40,7 @@ final class BucketLoader: @unchecked Sendable {
     private static let bucketsAtOnce = 32
     /// The time after which a bucket that did not fit is tried again.
     private static let refusal = Duration.seconds(60)
-    /// The time between two looks for held names that no bucket has.
+    /// The time between two looks for what is held and not needed.
     private static let trimInterval = Duration.seconds(60)
 
     init(
@@ -94,8 +94,8 @@ final class BucketLoader: @unchecked Sendable {
         guard version != revised else { return }
         let view = membership.view
         let names = try connector.connected(&tables).bucketNames()
-        held.revise { view.isOwn($0, copies: membership.copies) }
-        for name in names where view.isOwn(name, copies: membership.copies) {
+        held.revise { membership.isOwn($0, in: view) }
+        for name in names + membership.pinned where membership.isOwn(name, in: view) {
             _ = held.want(name)
         }
         revised = version
@@ -212,20 +212,25 @@ final class BucketLoader: @unchecked Sendable {
             guard !isStopped.load(ordering: .relaxed) else { return }
             try backend.remember(NodeCache.list([bucket]), as: NodeCache.incomplete)
             try steps.alone {
-                var isReleased = false
-                try backend.remove(bucket) { isReleased = held.release(bucket) }
-                assert(isReleased, "only this thread lets buckets stay")
+                try backend.remove(bucket) {
+                    held.release(bucket, unless: membership.isPinned)
+                }
             }
             try backend.remember(NodeCache.list([]), as: NodeCache.incomplete)
         }
     }
 
-    /// Forgets names that were asked for and that no bucket has. They would be loaded again.
+    /// Lets go of what nobody needs here any more: names that no bucket has, which would be loaded
+    /// again, and buckets of other nodes that were pinned.
     private func trim() {
         let now = connector.clock.now
         guard now >= nextTrim else { return }
         nextTrim = now.advanced(by: Self.trimInterval)
-        held.leave { !backend.has($0) }
+        let view = membership.view
+        held.leave { bucket in
+            !membership.isPinned(bucket)
+                && !(backend.has(bucket) && view.isOwn(bucket, copies: membership.copies))
+        }
     }
 
     /// Logs when loading begins to fail or succeeds again.

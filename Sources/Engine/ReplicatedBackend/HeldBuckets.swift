@@ -189,10 +189,16 @@ final class HeldBuckets: Sendable {
 
     /// Notes on the writer's thread that a bucket is no longer followed, unless it is to stay.
     ///
-    /// - Returns: whether it is not.
-    func release(_ bucket: BucketName) -> Bool {
+    /// - Parameter isPinned: whether it has been pinned meanwhile. Who pins a bucket before asking
+    ///   whether it is held can rely on the answer.
+    /// - Returns: whether it is not followed.
+    func release(_ bucket: BucketName, unless isPinned: (BucketName) -> Bool) -> Bool {
         state.withLock { state in
             guard case .leaving = state.stages[bucket] else { return false }
+            guard !isPinned(bucket) else {
+                state.stages[bucket] = .held
+                return false
+            }
             state.stages[bucket] = nil
             state.tickets[bucket] = nil
             state.releases += 1

@@ -51,6 +51,8 @@ final class Membership: @unchecked Sendable {
     private let logger: Logger
     private let thread = WorkThread("nodes")
     private let state: Mutex<State>
+    /// How often buckets are pinned to this node.
+    private let pins = Mutex<[BucketName: Int]>([:])
     private let isStopped = Atomic(false)
     /// Called on this object's thread after each announcement, also one that has failed.
     let announcement = Callback()
@@ -85,8 +87,30 @@ final class Membership: @unchecked Sendable {
     /// Changes whenever a node comes or goes.
     var version: Int { state.withLock { $0.version } }
 
-    /// Whether this node is to hold a bucket.
-    func isOwn(_ bucket: BucketName) -> Bool { view.isOwn(bucket, copies: copies) }
+    /// Whether this node is to hold a bucket, as one of its nodes or because it is pinned.
+    func isOwn(_ bucket: BucketName) -> Bool { isOwn(bucket, in: view) }
+
+    /// As `isOwn(_:)`, for several buckets of one view.
+    func isOwn(_ bucket: BucketName, in view: View) -> Bool {
+        isPinned(bucket) || view.isOwn(bucket, copies: copies)
+    }
+
+    /// Keeps a bucket on this node.
+    func pin(_ bucket: BucketName) { pins.withLock { $0[bucket, default: 0] += 1 } }
+
+    /// Ends what one call of `pin` began.
+    func unpin(_ bucket: BucketName) {
+        pins.withLock { pins in
+            let left = pins[bucket, default: 1] - 1
+            pins[bucket] = left > 0 ? left : nil
+        }
+    }
+
+    /// Whether a bucket stays on this node, whichever nodes are to hold it.
+    func isPinned(_ bucket: BucketName) -> Bool { pins.withLock { $0[bucket] != nil } }
+
+    /// The buckets that are pinned.
+    var pinned: [BucketName] { pins.withLock { Array($0.keys) } }
 
     /// Whether every node that is to hold a bucket has loaded all that it has to.
     func isSettled(_ bucket: BucketName) -> Bool {

@@ -29,7 +29,7 @@ final class NodeShare: Sendable {
         return held.filter(
             after: change,
             passed: { [self] in
-                if view.isOwn($0, copies: membership.copies) { want($0) }
+                if membership.isOwn($0, in: view) { want($0) }
             })
     }
 
@@ -62,6 +62,10 @@ struct NodePlacement: BucketPlacement {
     }
 
     func isHeld(_ bucket: BucketName) -> Bool { share()?.answers(for: bucket) ?? false }
+
+    func pin(_ bucket: BucketName) { membership.pin(bucket) }
+
+    func unpin(_ bucket: BucketName) { membership.unpin(bucket) }
 
     func names(in scope: BucketScope) throws(ServiceFailure) -> [BucketName] {
         do throws(PostgresFailure) {

@@ -152,6 +152,6 @@ public final class CallerWatches: Sendable {
     func review(_ placement: any BucketPlacement) {
         let failure = ServiceFailure(
             .temporarilyUnavailable, "the bucket moves to other nodes; watch it there")
-        session?.end(failure, unless: placement.isToHold)
+        session?.endWatches(of: { !placement.isToHold($0) }, failure)
     }
 }

@@ -11,6 +11,10 @@ import Testing
     private let time = TestClock(0)
     private var clock: ServiceClock { ServiceClock(nanoseconds: { [time] in time.now }) }
 
+    private func release(_ held: HeldBuckets, isPinned: Bool = false) -> Bool {
+        held.release(shops, unless: { _ in isPinned })
+    }
+
     @Test func `a bucket is held when it has been wanted, loaded and joined`() {
         let held = HeldBuckets([], clock: clock)
         #expect(held.want(shops) && !held.want(shops) && held.loading == 1)
@@ -50,7 +54,7 @@ import Testing
         #expect(held.leaving(for: .nanoseconds(10)).isEmpty)
         time.advance(1)
         #expect(held.leaving(for: .nanoseconds(10)) == [shops])
-        #expect(held.release(shops) && !held.holds(shops) && !held.release(shops))
+        #expect(release(held) && !held.holds(shops) && !release(held))
         #expect(held.statistics.releases == 1)
     }
 
@@ -59,14 +63,24 @@ import Testing
         let ticket = held.ticket(of: shops)
         held.revise { _ in false }
         held.revise { _ in true }
-        #expect(!held.release(shops) && held.ticket(of: shops) == ticket)
+        #expect(!release(held) && held.ticket(of: shops) == ticket)
+    }
+
+    @Test func `a leaving bucket that has been pinned stays, and may leave later`() {
+        let held = HeldBuckets([shops], clock: clock)
+        let ticket = held.ticket(of: shops)
+        held.revise { _ in false }
+        #expect(!release(held, isPinned: true) && held.ticket(of: shops) == ticket)
+        #expect(!release(held), "it is not leaving any more")
+        held.leave { _ in true }
+        #expect(release(held) && !held.holds(shops))
     }
 
     @Test func `a bucket that went and came back is another stay`() {
         let held = HeldBuckets([shops], clock: clock)
         let ticket = held.ticket(of: shops)
         held.revise { _ in false }
-        #expect(held.release(shops) && held.want(shops))
+        #expect(release(held) && held.want(shops))
         held.joined(held.takeWanted(atMost: 1))
         #expect(held.holds(shops) && held.ticket(of: shops) != ticket)
     }

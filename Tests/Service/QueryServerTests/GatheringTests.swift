@@ -154,6 +154,10 @@ import WireProtocol
             return all.map(BucketName.init(trusted:)).filter { $0.scope == scope }
         }
 
+        func pin(_ bucket: BucketName) {}
+
+        func unpin(_ bucket: BucketName) {}
+
         func withdraw() {}
 
         func obstacle(to bucket: BucketName) -> String? { nil }

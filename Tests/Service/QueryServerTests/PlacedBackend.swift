@@ -56,6 +56,10 @@ final class TestPlacement: BucketPlacement {
             .filter { $0.scope == scope }
     }
 
+    func pin(_ bucket: BucketName) {}
+
+    func unpin(_ bucket: BucketName) {}
+
     func withdraw() {}
 
     func obstacle(to bucket: BucketName) -> String? { nil }

@@ -45,11 +45,18 @@ import WireProtocol
         }
     }
 
-    private static func refusalOfWatch(by runner: MessageRunner) async -> RPCFailure? {
+    private static func refusalOfWatch(
+        by runner: MessageRunner, _ params: String = #"{"bucket":"shops"}"#
+    ) async -> RPCFailure? {
         await failure { () throws(RPCFailure) in
-            try await runner.startWatch(Array(#"{"bucket":"shops"}"#.utf8), from: caller)
+            try await runner.startWatch(Array(params.utf8), from: caller)
         }
     }
+
+    private static let pairs =
+        #"{"bucket":"shops","bucketQuery":{"clause":{"type":"geodistance","field":"p","#
+        + #""center":{"_type":"point","lat":0,"lon":0},"radius":9}},"#
+        + #""pairs":{"bucket":"parks","field":"p","radius":9}}"#
 
     @Test func `A stranger learns of no node, whoever has logged in of all`() async throws {
         let token = Token()
@@ -110,6 +117,37 @@ import WireProtocol
             let failure = await Self.refusalOfWatch(by: runner)
             #expect(failure?.errorCode == "TEMPORARY_UNAVAILABLE_ERROR")
             #expect(failure?.retryAfterMilliseconds == 100)
+        }
+    }
+
+    @Test func `A watch of several buckets belongs to nodes that are to hold them all`()
+        async throws
+    {
+        let placement = TestPlacement(copies: 2, Self.addresses)
+        placement.place("shops", on: [0, 2, 1], isHeld: true)
+        placement.place("parks", on: [1, 2, 0], isHeld: true)
+        try await Self.with(placement) { runner, _, _ in
+            let failure = await Self.refusalOfWatch(by: runner, Self.pairs)
+            #expect(failure?.errorCode == "OPERATION_NOT_ALLOWED" && failure?.path == "bucket")
+            #expect(failure?.message.contains(#"the bucket "parks""#) == true)
+            #expect(failure?.message.hasSuffix("watch it at db2:4362") == true)
+        }
+    }
+
+    @Test func `A watch of buckets that no node holds together belongs to those of its own bucket`()
+        async throws
+    {
+        let placement = TestPlacement(copies: 1, Self.addresses)
+        placement.place("shops", on: [0, 1, 2], isHeld: true)
+        placement.place("parks", on: [1, 2, 0], isHeld: false)
+        try await Self.with(placement) { runner, _, _ in
+            let failure = await Self.refusalOfWatch(by: runner, Self.pairs)
+            #expect(failure?.errorCode == "TEMPORARY_UNAVAILABLE_ERROR")
+            #expect(failure?.message.contains(#"is loading the bucket "parks""#) == true)
+            placement.place("shops", on: [1, 0, 2], isHeld: true)
+            placement.place("parks", on: [0, 1, 2], isHeld: true)
+            let other = await Self.refusalOfWatch(by: runner, Self.pairs)
+            #expect(other?.message.hasSuffix("watch it at db1:4362") == true)
         }
     }
 

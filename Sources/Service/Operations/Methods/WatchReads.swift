@@ -14,7 +14,7 @@ final class StartWatch: Read {
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
         try service.admission.permit(reading: request.buckets, caller)
-        try service.checkHeld(request.buckets)
+        try service.checkPlace(of: request.buckets)
         return .costly
     }
 
@@ -45,7 +45,6 @@ final class MoveWatch: Read {
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
         let buckets = try caller.watches.buckets(of: watch, movedTo: query)
         try service.admission.permit(reading: buckets, caller)
-        try service.checkHeld(buckets)
         return .costly
     }
 
@@ -93,21 +92,20 @@ final class StopWatch: Read {
 }
 
 extension Service {
-    /// Refuses a watch of a bucket that this node does not hold: notifications are not passed on.
-    fileprivate func checkHeld(_ buckets: [BucketName]) throws(ServiceFailure) {
-        guard let placement, let bucket = buckets.first(where: { !placement.isHeld($0) }) else {
-            return
-        }
-        if placement.isToHold(bucket) {
-            throw ServiceFailure(
-                .temporarilyUnavailable,
-                "this node is loading the bucket \(quoted(bucket.text)); try again",
-                retryAfterMilliseconds: 100)
-        }
-        let addresses = placement.nodes(for: bucket).prefix(placement.copies).map(\.clientAddress)
+    /// Refuses a watch that belongs to other nodes: notifications are not passed on. Which nodes it
+    /// belongs to does not depend on what they hold, so none of them sends the client on.
+    ///
+    /// - Parameter buckets: what it reads, the watched bucket first.
+    fileprivate func checkPlace(of buckets: [BucketName]) throws(ServiceFailure) {
+        guard let placement else { return }
+        let nodes = placement.watchNodes(of: buckets)
+        guard !nodes.contains(where: \.isSelf),
+            let absent = buckets.first(where: { !placement.isToHold($0) })
+        else { return }
+        let addresses = nodes.map(\.clientAddress).filter { !$0.isEmpty }
         throw ServiceFailure(
             .notAllowed,
-            "this node does not hold the bucket \(quoted(bucket.text)); watch it at "
+            "this node does not hold the bucket \(quoted(absent.text)); watch it at "
                 + addresses.joined(separator: " or "),
             at: "bucket")
     }
