@@ -110,7 +110,9 @@ struct MigrateTests {
                             Array((Self.pageParams + #","paginationKey":"\#(key)"}"#).utf8)))
                     #expect(page.ids.count == 7)
                     let again = try await node.call("object.put", Array(Self.keyed.utf8))
-                    #expect(String(decoding: again, as: UTF8.self) == answer)
+                    // A node's answer also tells the change to ask other nodes for.
+                    let known = answer.dropLast() + #","change":"#
+                    #expect(String(decoding: again, as: UTF8.self).hasPrefix(known))
                     let check = try JSONValue(
                         parsing: try await node.call("store.check", Array("{}".utf8)))
                     #expect(check["problems"]?.array == [])

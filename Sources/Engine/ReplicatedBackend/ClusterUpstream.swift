@@ -24,6 +24,8 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     private var interrupted: MonotonicTime?
     /// The number of batches so far.
     let batches = Atomic(0)
+    /// The last change that this node has committed. Its copy may lack it, if that cannot be written.
+    let committedChange = Atomic<ChangeNumber>(0)
     /// Whether a transaction is under way, from before it waits for the lock of the head until its
     /// state is published.
     let isAtWork = Atomic(false)
@@ -173,8 +175,11 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     }
 
     /// Notes that a transaction was committed.
-    func committed() {
+    ///
+    /// - Parameter change: its last change.
+    func committed(_ change: ChangeNumber) {
         interrupted = nil
+        committedChange.store(change, ordering: .releasing)
         batches.add(1, ordering: .relaxed)
     }
 }
@@ -210,7 +215,7 @@ private final class NodeTransaction: UpstreamTransaction {
             throw StoreFailure(error)
         }
         isCommitted = true
-        upstream.committed()
+        upstream.committed(changes.change)
         return SharedState(
             change: changes.change,
             mark: StateMark(epoch: transaction.tail.head.epoch, batch: batch).bytes)

@@ -138,6 +138,11 @@ final class Node: Sendable {
     /// Calls `ready` when the node has everything that any node has answered.
     func awaitLatest(_ ready: @escaping AppliedState.Ready) { looks.ask(1, ready) }
 
+    /// A change that includes every write that this node has answered.
+    var answeredChange: ChangeNumber {
+        max(applied.reached.change, upstream.committedChange.load(ordering: .acquiring))
+    }
+
     func statistics() -> BackendStatistics {
         var statistics = backend.statistics()
         var cluster = ClusterStatistics()

@@ -223,10 +223,9 @@ public final class PostgresBackend: Backend {
     /// Whether reads are local and the node is not behind.
     public var readsAtOnce: Bool { configuration.reads == .local && isReady }
 
-    /// The number that a read on another node may ask for; nil if all reads see what was answered.
-    public var answeredChange: ChangeNumber? {
-        configuration.reads == .latest ? nil : node.withLock { $0 }?.applied.reached.change
-    }
+    /// The number that a read on another node may ask for, however this node reads: the other one may
+    /// read locally. Nil while the node is being rebuilt.
+    public var answeredChange: ChangeNumber? { node.withLock { $0 }?.answeredChange }
 
     /// Whether reads may begin now; see `Reads`.
     public func mayRead(

@@ -110,6 +110,28 @@ import Testing
         }
     }
 
+    @Test func `what a node with latest reads has answered is read at one with local reads`()
+        async throws
+    {
+        try await TestCluster.with(nodes: 1, copies: 2) { cluster in
+            try await cluster.start(1, reads: .local)
+            try await cluster.wait { $0.allSatisfy { $0.nodes == 2 && $0.loading == 0 } }
+            for number in 0..<100 {
+                let put = try await cluster.call(
+                    0, "object.put", Self.put("shops", "o1", number))
+                let change = try #require(put["change"]?.number?.exactInt)
+                let found = try await cluster.call(
+                    1, "object.get", #"{"bucket":"shops","id":"o1","atLeast":\#(change)}"#)
+                #expect(found["n"]?.number?.exactInt == number)
+            }
+            let gone = try await cluster.call(0, "object.delete", #"{"bucket":"shops","id":"o1"}"#)
+            let change = try #require(gone["change"]?.number?.exactInt)
+            let code = try await cluster.errorCode(
+                1, "object.get", #"{"bucket":"shops","id":"o1","atLeast":\#(change)}"#)
+            #expect(code == "OBJECT_NOT_FOUND")
+        }
+    }
+
     @Test func `an export goes through a node that does not hold the bucket, piece by piece`()
         async throws
     {

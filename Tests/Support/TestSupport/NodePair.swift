@@ -69,7 +69,8 @@ public final class NodePair: TestedBackend {
 
     public var storeName: String { reading.storeName }
     public var readsAtOnce: Bool { reading.readsAtOnce }
-    public var answeredChange: ChangeNumber? { writing.answeredChange }
+    /// Nil: the rules of the protocol are those of one service, whose answers give no change.
+    public var answeredChange: ChangeNumber? { nil }
     public var isReady: Bool { reading.isReady }
 
     public var readStates: ReadStates? { reading.readStates }

@@ -71,12 +71,13 @@ public final class TestCluster: Sendable {
     ///
     /// - Parameter identity: its certificate, if it is not the one of all nodes.
     public func start(
-        _ number: Int, token: String = TestCluster.token, identity: TLSIdentity? = nil
+        _ number: Int, reads: PostgresBackend.Reads = .latest, token: String = TestCluster.token,
+        identity: TLSIdentity? = nil
     ) async throws {
         let identity = identity ?? tls?.server
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         var configuration = PostgresBackend.Configuration(
-            address: try NodePair.address(of: path), cache: "\(path).\(number)")
+            address: try NodePair.address(of: path), cache: "\(path).\(number)", reads: reads)
         configuration.copies = copies
         configuration.tuning = .untimed
         let backend = try PostgresBackend(configuration, limits: limits, logger: logger)
