@@ -40,7 +40,9 @@ public protocol Upstream: Sendable {
 
     /// Deletes some tombstones and requests that are older than two times, in milliseconds since
     /// 1970.
-    func forget(tombstonesBefore: Int64, requestsBefore: Int64) throws(StoreFailure)
+    ///
+    /// - Returns: whether there may be more of them.
+    func forget(tombstonesBefore: Int64, requestsBefore: Int64) throws(StoreFailure) -> Bool
 }
 
 extension Upstream {

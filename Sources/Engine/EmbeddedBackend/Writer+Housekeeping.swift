@@ -32,7 +32,8 @@ extension Writer {
         }
     }
 
-    /// Deletes old tombstones and old requests in batches.
+    /// Deletes old tombstones and old requests in batches, between which writes have their turns, until
+    /// none are left.
     func forgetOld() {
         betweenWrites { [self] in
             do throws(StoreFailure) {
@@ -47,8 +48,9 @@ extension Writer {
                         try transaction.deleteTombstones(
                             before: tombstones, now: time, atMost: tuning.removedAtOnce))
                 }
-                try upstream?.forget(tombstonesBefore: tombstones, requestsBefore: requests)
-                if forgotten == tuning.removedAtOnce { forgetOld() }
+                let isMoreUpstream = try upstream?.forget(
+                    tombstonesBefore: tombstones, requestsBefore: requests)
+                if forgotten == tuning.removedAtOnce || isMoreUpstream == true { forgetOld() }
             } catch {
                 logger.warning("old deletions are kept", metadata: ["reason": "\(error)"])
             }

@@ -325,28 +325,40 @@ public final class ClusterTables {
     /// 1970, and some batches that were followed by another one more than an hour ago. So the batch
     /// that led to the present state is known, however old it is. What comes before an old row is
     /// old, even if a clock that was ahead gave it a later time.
+    ///
+    /// - Parameter count: the most tombstones, and the most requests, that are deleted.
+    /// - Returns: whether there may be more to delete.
     public func forget(
         tombstonesBefore: Int64, requestsBefore: Int64, atMost count: Int64
-    ) throws(PostgresFailure) {
-        _ = try run([
+    ) throws(PostgresFailure) -> Bool {
+        let deleted = try run([
             PostgresStatement(
-                """
-                DELETE FROM tombstone WHERE change <= (SELECT max(change) FROM
-                    (SELECT change, deleted FROM tombstone ORDER BY change LIMIT $2) AS oldest
-                    WHERE deleted < $1)
-                """, .int(tombstonesBefore), .int(count)),
+                Self.counting(
+                    """
+                    DELETE FROM tombstone WHERE change <= (SELECT max(change) FROM
+                        (SELECT change, deleted FROM tombstone ORDER BY change LIMIT $2) AS oldest
+                        WHERE deleted < $1)
+                    """), .int(tombstonesBefore), .int(count)),
             PostgresStatement(
-                """
-                DELETE FROM request WHERE number <= (SELECT max(number) FROM
-                    (SELECT number, time FROM request ORDER BY number LIMIT $2) AS oldest
-                    WHERE time < $1)
-                """, .int(requestsBefore), .int(count)),
+                Self.counting(
+                    """
+                    DELETE FROM request WHERE number <= (SELECT max(number) FROM
+                        (SELECT number, time FROM request ORDER BY number LIMIT $2) AS oldest
+                        WHERE time < $1)
+                    """), .int(requestsBefore), .int(count)),
             PostgresStatement(
-                """
-                DELETE FROM batch WHERE last_change < (SELECT max(last_change) FROM
-                    (SELECT last_change, at FROM batch ORDER BY last_change LIMIT $1) AS oldest
-                    WHERE at < now() - interval '1 hour')
-                """, .int(count * 100)),
+                Self.counting(
+                    """
+                    DELETE FROM batch WHERE last_change < (SELECT max(last_change) FROM
+                        (SELECT last_change, at FROM batch ORDER BY last_change LIMIT $1) AS oldest
+                        WHERE at < now() - interval '1 hour')
+                    """), .int(count * 10)),
         ])
+        return deleted.contains { $0.int(0, 0) >= count }
+    }
+
+    /// A deletion that tells how many rows it has deleted.
+    private static func counting(_ deletion: String) -> String {
+        "WITH gone AS (\(deletion) RETURNING 1) SELECT count(*) FROM gone"
     }
 }

@@ -98,7 +98,9 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
 
     func published(_ changes: SharedChanges) { applied.reach(changes.state) }
 
-    func forget(tombstonesBefore: Int64, requestsBefore: Int64) throws(StoreFailure) {
+    func forget(
+        tombstonesBefore: Int64, requestsBefore: Int64
+    ) throws(StoreFailure) -> Bool {
         try retrying { tables throws(PostgresFailure) in
             try tables.forget(
                 tombstonesBefore: tombstonesBefore, requestsBefore: requestsBefore,

@@ -293,7 +293,7 @@ import Testing
             try await b.value("object.put", Self.put("o3", 1))
             let tables = try ClusterTables(
                 try NodePair.address(of: path), answerTime: hangTime, clock: ServiceClock())
-            try tables.forget(tombstonesBefore: 0, requestsBefore: 0, atMost: 1_000)
+            _ = try tables.forget(tombstonesBefore: 0, requestsBefore: 0, atMost: 1_000)
             // The state after o2 was left only now, so a node that is a little behind goes on from it.
             let known = try tables.run([PostgresStatement("SELECT count(*) FROM batch")])
             #expect(known[0].int(0, 0) == 2)
