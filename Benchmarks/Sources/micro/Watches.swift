@@ -69,7 +69,7 @@ private func measureMoves(
     var sessions: [Int: WatchSession] = [:]
     var last = ""
     for (request, connection) in try requests() {
-        let session = sessions[connection] ?? hub.session {}
+        let session = sessions[connection] ?? hub.session(of: "benchmark") {}
         sessions[connection] = session
         last = try session.start(request, until: nil).name
         session.open(last)
@@ -135,7 +135,7 @@ private func measureMemory(on backend: any Backend, in bucket: BucketName) throw
 private func memoryOfWatches(on backend: any Backend, in bucket: BucketName) throws -> Int {
     let hub = newHub(backend)
     defer { hub.stop() }
-    let session = hub.session {}
+    let session = hub.session(of: "benchmark") {}
     let count = 100_000
     var writer = JSONWriter()
     try startCircle(0)

@@ -19,7 +19,7 @@ extension Matcher {
     /// Does nothing if the list is being made already.
     private func make(_ group: WatchGroup) {
         guard !group.ranking.isBeingMade else { return }
-        guard let moment, !group.subscribers.isEmpty else {
+        guard let moment, let subscriber = group.subscribers.first?.value else {
             group.ranking.isScheduled = false
             return finishWaiting(for: group) { _ in true }
         }
@@ -31,7 +31,8 @@ extension Matcher {
         group.ranking.isStale = false
         group.ranking.made = clock.nanoseconds()
         let (query, former) = (group.isVoid ? nil : group.query, group.ranking.list)
-        lists.async { [weak self, restorations] in
+        // The list is the same for all; one of them has it made.
+        lists.submit(for: subscriber.owner) { [weak self, restorations] in
             let made = RankedList.making(query, of: group.topic, at: moment, after: former)
             self?.thread.async { [weak self] in self?.install(made, in: group, restorations) }
         }

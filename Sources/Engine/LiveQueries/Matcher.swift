@@ -17,7 +17,7 @@ final class Matcher: @unchecked Sendable {
     let logger: Logger
     let queue: StateQueue
     /// Makes the lists of rankings.
-    let lists: WorkThread
+    let lists: FairWorkers
     /// The last state that has been matched.
     let matched = Atomic<ChangeNumber>(0)
     let matchedWrites = Atomic(0)
@@ -67,7 +67,7 @@ final class Matcher: @unchecked Sendable {
 
     init(
         backend: any Backend, limits: Limits, clock: ServiceClock, logger: Logger,
-        lists: WorkThread
+        lists: FairWorkers
     ) {
         self.backend = backend
         self.limits = limits

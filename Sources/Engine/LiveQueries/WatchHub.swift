@@ -8,14 +8,15 @@ import Synchronization
 /// All watches of a service.
 ///
 ///     let hub = WatchHub(backend: backend, limits: limits, logger: logger)
-///     let session = hub.session { eventLoop.execute { connection.drain() } }
+///     let session = hub.session(of: principal) { eventLoop.execute { connection.drain() } }
 ///     let watch = try session.start(request, until: nil)
 ///     session.open(watch.name)
 ///     while session.next(into: &writer) { … }
 ///
 /// A thread of its own compares each state that becomes visible with the one before. It finds the
 /// watches that this may concern by an index of the watches, and asks their clauses of both states.
-/// Another thread makes snapshots and lists. Writers wait for neither.
+/// Other threads, which the owners of watches share fairly, make snapshots and lists. Writers wait for
+/// none of them.
 public final class WatchHub: Sendable {
     private struct Sessions {
         var all: [ObjectIdentifier: WatchSession] = [:]
@@ -27,8 +28,9 @@ public final class WatchHub: Sendable {
     let clock: ServiceClock
     let logger: Logger
     let matcher: Matcher
-    /// Makes what may take long: snapshots and the lists of rankings.
-    let lists = WorkThread("watch lists", .costlyReads)
+    /// Makes what may take long: snapshots and the lists of rankings. Of two threads an owner gets one
+    /// at a time, so what a session has made is made in order, and others are not kept waiting.
+    let lists = FairWorkers("watch lists", .costlyReads, threads: 2)
     private let backend: any Backend
     private let sessions = Mutex(Sessions())
     private let watches = Atomic(0)
@@ -51,9 +53,13 @@ public final class WatchHub: Sendable {
 
     /// The watches of one connection.
     ///
-    /// - Parameter wake: called on any thread when `next` of the session has become worth calling.
-    public func session(wake: @escaping @Sendable () -> Void) -> WatchSession {
-        let session = WatchSession(hub: self, wake: wake)
+    /// - Parameters:
+    ///   - owner: with whom it shares the threads that make snapshots and lists.
+    ///   - wake: called on any thread when `next` of the session has become worth calling.
+    public func session(
+        of owner: String, wake: @escaping @Sendable () -> Void
+    ) -> WatchSession {
+        let session = WatchSession(hub: self, owner: owner, wake: wake)
         let isFirst = sessions.withLock { sessions in
             sessions.all[ObjectIdentifier(session)] = session
             defer { sessions.areBeating = true }

@@ -143,7 +143,7 @@ extension WatchSession {
 
     /// Makes the piece of a snapshot that comes after the one that was taken.
     func makePiece(of snapshot: SnapshotReader, for number: Int) {
-        hub.lists.async { [self] in
+        hub.lists.submit(for: owner) { [self] in
             do throws(ServiceFailure) {
                 let piece = try snapshot.next(maximumBytes: hub.limits.snapshotBytes)
                 change(number) { watch in
@@ -157,7 +157,7 @@ extension WatchSession {
 
     /// Finds what a watch begins with that has been lost. One that was lost twice begins again once.
     func beginAgain(_ number: Int) {
-        hub.lists.async { [self] in
+        hub.lists.submit(for: owner) { [self] in
             do throws(ServiceFailure) {
                 guard change(number, { $0.isAwaiting }) == true, let basis = try restart(number)
                 else { return }

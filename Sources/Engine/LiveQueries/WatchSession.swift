@@ -46,11 +46,14 @@ public final class WatchSession: Sendable {
     }
 
     let hub: WatchHub
+    /// Who waits for the snapshots and lists of its watches.
+    let owner: String
     let state = Mutex(State())
     private let wake: @Sendable () -> Void
 
-    init(hub: WatchHub, wake: @escaping @Sendable () -> Void) {
+    init(hub: WatchHub, owner: String, wake: @escaping @Sendable () -> Void) {
         self.hub = hub
+        self.owner = owner
         self.wake = wake
     }
 

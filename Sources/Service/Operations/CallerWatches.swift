@@ -76,10 +76,12 @@ public final class CallerWatches: Sendable {
     // MARK: What its requests do
 
     /// The session, which the first watch begins.
-    private func session(of hub: WatchHub) throws(ServiceFailure) -> WatchSession {
+    private func session(
+        of hub: WatchHub, for owner: String
+    ) throws(ServiceFailure) -> WatchSession {
         if let session { return session }
         // A caller has one request of this kind at a time.
-        let session = hub.session { [weak self] in self?.wake() }
+        let session = hub.session(of: owner) { [weak self] in self?.wake() }
         let isClosed = state.withLock { state in
             if !state.isClosed { state.session = session }
             return state.isClosed
@@ -99,9 +101,9 @@ public final class CallerWatches: Sendable {
     }
 
     func start(
-        _ request: WatchRequest, in hub: WatchHub, until stop: StopSignal?
+        _ request: WatchRequest, for owner: String, in hub: WatchHub, until stop: StopSignal?
     ) throws(ServiceFailure) -> WatchStart {
-        let start = try session(of: hub).start(request, until: stop)
+        let start = try session(of: hub, for: owner).start(request, until: stop)
         state.withLock { $0.unopened = start.name }
         return start
     }

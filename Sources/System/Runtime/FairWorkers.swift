@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// Worker threads for tasks that would block others, shared fairly: owners with waiting jobs take
@@ -47,6 +48,8 @@ public final class FairWorkers: Sendable {
     private let threads: [WorkThread]
     private let mostOfOne: Int
     private let state: Mutex<State>
+    /// The jobs that have not ended.
+    private let unfinished = DispatchGroup()
 
     /// - Parameters:
     ///   - name: the name of the threads; each has its number behind it.
@@ -61,12 +64,17 @@ public final class FairWorkers: Sendable {
     /// first.
     public func submit(for owner: String, _ job: @escaping @Sendable () -> Void) {
         change { state in
-            if !state.isEnding { state.waiting.append(job, of: owner) }
+            guard !state.isEnding else { return }
+            unfinished.enter()
+            state.waiting.append(job, of: owner)
         }
     }
 
     /// The number of jobs that wait for a thread.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Returns when no job waits or runs. Jobs that are submitted meanwhile may be waited for.
+    public func drain() { unfinished.wait() }
 
     /// Drops the jobs that wait, and returns after those that run.
     public func shutdownGracefully() async {
@@ -75,6 +83,7 @@ public final class FairWorkers: Sendable {
             state.isEnding = true
             return state.waiting
         }
+        for _ in 0..<dropped.count { unfinished.leave() }
         withExtendedLifetime(dropped) {}
         for thread in threads {
             await withCheckedContinuation { end in thread.async { end.resume() } }
@@ -90,6 +99,7 @@ public final class FairWorkers: Sendable {
                 thread.async { [self] in
                     job()
                     change { $0.end(of: owner, on: thread) }
+                    unfinished.leave()
                 }
             }
         }

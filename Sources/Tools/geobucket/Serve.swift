@@ -155,7 +155,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// The threads of the store, of HTTP and of libraries.
-    private static let otherThreads = 8
+    private static let otherThreads = 9
 
     static let defaultStore = "./geobucket.sqlite"
 

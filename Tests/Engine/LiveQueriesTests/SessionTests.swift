@@ -167,7 +167,7 @@ private final class SessionClient: @unchecked Sendable {
         self.fault = fault
         let bell = DispatchSemaphore(value: 0)
         self.bell = bell
-        session = hub.session { bell.signal() }
+        session = hub.session(of: "me") { bell.signal() }
         Thread.detachNewThread { self.read() }
     }
 

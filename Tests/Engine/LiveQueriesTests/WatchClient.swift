@@ -156,11 +156,11 @@ final class WatchClient {
     private let replyBytes: Int
 
     /// - Parameter replyBytes: what no notification may exceed that could be told in parts.
-    init(_ hub: WatchHub, replyBytes: Int = .max) {
+    init(_ hub: WatchHub, of owner: String = "me", replyBytes: Int = .max) {
         self.replyBytes = replyBytes
         let wakes = Wakes()
         self.wakes = wakes
-        session = hub.session { wakes.count.add(1, ordering: .relaxed) }
+        session = hub.session(of: owner) { wakes.count.add(1, ordering: .relaxed) }
     }
 
     /// How often the session has asked to be served.

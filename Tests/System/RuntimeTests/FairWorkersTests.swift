@@ -66,6 +66,16 @@ import Testing
         await workers.shutdownGracefully()
     }
 
+    @Test func `a drain waits for what runs and for what waits`() async throws {
+        let (workers, jobs) = (FairWorkers("fair", .none, threads: 1), Jobs())
+        for name in ["a", "b"] { workers.submit(for: name, jobs.paused(name)) }
+        jobs.letGo(2)
+        workers.drain()
+        #expect(jobs.names == ["a", "b"])
+        await workers.shutdownGracefully()
+        workers.drain()
+    }
+
     @Test func `what has not begun is dropped at the end, what runs is waited for`() async throws {
         let (workers, jobs) = (FairWorkers("fair", .none, threads: 1), Jobs())
         workers.submit(for: "a", jobs.paused("first"))

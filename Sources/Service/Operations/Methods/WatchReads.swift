@@ -20,7 +20,7 @@ final class StartWatch: Read {
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
         let start = try context.caller.watches.start(
-            request, in: context.service.watches, until: context.stop)
+            request, for: context.caller.share, in: context.service.watches, until: context.stop)
         writer.raw("{\"watch\":")
         writer.string(start.name)
         if let resumed = start.resumed {
