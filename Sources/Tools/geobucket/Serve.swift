@@ -239,6 +239,7 @@ struct Serve: AsyncParsableCommand {
             let bound = Address(host: host, port: port)
             Self.warn(bound, frame.reloading)
             if let (client, peer) = frame.neighbourhood?.addresses(listeningOn: bound) {
+                Self.warnOfNodes(at: peer, frame.reloading)
                 backend.announce(client: client, peer: peer)
             }
             try? Console.write("geobucket ready on \(bound)\n")
@@ -275,6 +276,14 @@ struct Serve: AsyncParsableCommand {
                 "tokens and documents cross the network in the clear; give --tls-certificate",
                 metadata: ["address": "\(bound)"])
         }
+    }
+
+    /// - Parameter peer: where other nodes reach this one.
+    private static func warnOfNodes(at peer: String, _ reloading: Reloading) {
+        guard reloading.tls == nil, Address(argument: peer)?.isLoopback != true else { return }
+        reloading.logger.warning(
+            "nodes speak without TLS: their token does not protect from who can alter packets",
+            metadata: ["address": "\(peer)"])
     }
 }
 
