@@ -19,11 +19,14 @@ final class Node: Sendable {
     private let looks: HeadLooks
     private let follower: Follower
 
-    /// - Parameter diverged: called when PostgreSQL no longer continues the node's state.
+    /// - Parameters:
+    ///   - discarded: called when the copy that is there is thrown away, because it cannot be used.
+    ///   - diverged: called when PostgreSQL no longer continues the node's state.
     init(
         _ configuration: PostgresBackend.Configuration, _ tables: ClusterTables,
         _ connector: ClusterConnector, _ membership: Membership?, logger: Logger,
         progress: @escaping @Sendable (Int) -> Void,
+        discarded: @escaping @Sendable () -> Void,
         diverged: @escaping @Sendable (Divergence, AppliedState) -> Void
     ) throws {
         if try tables.commitsAsynchronously() {
@@ -37,7 +40,8 @@ final class Node: Sendable {
                 connector.limits.heldBytes == 0 && membership.isOwn($0)
             }
         }
-        let cache = NodeCache(configuration.cache, part, logger: logger, progress: progress)
+        let cache = NodeCache(
+            configuration.cache, part, logger: logger, progress: progress, discarded: discarded)
         let (state, applied, looks, share, upstream, backend) = try cache.open(tables) {
             state, buckets in
             let applied = AppliedState(state, clock: connector.clock)

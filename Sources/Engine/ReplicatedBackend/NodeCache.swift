@@ -24,16 +24,20 @@ struct NodeCache {
     private let share: Share?
     private let logger: Logger
     private let progress: @Sendable (Int) -> Void
+    private let discarded: @Sendable () -> Void
 
-    /// - Parameter progress: called from time to time with the number of objects copied.
+    /// - Parameters:
+    ///   - progress: called from time to time with the number of objects copied.
+    ///   - discarded: called when the file that is there is thrown away, because it cannot be used.
     init(
         _ path: String, _ share: Share?, logger: Logger,
-        progress: @escaping @Sendable (Int) -> Void
+        progress: @escaping @Sendable (Int) -> Void, discarded: @escaping @Sendable () -> Void
     ) {
         self.path = path
         self.share = share
         self.logger = logger
         self.progress = progress
+        self.discarded = discarded
     }
 
     /// Makes the file a copy of the tables at some state: the copy that is there, if it continues
@@ -51,7 +55,7 @@ struct NodeCache {
                 guard failure.isDamage else { throw failure }
                 logger.warning("the cache is made anew", metadata: ["reason": "\(failure)"])
             }
-            remove()
+            discard()
         }
         return try copy(tables)
     }
@@ -67,7 +71,7 @@ struct NodeCache {
             return try body(state, buckets)
         } catch let failure as StoreFailure where failure.isDamage {
             logger.warning("the cache is made anew", metadata: ["reason": "\(failure)"])
-            remove()
+            discard()
             let (state, buckets) = try copy(tables)
             return try body(state, buckets)
         }
@@ -145,6 +149,11 @@ struct NodeCache {
     /// Identifies the machine's present run.
     private static var presentMachine: [UInt8]? {
         FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id").map { Array($0) }
+    }
+
+    private func discard() {
+        discarded()
+        remove()
     }
 
     private func remove() {

@@ -60,6 +60,7 @@ public final class PostgresBackend: Backend {
     /// Nil if each node holds every bucket.
     private let membership: Membership?
     private let rebuilding = WorkThread("rebuild", .background)
+    /// How often the copy has been thrown away, at the start or later.
     private let rebuilds = Atomic(0)
     private let isClosed = Atomic(false)
     private let progress: @Sendable (Int) -> Void
@@ -94,7 +95,7 @@ public final class PostgresBackend: Backend {
                     others: try tables.nodes(timeout: limits.nodeTimeoutMilliseconds),
                     connector, logger)
             }
-        let first = try build(until: deadline)
+        let first = try build(until: deadline) { [weak self] in self?.noteRebuild() }
         node.withLock { $0 = first }
         first.start()
     }
@@ -133,13 +134,19 @@ public final class PostgresBackend: Backend {
 
     // MARK: Rebuilding
 
+    private func noteRebuild() { rebuilds.add(1, ordering: .relaxed) }
+
     /// Builds a node, trying again until a time while PostgreSQL does not answer.
-    private func build(until deadline: Deadline) throws(StoreFailure) -> Node {
+    ///
+    /// - Parameter discarded: called when a copy that is there is thrown away.
+    private func build(
+        until deadline: Deadline, discarded: @escaping @Sendable () -> Void = {}
+    ) throws(StoreFailure) -> Node {
         let isOver = { [self] in isClosed.load(ordering: .relaxed) }
         return try Self.attempting(until: deadline, unless: isOver) {
             try Node(
                 configuration, try connector.connect(), connector, membership, logger: logger,
-                progress: progress
+                progress: progress, discarded: discarded
             ) { [weak self] divergence, applied in self?.rebuild(divergence, of: applied) }
         }
     }
@@ -177,7 +184,7 @@ public final class PostgresBackend: Backend {
             }
             guard let former, !isClosed.load(ordering: .relaxed) else { return }
             logger.error("the node is rebuilt", metadata: ["reason": "\(divergence)"])
-            rebuilds.add(1, ordering: .relaxed)
+            noteRebuild()
             try? former.close()
             while !isClosed.load(ordering: .relaxed) {
                 do throws(StoreFailure) {

@@ -1,7 +1,9 @@
 import BackendContract
 import Foundation
 import Objects
+import PostgresStore
 import ReplicatedBackend
+import Runtime
 import TestSupport
 import Testing
 
@@ -40,6 +42,30 @@ import Testing
         try await Self.withCache { configuration, _ in
             let file = try FileManager.default.attributesOfItem(atPath: configuration.cache)
             #expect(file[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    private static func rebuilds(
+        _ configuration: PostgresBackend.Configuration, _ log: LogLines
+    ) throws -> Int? {
+        let node = try PostgresBackend(configuration, limits: Limits(), logger: log.logger)
+        defer { try? node.close() }
+        return node.statistics().cluster?.rebuilds
+    }
+
+    @Test func `a start counts the copy that it throws away, and no other`() async throws {
+        try await Self.withCache { configuration, log in
+            #expect(try Self.rebuilds(configuration, log) == 0, "the copy goes on")
+            var new = configuration
+            new.cache += ".new"
+            #expect(try Self.rebuilds(new, log) == 0, "there was no copy")
+            let tables = try ClusterTables(
+                configuration.address, answerTime: hangTime, clock: ServiceClock())
+            try tables.endEpoch(try tables.head().epoch)
+            for cache in [configuration, new] {
+                #expect(try Self.rebuilds(cache, log) == 1, "it is of another history")
+                #expect(try Self.rebuilds(cache, log) == 0, "it has been made anew")
+            }
         }
     }
 
