@@ -22,6 +22,9 @@ The parts (faults):
                patroni and etcd-server are installed if they are missing.
     promotion  A standby that lacks answered writes becomes the primary: the nodes have to notice, to agree with it,
                to say so, and to go on.
+    standby    PostgreSQL with synchronous replication. The standby is away, and the sessions that wait for it are ended
+               or canceled, or the primary is killed and started again. Then the primary is lost, and the standby takes
+               over: no answered write is lost.
     network    Every packet between a node and PostgreSQL is dropped for 30 s. Needs root.
     watches    The same faults, while clients watch, end their watches, and go on at any node, from where they were
                or from long before: at each rest a watch must have what was written. Then PostgreSQL is put back to
@@ -37,7 +40,8 @@ The parts (faults):
 """
 import argparse, pathlib, signal, sys, tempfile
 
-import cluster_disk, cluster_failover, cluster_local, cluster_network, cluster_watches, copies, postgres, service
+import cluster_disk, cluster_failover, cluster_local, cluster_network, cluster_standby, cluster_watches
+import copies, postgres, service
 from cluster_faults import Faults
 from cluster_loss import Loss
 from cluster_rounds import Cluster
@@ -55,7 +59,9 @@ def faults(options, folder):
 
 
 PARTS = {"faults": faults, "local": cluster_local.run, "failover": cluster_failover.run,
-         "promotion": cluster_failover.promote, "network": cluster_network.run, "disk": cluster_disk.run, "watches": cluster_watches.run, "copies": copies.run}
+         "promotion": cluster_failover.promote, "standby": cluster_standby.run,
+         "network": cluster_network.run, "disk": cluster_disk.run, "watches": cluster_watches.run,
+         "copies": copies.run}
 
 
 def main():

@@ -44,10 +44,13 @@ def run(options, folder):
 
 
 class Pair:
-    """A primary and its standby, which follows it unless the network between them is cut."""
+    """A primary and its standby, which follows it unless the network between them is cut.
 
-    def __init__(self, folder):
-        self.primary, self.standby = postgres.Postgres(folder / "primary"), None
+    - settings: further ones of the primary
+    """
+
+    def __init__(self, folder, settings=()):
+        self.primary, self.standby = postgres.Postgres(folder / "primary", settings=settings), None
         self.network = Network(self.primary.port)
         try:
             self.standby = postgres.Postgres(folder / "standby", standby_of=self.network.port)

@@ -28,7 +28,7 @@ public final class ClusterTransaction {
         self.tables = tables
         let lock = [
             PostgresStatement("BEGIN"),
-            PostgresStatement("SELECT change, epoch FROM head FOR UPDATE"),
+            Self.lockStatement,
             // What follows sees everything that was committed before the lock was granted.
             ClusterTables.pastStatement(batch, of: change),
         ]
@@ -53,12 +53,15 @@ public final class ClusterTransaction {
         }
     }
 
+    fileprivate static let lockStatement = PostgresStatement(
+        "SELECT change, epoch FROM head FOR UPDATE")
+
     /// Runs the statements that begin with the lock of the head.
     ///
     /// A node that hangs, or is cut off, while it sends a commit keeps the lock:
     /// `idle_in_transaction_session_timeout` counts only between two pipelines. So whoever has
     /// waited for too long ends sessions that have the lock and have sent nothing for two seconds.
-    private static func lock(
+    fileprivate static func lock(
         _ tables: ClusterTables, _ statements: [PostgresStatement]
     ) throws(PostgresFailure) -> [PostgresRows] {
         do throws(PostgresFailure) {
@@ -82,6 +85,15 @@ public final class ClusterTransaction {
 
     /// Whether requests were remembered or forgotten.
     public var hasRequests: Bool { !requests.statements.isEmpty }
+
+    /// Ends the transaction without a change, when everything that it has seen is where commits have
+    /// to be: with the lock of the head it has written too, so its commit waits for the standbys.
+    ///
+    /// - Throws: after any failure what it has seen may be lost with the server.
+    public func confirm() throws(PostgresFailure) {
+        isOpen = false
+        _ = try tables.run([PostgresStatement("COMMIT")])
+    }
 
     /// Ends the transaction without a change.
     public func cancel() {
@@ -221,6 +233,26 @@ public final class ClusterTransaction {
             .ints(objects.map(\.metadata.version)), .ints(objects.map(\.metadata.modified)),
             .ints(objects.map(\.metadata.expires)), .byteas(objects.map(\.points)),
             .texts(objects.map(\.text)))
+    }
+}
+
+extension ClusterTables {
+    /// Whether a batch was done whose answer was lost.
+    ///
+    /// A transaction that has not ended still holds the lock of the head, so there is an answer when
+    /// this one has it. A batch that is there may be on this server alone: the wait for a standby ends
+    /// with a session or a server. So the look writes what it has found, and its commit, which comes
+    /// after the batch's, waits for the standbys instead.
+    public func confirm(_ batch: UUIDBytes) throws(PostgresFailure) -> Bool {
+        let rows = try ClusterTransaction.lock(
+            self,
+            [
+                PostgresStatement("BEGIN"), ClusterTransaction.lockStatement,
+                PostgresStatement(
+                    "UPDATE batch SET at = now() WHERE id = $1 RETURNING id", .uuid(batch)),
+                PostgresStatement("COMMIT"),
+            ])
+        return rows[2].count > 0
     }
 }
 

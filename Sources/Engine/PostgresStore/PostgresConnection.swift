@@ -15,6 +15,8 @@ final class PostgresConnection {
     let clock: ServiceClock
     /// Whether it is of no more use: answers may come that nobody waits for any more.
     private var isBroken = false
+    /// Whether a warning has come that may tell of a commit that no standby has confirmed.
+    private var isUnconfirmed = false
     /// The names of the prepared statements by their texts.
     private var names: [String: String] = [:]
 
@@ -29,7 +31,15 @@ final class PostgresConnection {
         self.handle = handle
         self.clock = clock
         PQsetnonblocking(handle, 1)
-        PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        // libpq calls this only while it is called itself, by a method of this object.
+        PQsetNoticeReceiver(
+            handle,
+            { connection, notice in
+                guard let connection, let notice, PostgresConnection.mayEndWait(notice)
+                else { return }
+                Unmanaged<PostgresConnection>.fromOpaque(connection).takeUnretainedValue()
+                    .isUnconfirmed = true
+            }, Unmanaged.passUnretained(self).toOpaque())
         guard PQenterPipelineMode(handle) == 1 else {
             throw .unavailable("the connection has no pipeline mode")
         }
@@ -39,6 +49,16 @@ final class PostgresConnection {
 
     /// The version of the server: 150018 for 15.18.
     var serverVersion: Int { Int(PQserverVersion(handle)) }
+
+    /// Whether a notice may be the warning that a commit no longer waits for its standbys, because
+    /// somebody has canceled the wait or ends the session. The transaction is committed on this
+    /// server, and may be lost with it.
+    ///
+    /// Source: `SyncRepWaitForLSN` in `src/backend/replication/syncrep.c` of PostgreSQL. The texts are
+    /// in the server's language, so the SQLSTATEs tell: `warning` and `admin_shutdown`.
+    private static func mayEndWait(_ notice: OpaquePointer) -> Bool {
+        ["01000", "57P01"].contains(field("C", of: notice))
+    }
 
     /// The failure that the connection reports.
     private var failure: PostgresFailure {
@@ -56,7 +76,8 @@ final class PostgresConnection {
     /// Runs statements in their order, in one round trip, and returns the rows of each.
     ///
     /// - Throws: the failure of the first statement that failed. The statements after it did not
-    ///   run.
+    ///   run. If the last one is a `COMMIT` whose wait for standbys was canceled, `.unavailable`: as
+    ///   after a lost connection, its outcome is unknown.
     func run(
         _ statements: [PostgresStatement], until deadline: Deadline
     ) throws(PostgresFailure) -> [PostgresRows] {
@@ -72,6 +93,7 @@ final class PostgresConnection {
     private func exchange(
         _ statements: [PostgresStatement], until deadline: Deadline
     ) throws(PostgresFailure) -> [PostgresRows] {
+        isUnconfirmed = false
         var isNew: [Bool] = []
         for statement in statements {
             isNew.append(try send(statement))
@@ -94,8 +116,14 @@ final class PostgresConnection {
             }
             throw first
         }
+        if isUnconfirmed, statements.last?.sql == Self.commit {
+            throw .unavailable("the standbys have not confirmed a commit")
+        }
         return rows
     }
+
+    /// The statement whose warnings matter.
+    private static let commit = "COMMIT"
 
     /// Sends a statement, and prepares it if it is new to the connection.
     private func send(_ statement: PostgresStatement) throws(PostgresFailure) -> Bool {
@@ -158,14 +186,16 @@ final class PostgresConnection {
     }
 
     private static func failure(of result: OpaquePointer) -> PostgresFailure {
-        func field(_ code: Character) -> String {
-            PQresultErrorField(result, Int32(code.asciiValue!)).map { String(cString: $0) } ?? ""
-        }
-        let message = field("M")
+        let message = field("M", of: result)
         return PostgresFailure(
-            state: field("C"),
+            state: field("C", of: result),
             message: line(
                 message.isEmpty ? String(cString: PQresultErrorMessage(result)) : message))
+    }
+
+    /// A field of an error or a notice: `C` for its SQLSTATE, `M` for its message.
+    private static func field(_ code: Character, of result: OpaquePointer) -> String {
+        PQresultErrorField(result, Int32(code.asciiValue!)).map { String(cString: $0) } ?? ""
     }
 
     // MARK: Notifications

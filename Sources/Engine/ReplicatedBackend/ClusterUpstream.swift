@@ -110,16 +110,9 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
 
     private static let forgottenAtOnce: Int64 = 1_000
 
-    /// Whether a batch was committed whose answer was lost.
-    ///
-    /// A transaction that has not ended still holds the lock of the head, so there is an answer when
-    /// this transaction has it.
-    func wasDone(_ batch: UUIDBytes, after change: ChangeNumber) throws(StoreFailure) -> Bool {
-        try retrying { tables throws(PostgresFailure) in
-            try ClusterTransaction(
-                tables, after: change, batch, keys: [], share?.filter(after: change)
-            ).tail.past == .known
-        }
+    /// Whether a batch was done whose answer was lost.
+    func wasDone(_ batch: UUIDBytes) throws(StoreFailure) -> Bool {
+        try retrying { tables throws(PostgresFailure) in try tables.confirm(batch) }
     }
 
     private func check(
@@ -176,11 +169,14 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         return .interrupted
     }
 
+    /// Notes that a transaction has come to its end.
+    func ended() { interrupted = nil }
+
     /// Notes that a transaction was committed.
     ///
     /// - Parameter change: its last change.
     func committed(_ change: ChangeNumber) {
-        interrupted = nil
+        ended()
         committedChange.store(change, ordering: .releasing)
         batches.add(1, ordering: .relaxed)
     }
@@ -201,7 +197,7 @@ private final class NodeTransaction: UpstreamTransaction {
 
     func commit(_ changes: StoreChanges) throws(StoreFailure) -> SharedState {
         guard !changes.isEmpty || transaction.hasRequests else {
-            cancel()
+            try confirm()
             return missed.state
         }
         let batch = UUIDBytes.random()
@@ -210,7 +206,7 @@ private final class NodeTransaction: UpstreamTransaction {
             try transaction.commit(changes, as: batch)
         } catch .unavailable {
             upstream.lost(since: begin)
-            guard try upstream.wasDone(batch, after: changes.change) else {
+            guard try upstream.wasDone(batch) else {
                 throw upstream.interruption()
             }
         } catch {
@@ -221,6 +217,21 @@ private final class NodeTransaction: UpstreamTransaction {
         return SharedState(
             change: changes.change,
             mark: StateMark(epoch: transaction.tail.head.epoch, batch: batch).bytes)
+    }
+
+    /// Ends a transaction without a change. What it answers, as for a write that is repeated under
+    /// its key, may be what another one has committed that the standbys have not confirmed.
+    private func confirm() throws(StoreFailure) {
+        let begin = upstream.now
+        do throws(PostgresFailure) {
+            try transaction.confirm()
+            upstream.ended()
+        } catch .unavailable {
+            upstream.lost(since: begin)
+            throw upstream.interruption()
+        } catch {
+            throw StoreFailure(error)
+        }
     }
 
     func cancel() {

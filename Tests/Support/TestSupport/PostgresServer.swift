@@ -15,11 +15,22 @@ public final class PostgresServer: Sendable {
         return try! PostgresServer(programs: programs)
     }()
 
-    /// The address of its database, without a schema.
-    public let url: String
+    /// The folder of its socket, and the host of its address.
+    public let folder: String
 
-    private let process: Process
-    private let lifeline = Pipe()
+    /// The address of its database, without a schema.
+    public var url: String { Self.url(of: [self]) }
+
+    /// The address of the database of several servers.
+    public static func url(of servers: [PostgresServer]) -> String {
+        let hosts = servers.map(\.folder).joined(separator: ",")
+        return "postgresql:///postgres?host=\(hosts)&user=geobucket"
+    }
+
+    private let programs: String
+    private let process = Process()
+    /// Its orders; when the other end of the pipe is gone, so is this process, and the server ends.
+    private let orders = Pipe()
 
     /// The folder of PostgreSQL's programs: Debian's, of the latest version, or one of the PATH.
     private static let programs: String? = {
@@ -35,39 +46,90 @@ public final class PostgresServer: Sendable {
         }
     }()
 
-    private init(programs: String) throws {
+    /// Another server, which ends with this object or with the process.
+    ///
+    /// - Parameters:
+    ///   - settings: such as `synchronous_standby_names=*`.
+    ///   - primary: the server that it copies and follows.
+    public static func start(
+        settings: [String] = [], standbyOf primary: PostgresServer? = nil
+    ) throws -> PostgresServer {
+        try PostgresServer(programs: shared!.programs, settings: settings, standbyOf: primary)
+    }
+
+    private init(
+        programs: String, settings: [String] = [], standbyOf primary: PostgresServer? = nil
+    ) throws {
+        self.programs = programs
         var template = Array("/tmp/geobucket-postgres-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw POSIXError(.EIO) }
-        let folder = String(cString: made)
-        url = "postgresql:///postgres?host=\(folder)&user=geobucket"
-        // The server refuses to run as root. When the pipe's other end is gone, so is this process.
+        folder = String(cString: made)
+        // The server refuses to run as root.
         let script = """
             set -e
+            folder=$1 programs=$2 primary=$3
+            shift 3
             as=
             if [ "$(id -u)" = 0 ]; then
-                chown postgres "$1"
+                chown postgres "$folder"
                 as="setpriv --reuid=postgres --regid=postgres --clear-groups"
             fi
-            $as "$2/initdb" -D "$1/data" -U geobucket -A trust --encoding=UTF8 --locale=C \
-                >"$1/log" 2>&1
-            $as "$2/postgres" -D "$1/data" -k "$1" -c listen_addresses= -c fsync=off \
-                -c max_connections=400 </dev/null >>"$1/log" 2>&1 &
-            server=$!
-            cat >/dev/null
-            kill -QUIT $server
-            wait $server || true
-            rm -rf "$1"
+            if [ -n "$primary" ]; then
+                $as "$programs/pg_basebackup" -D "$folder/data" -h "$primary" -U geobucket -R \
+                    --checkpoint=fast
+            else
+                $as "$programs/initdb" -D "$folder/data" -U geobucket -A trust --encoding=UTF8 \
+                    --locale=C
+            fi >"$folder/log" 2>&1
+            start() {
+                $as "$programs/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= \
+                    -c fsync=off -c max_connections=400 "$@" </dev/null >>"$folder/log" 2>&1 &
+                server=$!
+            }
+            stop() {
+                kill -QUIT $server || true
+                wait $server || true
+                rm -f "$folder/data/postmaster.pid"
+            }
+            start "$@"
+            while read -r order; do eval "$order"; done
+            stop
+            rm -rf "$folder"
             """
-        process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", script, "sh", folder, programs]
-        process.standardInput = lifeline
+        process.arguments =
+            ["-c", script, "sh", folder, programs, primary?.folder ?? ""]
+            + settings.flatMap { ["-c", $0] }
+        process.standardInput = orders
         process.standardOutput = FileHandle.nullDevice
         try process.run()
-        // The server writes its state there.
+        try waitUntil { $0.contains("ready") || $0.contains("standby") }
+    }
+
+    /// Ends it at once, as a crash would.
+    public func stop() throws { try order("stop") { $0.isEmpty } }
+
+    /// Starts it again.
+    public func start() throws {
+        try order(#"start "$@""#) { $0.contains("ready") || $0.contains("standby") }
+    }
+
+    /// Makes a standby a primary.
+    public func promote() throws {
+        try Data().write(to: URL(fileURLWithPath: "\(folder)/data/promote"))
+        try order("kill -USR1 $server") { $0.contains("ready") }
+    }
+
+    private func order(_ order: String, until condition: (String) -> Bool) throws {
+        orders.fileHandleForWriting.write(Data("\(order)\n".utf8))
+        try waitUntil(condition)
+    }
+
+    /// Waits for a state of the server, which it writes to a file.
+    private func waitUntil(_ condition: (String) -> Bool) throws {
         let status = "\(folder)/data/postmaster.pid"
         let end = ContinuousClock.now + hangTime
-        while (try? String(contentsOfFile: status, encoding: .utf8))?.contains("ready") != true {
+        while !condition((try? String(contentsOfFile: status, encoding: .utf8)) ?? "") {
             guard process.isRunning, ContinuousClock.now < end else {
                 throw POSIXError(.ECONNREFUSED)
             }
