@@ -91,8 +91,20 @@ enum ClusterSchema {
     /// Creates or migrates the tables, unless they are as this program needs them.
     ///
     /// - Throws: `.unusable` for a server that is too old, for a database of another encoding, and
-    ///   for tables of a later version.
+    ///   for tables of a later version. `.unavailable` if somebody uses tables that are to be migrated.
     static func prepare(
+        _ connection: PostgresConnection, _ address: PostgresAddress,
+        until deadline: Deadline
+    ) throws(PostgresFailure) {
+        do throws(PostgresFailure) {
+            try make(connection, address, until: deadline)
+        } catch .locked {
+            throw .unavailable(
+                "the tables have to be migrated, and another session, such as pg_dump, uses them")
+        }
+    }
+
+    private static func make(
         _ connection: PostgresConnection, _ address: PostgresAddress,
         until deadline: Deadline
     ) throws(PostgresFailure) {

@@ -16,7 +16,7 @@ public final class ClusterTables {
     }
 
     let connection: PostgresConnection
-    private let address: PostgresAddress
+    let address: PostgresAddress
     let answerTime: Duration
     /// Whether others had written before the last transaction. If not, the next one asks for their
     /// changes only when it finds that there are some: one that writes alone saves the server half
@@ -32,14 +32,26 @@ public final class ClusterTables {
         self.address = address
         self.answerTime = answerTime
         connection = try PostgresConnection(address, clock: clock)
-        try ClusterSchema.prepare(connection, address, until: answerDeadline)
-        _ = try run([
-            PostgresStatement("SET idle_in_transaction_session_timeout = 2000"),
-            PostgresStatement("SET lock_timeout = 3000"),
-        ])
+        let deadline = clock.deadline(after: answerTime)
+        _ = try connection.run([Self.settings], until: deadline)
+        try ClusterSchema.prepare(connection, address, until: deadline)
     }
 
-    private var answerDeadline: Deadline { connection.clock.deadline(after: answerTime) }
+    /// The settings on which the statements rely, whatever those of the role and the database are.
+    ///
+    /// What follows the lock of the head has to see what was committed before it was granted. The time
+    /// that a statement may take is up to whoever waits for it. A warning tells that a commit was not
+    /// replicated. Of the settings those are made that the server's version has.
+    private static let settings = PostgresStatement(
+        """
+        SELECT set_config(name, value, false) FROM pg_settings JOIN (VALUES
+            ('default_transaction_isolation', 'read committed'), ('client_min_messages', 'warning'),
+            ('statement_timeout', '0'), ('transaction_timeout', '0'), ('idle_session_timeout', '0'),
+            ('idle_in_transaction_session_timeout', '2000'), ('lock_timeout', '3000')
+        ) AS wanted (name, value) USING (name)
+        """)
+
+    var answerDeadline: Deadline { connection.clock.deadline(after: answerTime) }
 
     var schema: String { address.schema }
 
@@ -104,11 +116,6 @@ public final class ClusterTables {
         try run([
             PostgresStatement("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
         ])[0].int(0, 0)
-    }
-
-    /// Whether a committed transaction may be lost with the server's power.
-    public func commitsAsynchronously() throws(PostgresFailure) -> Bool {
-        try run([PostgresStatement("SHOW synchronous_commit")])[0].text(0, 0) == "off"
     }
 
     /// The secret that authenticates page keys, which all nodes share.

@@ -87,7 +87,9 @@ public struct PostgresAddress: Sendable {
     func connect() -> (OpaquePointer?, reasons: String) {
         var reasons = ""
         for server in servers {
-            guard let handle = connect(to: server) else { return (nil, "out of memory") }
+            guard let handle = connect(to: server, by: PQconnectdbParams) else {
+                return (nil, "out of memory")
+            }
             if PQstatus(handle) == CONNECTION_OK { return (handle, "") }
             reasons += PQerrorMessage(handle).map { String(cString: $0) } ?? ""
             PQfinish(handle)
@@ -95,8 +97,15 @@ public struct PostgresAddress: Sendable {
         return (nil, reasons)
     }
 
+    /// A function of libpq that connects to a server.
+    typealias Connecting = (
+        UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<UnsafePointer<CChar>?>?, Int32
+    ) -> OpaquePointer?
+
     /// Options of the URL take precedence over these, except the last.
-    private func connect(to server: [(keyword: String, value: String)]) -> OpaquePointer? {
+    func connect(
+        to server: [(keyword: String, value: String)], by connecting: Connecting
+    ) -> OpaquePointer? {
         let options: [(keyword: String, value: String)] = [
             ("connect_timeout", "3"), ("application_name", "geobucket"), ("keepalives_idle", "5"),
             ("keepalives_interval", "2"), ("keepalives_count", "3"),
@@ -104,9 +113,7 @@ public struct PostgresAddress: Sendable {
         ]
         let all = options + server
         return Self.withStrings(all.map(\.keyword)) { keywords in
-            Self.withStrings(all.map(\.value)) { values in
-                PQconnectdbParams(keywords, values, 1)
-            }
+            Self.withStrings(all.map(\.value)) { values in connecting(keywords, values, 1) }
         }
     }
 

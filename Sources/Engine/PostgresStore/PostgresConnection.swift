@@ -47,6 +47,9 @@ final class PostgresConnection {
 
     deinit { PQfinish(handle) }
 
+    /// The process of the server, as it was announced. A pooler announces another number.
+    var announcedProcess: Int64 { Int64(PQbackendPID(handle)) }
+
     /// The version of the server: 150018 for 15.18.
     var serverVersion: Int { Int(PQserverVersion(handle)) }
 

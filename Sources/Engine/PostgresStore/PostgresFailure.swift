@@ -16,6 +16,11 @@ public enum PostgresFailure: Error, Sendable, Equatable, CustomStringConvertible
     /// Any other failure, in the server's words.
     case failed(String)
 
+    /// What a pooler does that gives each transaction of a connection another session.
+    static let sharedSessions = PostgresFailure.unusable(
+        "a pooler before PostgreSQL gives the transactions of one connection to different sessions; "
+            + "connect nodes to the server itself, or set pool_mode = session in PgBouncer")
+
     public var description: String {
         switch self {
         case .unavailable(let reason): "PostgreSQL cannot be reached: \(reason)"
@@ -36,6 +41,8 @@ public enum PostgresFailure: Error, Sendable, Equatable, CustomStringConvertible
         case "55P03": self = .locked
         case "22021", "22P05": self = .unstorable(message)
         case "25006", "25P03", "40001", "40P01": self = .unavailable(message)
+        // A prepared statement is not there, or there is one that this connection has not made.
+        case "26000", "42P05": self = .sharedSessions
         case "42501":
             self = .unusable(
                 "the role that geobucket logs in with lacks a right in PostgreSQL: \(message)")

@@ -19,6 +19,18 @@ struct ClusterConnector: Sendable {
         try ClusterTables(address, answerTime: answerTime ?? failoverTime, clock: clock)
     }
 
+    /// Connects for the first time.
+    ///
+    /// - Throws: `.unusable` also for a connection that no server will accept.
+    func tryFirst() throws(PostgresFailure) {
+        do throws(PostgresFailure) {
+            _ = try connect()
+        } catch .unavailable(let reason) {
+            guard address.isRefusedForGood(clock: clock) else { throw .unavailable(reason) }
+            throw .unusable("PostgreSQL refuses the connection: \(reason)")
+        }
+    }
+
     /// The connection that there is, or a new one, which stays.
     ///
     /// - Parameters:

@@ -29,10 +29,7 @@ final class Node: Sendable {
         discarded: @escaping @Sendable () -> Void,
         diverged: @escaping @Sendable (Divergence, AppliedState) -> Void
     ) throws {
-        if try tables.commitsAsynchronously() {
-            logger.warning(
-                "synchronous_commit is off in PostgreSQL: its loss of power loses answered writes")
-        }
+        for weakness in try tables.checkRequirements() { logger.warning("\(weakness)") }
         if configuration.keepsGeometry { try tables.keepPlaces() }
         let part = membership.map { membership in
             // With a bound, buckets are copied one by one, as long as they fit.

@@ -71,7 +71,7 @@ public final class PostgresBackend: Backend {
     ///   - clock: the source of time. It is the system's, except in tests.
     ///   - progress: called from time to time with the number of objects that have been copied.
     /// - Throws: a `StoreFailure` with the reason, after `failoverMilliseconds` if PostgreSQL does
-    ///   not answer.
+    ///   not answer, and at once if waiting does not help.
     public init(
         _ configuration: Configuration, limits: Limits, logger: Logger,
         clock: ServiceClock = ServiceClock(),
@@ -84,6 +84,7 @@ public final class PostgresBackend: Backend {
         self.logger = logger
         self.progress = progress
         let deadline = clock.deadline(after: connector.failoverTime)
+        try Self.attempting(until: deadline) { try connector.tryFirst() }
         membership =
             configuration.copies == 0
             ? nil

@@ -25,6 +25,8 @@ import Testing
         ("22021", .invalidInputData),  // character_not_in_repertoire
         ("22P05", .invalidInputData),  // untranslatable_character
         ("42501", .undefined),  // insufficient_privilege
+        ("26000", .undefined),  // invalid_sql_statement_name: a pooler shares sessions
+        ("42P05", .undefined),  // duplicate_prepared_statement: the same
         ("42P01", .undefined),  // undefined_table
         ("23505", .undefined),  // unique_violation
         ("XX001", .undefined),  // data_corrupted
@@ -39,7 +41,7 @@ import Testing
     }
 
     @Test func `only what may succeed later is tried again`() {
-        let lasting = ["53100", "22021", "42501", "42P01"].map {
+        let lasting = ["53100", "22021", "42501", "26000", "42P05", "42P01"].map {
             PostgresFailure(state: $0, message: "")
         }
         for failure in lasting {
@@ -49,5 +51,7 @@ import Testing
         let right = PostgresFailure(state: "42501", message: "permission denied for table head")
         #expect(right.description.contains("permission denied for table head"))
         #expect(right.description.contains("role"))
+        let pooler = PostgresFailure(state: "26000", message: "")
+        #expect(pooler.description.contains("pool_mode = session"))
     }
 }
