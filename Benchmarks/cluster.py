@@ -132,7 +132,7 @@ class Run:
                     time.sleep(0.1)
 
     def head(self):
-        return int(self.server.sql("SELECT change FROM geobucket.head")[0])
+        return int(self.server.sql("SELECT max(last_change) FROM geobucket.batch")[0])
 
     def wal(self):
         """Bytes that PostgreSQL has logged."""

@@ -85,7 +85,7 @@ class Loss:
         self.cluster.compare_nodes()
 
     def head(self):
-        return int(self.cluster.server.sql("SELECT change FROM geobucket.head")[0])
+        return int(self.cluster.server.sql("SELECT max(last_change) FROM geobucket.batch")[0])
 
     def catch_up(self, head):
         deadline = time.monotonic() + RECOVERY_SECONDS

@@ -43,6 +43,10 @@ public struct ClusterStatistics: Sendable, Equatable {
     public var rebuilds = 0
     /// How far the node's clock is ahead of the store's, in milliseconds.
     public var skewMilliseconds: Int64 = 0
+    /// For how long the oldest snapshot of the store is open, in milliseconds.
+    public var snapshotMilliseconds: Int64 = 0
+    /// How many transactions of the store have begun since the oldest snapshot.
+    public var snapshotTransactions: Int64 = 0
 
     /// The part of all buckets that the node holds; nil if it holds every one.
     public var share: ShareStatistics?
@@ -59,6 +63,8 @@ public struct ClusterStatistics: Sendable, Equatable {
             ("lagMilliseconds", Int(lagMilliseconds)),
             ("roundTripMicroseconds", Int(roundTripMicroseconds)), ("batches", batches),
             ("rebuilds", rebuilds), ("skewMilliseconds", Int(skewMilliseconds)),
+            ("snapshotMilliseconds", Int(snapshotMilliseconds)),
+            ("snapshotTransactions", Int(snapshotTransactions)),
         ]
     }
 }

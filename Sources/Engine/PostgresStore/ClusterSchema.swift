@@ -10,17 +10,18 @@ enum ClusterSchema {
     /// The oldest server whose statements these are: 15.0.
     static let oldestServer = 150_000
 
-    /// - `head` has one row: the number of the last change and the epoch, in which numbers have one
-    ///   meaning. Its lock orders all writes.
+    /// - `head` has one row: the epoch, in which numbers have one meaning. Its lock orders all writes.
+    ///   Transactions do not change it: a row that each of them replaced would leave a dead row each,
+    ///   and as long as any transaction in the database is open, every look has to pass all of them.
     /// - `object`, `geo_field` and `request` are as in the embedded store.
     /// - `tombstone` has a row without an id, and creation 0, for each deleted bucket.
     /// - `bucket.change` and `geo_field.change` are changes of the transactions that added them.
     /// - `batch` has the transactions that led to the states of the last hour, so that a node finds
     ///   out whether its state is one of them, and whether a transaction was done whose answer it has
-    ///   not received.
+    ///   not received. The newest one, which is always there, has the number of the last change.
     /// - `node` has the nodes that hold a part of the buckets: their addresses for clients and for
     ///   other nodes, how many buckets they still have to load, and when they were last seen.
-    private static let migrations = [
+    static let migrations = [
         """
         CREATE TABLE setting (name text PRIMARY KEY, value bytea NOT NULL);
         CREATE TABLE head (
@@ -85,6 +86,16 @@ enum ClusterSchema {
             loading bigint NOT NULL,
             seen timestamptz NOT NULL
         );
+        """,
+        // Statements of earlier programs fail from here on. The table is written anew without the dead
+        // rows that it may have.
+        """
+        LOCK TABLE head IN ACCESS EXCLUSIVE MODE;
+        INSERT INTO batch (id, last_change)
+            SELECT gen_random_uuid(), change FROM head
+            WHERE NOT EXISTS (SELECT FROM batch WHERE last_change = change);
+        ALTER TABLE head DROP COLUMN change;
+        CLUSTER head USING head_pkey;
         """,
     ]
 

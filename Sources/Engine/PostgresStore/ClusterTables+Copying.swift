@@ -20,13 +20,12 @@ extension ClusterTables {
             [
                 PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
                 // The other store may take longer to write what is read.
-                PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
-                Self.headStatement, Self.pastStatement(nil, of: 0),
+                Self.wholeTables, Self.headStatement,
             ] + Self.nameStatements(after: nil) + [Self.lastBatchStatement])
         let head = Self.head(rows[2])
         let none = StoreChanges(after: head.change)
         var part = none
-        Self.readNames(rows[4], rows[5], into: &part)
+        Self.readNames(rows[3], rows[4], into: &part)
         let condition = try buckets.map { try self.condition($0, &part) } ?? "true"
         try body(.changes(part))
         part = none
@@ -45,7 +44,7 @@ extension ClusterTables {
         }
         try body(.changes(part))
         return Tail(
-            head: head, past: .known, changes: none, batch: Self.batch(rows[6]))
+            head: head, past: .known, changes: none, batch: Self.batch(rows[5]))
     }
 
     /// The objects that a copy passes on at once.

@@ -22,6 +22,8 @@ public final class ClusterTables {
     /// changes only when it finds that there are some: one that writes alone saves the server half
     /// of its statements.
     var othersWrite = true
+    /// Where the tables begin of which old rows are deleted.
+    var oldest = OldestRows()
 
     /// Connects, and creates or migrates the tables.
     ///
@@ -41,14 +43,24 @@ public final class ClusterTables {
     ///
     /// What follows the lock of the head has to see what was committed before it was granted. The time
     /// that a statement may take is up to whoever waits for it. A warning tells that a commit was not
-    /// replicated. Of the settings those are made that the server's version has.
+    /// replicated. The plan of a statement is made when it is first run, perhaps on a table that has a
+    /// row, and kept when it has thousands, so it uses indexes where there are some. Of the settings
+    /// those are made that the server's version has.
     private static let settings = PostgresStatement(
         """
         SELECT set_config(name, value, false) FROM pg_settings JOIN (VALUES
             ('default_transaction_isolation', 'read committed'), ('client_min_messages', 'warning'),
             ('statement_timeout', '0'), ('transaction_timeout', '0'), ('idle_session_timeout', '0'),
-            ('idle_in_transaction_session_timeout', '2000'), ('lock_timeout', '3000')
+            ('idle_in_transaction_session_timeout', '2000'), ('lock_timeout', '3000'),
+            ('enable_seqscan', 'off'), ('jit', 'off')
         ) AS wanted (name, value) USING (name)
+        """)
+
+    /// Prepares a transaction for reading whole tables, and for waiting while something else is done.
+    static let wholeTables = PostgresStatement(
+        """
+        SELECT set_config('idle_in_transaction_session_timeout', '0', true),
+            set_config('enable_seqscan', 'on', true)
         """)
 
     var answerDeadline: Deadline { connection.clock.deadline(after: answerTime) }
@@ -78,7 +90,11 @@ public final class ClusterTables {
         Self.head(try run([Self.headStatement])[0])
     }
 
-    static let headStatement = PostgresStatement("SELECT change, epoch FROM head")
+    static let headStatement = PostgresStatement("SELECT \(headColumns) FROM head")
+
+    /// The number of the last change.
+    static let lastChange = "(SELECT last_change FROM batch ORDER BY last_change DESC LIMIT 1)"
+    private static let headColumns = "\(lastChange), epoch"
 
     static func head(_ rows: PostgresRows) -> Head {
         Head(change: ChangeNumber(rows.int(0, 0)), epoch: UUIDBytes(rows.bytes(0, 1))!)
@@ -94,9 +110,11 @@ public final class ClusterTables {
         case lost
     }
 
-    /// The `Past` of a batch that led to a change.
-    static func pastStatement(_ batch: UUIDBytes?, of change: ChangeNumber) -> PostgresStatement {
-        PostgresStatement(pastAlone, .uuid(batch), .int(Int64(change)))
+    /// The head, and the `Past` of a batch that led to a change.
+    static func headStatement(
+        after change: ChangeNumber, _ batch: UUIDBytes?
+    ) -> PostgresStatement {
+        PostgresStatement(headAndPast, .uuid(batch), .int(Int64(change)))
     }
 
     private static let pastColumn = """
@@ -104,12 +122,9 @@ public final class ClusterTables {
             WHEN (SELECT min(last_change) FROM batch) > $2 THEN 'forgotten' ELSE 'lost' END
         """
 
-    private static let pastAlone = "SELECT \(pastColumn)"
-    private static let headAndPast = "SELECT change, epoch, \(pastColumn) FROM head"
+    private static let headAndPast = "SELECT \(headColumns), \(pastColumn) FROM head"
 
-    static func past(_ rows: PostgresRows, column: Int32 = 0) -> Past {
-        Past(rawValue: rows.text(0, column)) ?? .lost
-    }
+    static func past(_ rows: PostgresRows) -> Past { Past(rawValue: rows.text(0, 2)) ?? .lost }
 
     /// Milliseconds since 1970 by the server's clock.
     public func milliseconds() throws(PostgresFailure) -> Int64 {
@@ -162,10 +177,8 @@ public final class ClusterTables {
     public func head(
         after change: ChangeNumber, _ batch: UUIDBytes?
     ) throws(PostgresFailure) -> (head: Head, past: Past) {
-        let rows = try run([
-            PostgresStatement(Self.headAndPast, .uuid(batch), .int(Int64(change)))
-        ])[0]
-        return (Self.head(rows), Self.past(rows, column: 2))
+        let rows = try run([Self.headStatement(after: change, batch)])[0]
+        return (Self.head(rows), Self.past(rows))
     }
 
     /// What was changed after a change, at one state.
@@ -178,7 +191,7 @@ public final class ClusterTables {
     ) throws(PostgresFailure) -> Tail {
         let begin = [
             PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-            Self.headStatement, Self.pastStatement(batch, of: change),
+            Self.headStatement(after: change, batch),
         ]
         let end = [PostgresStatement("COMMIT")]
         let changes = Self.changesStatements(after: change, filter)
@@ -188,24 +201,24 @@ public final class ClusterTables {
         return tail
     }
 
-    /// Reads the rows of the head, the batch and the changes. With a filter it fetches what is
+    /// Reads the rows of the head and the changes. With a filter it fetches what is
     /// wanted, so the transaction that the rows are from must not have ended.
     func tail(
         _ rows: ArraySlice<PostgresRows>, _ filter: ChangeFilter?
     ) throws(PostgresFailure) -> Tail {
         let first = rows.startIndex
         let head = Self.head(rows[first])
-        let past = Self.past(rows[first + 1])
+        let past = Self.past(rows[first])
         guard let filter else {
-            let (changes, last) = Self.changes(rows[(first + 2)...], to: head.change)
+            let (changes, last) = Self.changes(rows[(first + 1)...], to: head.change)
             return Tail(head: head, past: past, changes: changes, batch: last)
         }
         var changes = StoreChanges(after: head.change)
-        Self.readNames(rows[first + 2], rows[first + 3], into: &changes)
-        Self.readTombstones(rows[first + 4], into: &changes)
+        Self.readNames(rows[first + 1], rows[first + 2], into: &changes)
+        Self.readTombstones(rows[first + 3], into: &changes)
         filter.apply(to: &changes)
-        changes.objects = try objects(in: rows[first + 5], filter)
-        return Tail(head: head, past: past, changes: changes, batch: Self.batch(rows[first + 6]))
+        changes.objects = try objects(in: rows[first + 4], filter)
+        return Tail(head: head, past: past, changes: changes, batch: Self.batch(rows[first + 5]))
     }
 
     /// The statements whose rows `tail(_:_:)` reads, from one state or one after the other.
@@ -230,7 +243,7 @@ public final class ClusterTables {
         """
 
     static let lastBatchStatement = PostgresStatement(
-        "SELECT id FROM batch WHERE last_change = (SELECT change FROM head) LIMIT 1")
+        "SELECT id FROM batch ORDER BY last_change DESC LIMIT 1")
 
     /// - Parameter change: nil for all buckets and field paths.
     static func nameStatements(after change: ChangeNumber?) -> [PostgresStatement] {
@@ -300,8 +313,7 @@ public final class ClusterTables {
         let rows = try run(
             [
                 PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-                PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
-                Self.headStatement, Self.pastStatement(batch, of: change),
+                Self.wholeTables, Self.headStatement(after: change, batch),
             ] + Self.changesStatements(after: change, filter))
         return try tail(rows[2...], filter)
     }
@@ -324,48 +336,5 @@ public final class ClusterTables {
             )
         }
         return Dictionary(uniqueKeysWithValues: digests)
-    }
-
-    // MARK: Forgetting
-
-    /// Deletes some tombstones and requests that are older than some times, in milliseconds since
-    /// 1970, and some batches that were followed by another one more than an hour ago. So the batch
-    /// that led to the present state is known, however old it is. What comes before an old row is
-    /// old, even if a clock that was ahead gave it a later time.
-    ///
-    /// - Parameter count: the most tombstones, and the most requests, that are deleted.
-    /// - Returns: whether there may be more to delete.
-    public func forget(
-        tombstonesBefore: Int64, requestsBefore: Int64, atMost count: Int64
-    ) throws(PostgresFailure) -> Bool {
-        let deleted = try run([
-            PostgresStatement(
-                Self.counting(
-                    """
-                    DELETE FROM tombstone WHERE change <= (SELECT max(change) FROM
-                        (SELECT change, deleted FROM tombstone ORDER BY change LIMIT $2) AS oldest
-                        WHERE deleted < $1)
-                    """), .int(tombstonesBefore), .int(count)),
-            PostgresStatement(
-                Self.counting(
-                    """
-                    DELETE FROM request WHERE number <= (SELECT max(number) FROM
-                        (SELECT number, time FROM request ORDER BY number LIMIT $2) AS oldest
-                        WHERE time < $1)
-                    """), .int(requestsBefore), .int(count)),
-            PostgresStatement(
-                Self.counting(
-                    """
-                    DELETE FROM batch WHERE last_change < (SELECT max(last_change) FROM
-                        (SELECT last_change, at FROM batch ORDER BY last_change LIMIT $1) AS oldest
-                        WHERE at < now() - interval '1 hour')
-                    """), .int(count * 10)),
-        ])
-        return deleted.contains { $0.int(0, 0) >= count }
-    }
-
-    /// A deletion that tells how many rows it has deleted.
-    private static func counting(_ deletion: String) -> String {
-        "WITH gone AS (\(deletion) RETURNING 1) SELECT count(*) FROM gone"
     }
 }

@@ -15,10 +15,8 @@ extension ClusterTransaction {
                     + "\(tail.head.change); nothing was changed. Another schema can be given with "
                     + "--postgres-schema")
         }
-        _ = try tables.run([
-            // The other store may take longer to be read.
-            PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0")
-        ])
+        // The other store may take longer to be read.
+        _ = try tables.run([ClusterTables.wholeTables])
     }
 
     /// Writes a part of the other store. Buckets and field paths come first.
@@ -43,8 +41,10 @@ extension ClusterTransaction {
                 PostgresStatement(
                     "UPDATE setting SET value = $2 WHERE name = $1",
                     .text(ClusterSchema.secretSetting), .bytea(secret)),
+                PostgresStatement("UPDATE head SET epoch = gen_random_uuid()"),
                 PostgresStatement(
-                    "UPDATE head SET change = $1, epoch = gen_random_uuid()", .int(Int64(change))),
+                    "INSERT INTO batch (id, last_change) VALUES (gen_random_uuid(), $1)",
+                    .int(Int64(change))),
             ], at: change)
     }
 }

@@ -30,31 +30,35 @@ public final class ClusterTransaction {
             PostgresStatement("BEGIN"),
             Self.lockStatement,
             // What follows sees everything that was committed before the lock was granted.
-            ClusterTables.pastStatement(batch, of: change),
+            ClusterTables.headStatement(after: change, batch),
         ]
         let changes = ClusterTables.changesStatements(after: change, filter)
         let looksForChanges = tables.othersWrite
         let rows = try Self.lock(
             tables,
             lock + (looksForChanges ? changes : [])
-                + (keys.isEmpty ? [] : FoundRequests.statements(keys: keys)))
+                + (keys.isEmpty
+                    ? [] : FoundRequests.statements(keys: keys, from: tables.oldest.request)))
         requests = FoundRequests()
-        if !keys.isEmpty { requests.take(rows.suffix(2), keys: keys) }
-        let head = ClusterTables.head(rows[1])
+        if !keys.isEmpty {
+            tables.oldest.request =
+                requests.take(rows.suffix(2), keys: keys) ?? tables.oldest.request
+        }
+        let head = ClusterTables.head(rows[2])
         tables.othersWrite = head.change != change
         if !tables.othersWrite {
             tail = ClusterTables.Tail(
                 head: head, past: ClusterTables.past(rows[2]),
                 changes: StoreChanges(after: change), batch: batch)
         } else if looksForChanges {
-            tail = try tables.tail(rows[1...7], filter)
+            tail = try tables.tail(rows[2...7], filter)
         } else {
-            tail = try tables.tail(rows[1...2] + tables.run(changes), filter)
+            tail = try tables.tail(rows[2...2] + tables.run(changes), filter)
         }
     }
 
     fileprivate static let lockStatement = PostgresStatement(
-        "SELECT change, epoch FROM head FOR UPDATE")
+        "SELECT FROM head FOR UPDATE")
 
     /// Runs the statements that begin with the lock of the head.
     ///
@@ -84,7 +88,7 @@ public final class ClusterTransaction {
     deinit { cancel() }
 
     /// Whether requests were remembered or forgotten.
-    public var hasRequests: Bool { !requests.statements.isEmpty }
+    public var hasRequests: Bool { requests.hasChanged }
 
     /// Ends the transaction without a change, when everything that it has seen is where commits have
     /// to be: with the lock of the head it has written too, so its commit waits for the standbys.
@@ -102,7 +106,7 @@ public final class ClusterTransaction {
         _ = try? tables.run([PostgresStatement("ROLLBACK")])
     }
 
-    /// Writes changes, advances the head and tells the other nodes.
+    /// Writes changes and the batch, with which the head advances, and tells the other nodes.
     ///
     /// - Parameter batch: the new batch's id.
     /// - Throws: after `.unavailable` the transaction may or may not have been done; the batch tells
@@ -110,12 +114,12 @@ public final class ClusterTransaction {
     public func commit(_ changes: StoreChanges, as batch: UUIDBytes) throws(PostgresFailure) {
         let last = Int64(changes.change)
         try end(
-            Self.statements(of: changes, from: tail.head.change) + requests.statements + [
-                PostgresStatement(
-                    "INSERT INTO batch (id, last_change) VALUES ($1, $2)", .uuid(batch),
-                    .int(last)),
-                PostgresStatement("UPDATE head SET change = $1", .int(last)),
-            ], at: changes.change)
+            Self.statements(of: changes, from: tail.head.change)
+                + requests.statements(from: tables.oldest.request) + [
+                    PostgresStatement(
+                        "INSERT INTO batch (id, last_change) VALUES ($1, $2)", .uuid(batch),
+                        .int(last))
+                ], at: changes.change)
     }
 
     /// Runs the last statements of the transaction, commits, and tells the other nodes.
@@ -269,7 +273,8 @@ extension ClusterTransaction: RequestLedger {
 
     private func look(for key: String) throws(PostgresFailure) {
         guard !requests.isKnown(key) else { return }
-        requests.take(try tables.run(FoundRequests.statements(keys: [key]))[...], keys: [key])
+        let statements = FoundRequests.statements(keys: [key], from: tables.oldest.request)
+        _ = requests.take(try tables.run(statements)[...], keys: [key])
     }
 
     /// Remembers a request and forgets an older one with the same key.
@@ -283,8 +288,9 @@ extension ClusterTransaction: RequestLedger {
     /// What is to be forgotten is forgotten at once if it makes room, which costs a round trip.
     public func remembers(atLeast count: Int) throws -> Bool {
         guard requests.count >= count else { return false }
-        if let statements = requests.takeForgetting() {
-            requests.takeTotals(try tables.run(statements + [FoundRequests.totals])[1])
+        let from = tables.oldest.request
+        if let statements = requests.takeForgetting(from: from) {
+            _ = requests.takeTotals(try tables.run(statements + [FoundRequests.totals(from)])[1])
         }
         return requests.count >= count
     }
@@ -296,94 +302,5 @@ extension ClusterTransaction: RequestLedger {
     /// milliseconds since 1970. They are forgotten with the commit.
     public func deleteRequests(until time: Int64, atMost count: Int) {
         requests.forgotten = (time, (requests.forgotten?.count ?? 0) + count)
-    }
-}
-
-/// The requests that a transaction has looked up, and what it does with requests.
-struct FoundRequests {
-    var found: [String: RememberedRequest?] = [:]
-    private var remembered: [(key: String, request: RememberedRequest)] = []
-    var count = 0
-    var oldest: Int64?
-    var forgotten: (until: Int64, count: Int)?
-
-    static func statements(keys: [String]) -> [PostgresStatement] {
-        [
-            PostgresStatement(
-                "SELECT key, time, digest, answer FROM request WHERE key = ANY ($1)",
-                .texts(keys)), totals,
-        ]
-    }
-
-    /// Asks how many requests there are, and for the time of the oldest.
-    static let totals = PostgresStatement(
-        """
-        SELECT coalesce((SELECT max(number) FROM request) + 1, 0)
-            - coalesce((SELECT min(number) FROM request), 0),
-            (SELECT time FROM request ORDER BY number LIMIT 1)
-        """)
-
-    mutating func take(_ rows: ArraySlice<PostgresRows>, keys: [String]) {
-        let first = rows[rows.startIndex]
-        for key in keys where found[key] == nil { found[key] = .some(nil) }
-        for row in 0..<first.count {
-            found[first.text(row, 0)] = RememberedRequest(
-                time: first.int(row, 1), digest: Array(first.bytes(row, 2)),
-                answer: Array(first.bytes(row, 3)))
-        }
-        takeTotals(rows[rows.startIndex + 1])
-    }
-
-    mutating func takeTotals(_ totals: PostgresRows) {
-        count = Int(totals.int(0, 0)) + remembered.count
-        oldest = totals.optionalInt(0, 1)
-    }
-
-    func isKnown(_ key: String) -> Bool { found.index(forKey: key) != nil }
-
-    mutating func remember(_ request: RememberedRequest, key: String) {
-        remembered.append((key, request))
-        found[key] = request
-        count += 1
-    }
-
-    /// The statements that forget what is to be forgotten; nil if there is nothing old enough.
-    mutating func takeForgetting() -> [PostgresStatement]? {
-        guard let forgotten, let oldest, oldest <= forgotten.until else { return nil }
-        defer { self.forgotten = nil }
-        return forgetting
-    }
-
-    private var forgetting: [PostgresStatement] {
-        guard let forgotten else { return [] }
-        return [
-            PostgresStatement(
-                """
-                DELETE FROM request WHERE number <= (SELECT max(number) FROM
-                    (SELECT number, time FROM request ORDER BY number LIMIT $2) AS oldest
-                    WHERE time <= $1)
-                """, .int(forgotten.until), .int(Int64(forgotten.count)))
-        ]
-    }
-
-    /// The statements that write what was remembered and forgotten.
-    var statements: [PostgresStatement] {
-        var statements = forgetting
-        guard !remembered.isEmpty else { return statements }
-        statements.append(
-            PostgresStatement(
-                "DELETE FROM request WHERE key = ANY ($1)", .texts(remembered.map(\.key))))
-        return statements + [Self.insertion(remembered)]
-    }
-
-    static func insertion(
-        _ requests: [(key: String, request: RememberedRequest)]
-    ) -> PostgresStatement {
-        PostgresStatement(
-            """
-            INSERT INTO request (key, time, digest, answer)
-            SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::bytea[])
-            """, .texts(requests.map(\.key)), .ints(requests.map(\.request.time)),
-            .byteas(requests.map(\.request.digest)), .byteas(requests.map(\.request.answer)))
     }
 }

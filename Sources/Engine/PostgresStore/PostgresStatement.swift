@@ -3,7 +3,9 @@ struct PostgresStatement {
     let sql: String
     let parameters: [PostgresParameter]
 
-    init(_ sql: String, _ parameters: PostgresParameter...) {
+    init(_ sql: String, _ parameters: PostgresParameter...) { self.init(sql, parameters) }
+
+    init(_ sql: String, _ parameters: [PostgresParameter]) {
         self.sql = sql
         self.parameters = parameters
     }

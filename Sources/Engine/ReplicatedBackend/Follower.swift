@@ -26,6 +26,7 @@ final class Follower: @unchecked Sendable {
     private var tables: ClusterTables?
     private var isFailing = false
     private let skew = Atomic<Int64>(0)
+    private let snapshot = Mutex((milliseconds: Int64(0), transactions: Int64(0)))
     private var isSkewed = false
     private var nextClock = MonotonicTime(nanoseconds: .min)
     /// Whether a change was announced that has not been taken over.
@@ -36,7 +37,7 @@ final class Follower: @unchecked Sendable {
     private var interval: Duration {
         .milliseconds(min(1_000, connector.limits.followMilliseconds / 4))
     }
-    /// The time between two looks at the server's clock.
+    /// The time between two looks at the server's clock and its oldest snapshot.
     private static let clockInterval = Duration.seconds(10)
     /// How long the follower waits for the node's own writer to reach an announced change.
     private static let longestWait = DispatchTimeInterval.milliseconds(5)
@@ -61,6 +62,10 @@ final class Follower: @unchecked Sendable {
 
     /// How far this node's clock is ahead of PostgreSQL's, in milliseconds.
     var skewMilliseconds: Int64 { skew.load(ordering: .relaxed) }
+
+    /// For how long the oldest snapshot of the database was open at the last look, in milliseconds, and
+    /// for how many transactions.
+    var oldestSnapshot: (Int64, Int64) { snapshot.withLock { ($0.milliseconds, $0.transactions) } }
 
     func start() { thread.async { self.step() } }
 
@@ -92,7 +97,7 @@ final class Follower: @unchecked Sendable {
         var divergence: Divergence?
         try steps.alone { divergence = try takeOver(tables) }
         if let divergence { return diverged(divergence) }
-        try noteClock(tables)
+        try noteServer(tables)
         let end = connector.clock.deadline(after: interval)
         while !end.isOver, let change = try tables.waitForChange(until: end, unless: interrupt) {
             guard isReached(change) else {
@@ -145,8 +150,8 @@ final class Follower: @unchecked Sendable {
         return fresh
     }
 
-    /// Compares the clocks.
-    private func noteClock(_ tables: ClusterTables) throws(PostgresFailure) {
+    /// Compares the clocks, and looks at the oldest snapshot.
+    private func noteServer(_ tables: ClusterTables) throws(PostgresFailure) {
         let clock = connector.clock
         guard clock.now >= nextClock else { return }
         nextClock = clock.now.advanced(by: Self.clockInterval)
@@ -161,6 +166,8 @@ final class Follower: @unchecked Sendable {
                 metadata: ["milliseconds": "\(difference)"])
         }
         self.isSkewed = isSkewed
+        let oldest = try tables.oldestSnapshot()
+        snapshot.withLock { $0 = oldest }
     }
 
     /// Logs when following begins to fail or succeeds again.

@@ -30,6 +30,13 @@ final class Node: Sendable {
         diverged: @escaping @Sendable (Divergence, AppliedState) -> Void
     ) throws {
         for weakness in try tables.checkRequirements() { logger.warning("\(weakness)") }
+        if try !tables.seesAllSessions() {
+            logger.notice(
+                """
+                the role of the nodes does not see the sessions of others, so the age of the oldest \
+                snapshot is that of its own; GRANT pg_read_all_stats to it
+                """)
+        }
         if configuration.keepsGeometry { try tables.keepPlaces() }
         let part = membership.map { membership in
             // With a bound, buckets are copied one by one, as long as they fit.
@@ -153,6 +160,7 @@ final class Node: Sendable {
         cluster.roundTripMicroseconds = looks.roundTripMicroseconds
         cluster.batches = upstream.batches.load(ordering: .relaxed)
         cluster.skewMilliseconds = follower.skewMilliseconds
+        (cluster.snapshotMilliseconds, cluster.snapshotTransactions) = follower.oldestSnapshot
         if let share {
             cluster.share = share.held.statistics
             cluster.share?.nodes = share.membership.view.nodes.count

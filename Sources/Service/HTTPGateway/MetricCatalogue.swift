@@ -48,6 +48,14 @@ public enum MetricCatalogue {
             "geobucket_cluster_skew_seconds",
             "How far this node's clock is ahead of the shared store's."
         ),
+        (
+            "geobucket_cluster_snapshot_seconds",
+            "For how long the oldest snapshot of the shared store is open."
+        ),
+        (
+            "geobucket_cluster_snapshot_transactions",
+            "Transactions of the shared store since its oldest snapshot."
+        ),
         ("geobucket_columns", "Fields kept as typed values in memory, of all buckets."),
         (
             "geobucket_commit_duration_seconds",

@@ -68,6 +68,8 @@ private struct ClusterGauges: Sendable {
     private let batches = Meter(label: "geobucket_cluster_batches")
     private let rebuilds = Meter(label: "geobucket_cluster_rebuilds")
     private let skew = Meter(label: "geobucket_cluster_skew_seconds")
+    private let snapshotAge = Meter(label: "geobucket_cluster_snapshot_seconds")
+    private let snapshotTransactions = Meter(label: "geobucket_cluster_snapshot_transactions")
     private let share = ShareGauges()
 
     func set(_ statistics: ClusterStatistics, passedOn: Int) {
@@ -79,6 +81,8 @@ private struct ClusterGauges: Sendable {
         batches.set(statistics.batches)
         rebuilds.set(statistics.rebuilds)
         skew.set(Double(statistics.skewMilliseconds) / 1e3)
+        snapshotAge.set(Double(statistics.snapshotMilliseconds) / 1e3)
+        snapshotTransactions.set(statistics.snapshotTransactions)
     }
 }
 
