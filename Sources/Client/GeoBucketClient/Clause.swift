@@ -8,7 +8,8 @@ import PlainJSON
 ///     ])
 ///
 /// The names are those of Kii's `KiiClause`. A clause is sent without validation. The service
-/// reports what is wrong, with the path of the member at fault.
+/// reports what is wrong, with the path of the member at fault. That includes a nil, whatever its
+/// type: JSON's null is `JSONValue.null`.
 public struct Clause: Sendable, Equatable {
     /// The clause as a document of the query language.
     public let json: JSONValue
@@ -29,10 +30,10 @@ public struct Clause: Sendable, Equatable {
     }
 
     private static func operand(_ value: some JSONConvertible) -> JSONValue {
-        (try? value.jsonValue) ?? refused(value)
+        (try? JSONValue(nonNil: value)) ?? refused(value)
     }
 
-    /// Stands for a value that JSON cannot hold: an object, which the service refuses there.
+    /// Stands for nil, or a value that JSON cannot hold: an object, which the service refuses there.
     package static func refused(_ value: Any) -> JSONValue {
         .object(["invalid": .string("\(value)")])
     }

@@ -142,12 +142,12 @@ public final class GeoObject: Sendable {
 
     /// Sets a field locally; `save` sends it.
     ///
-    /// - Throws: `ClientFailure.invalid` for names that begin with `_` and for values that JSON
-    ///   cannot hold.
+    /// - Throws: `ClientFailure.invalid` for names that begin with `_`, for nil, whatever its type,
+    ///   and for values that JSON cannot hold.
     public func set(_ value: some JSONConvertible, forKey key: String) throws {
         try Self.check(key)
         do {
-            let value = try JSONMismatch.inside(key) { try value.jsonValue }
+            let value = try JSONMismatch.inside(key) { try JSONValue(nonNil: value) }
             state.withLock { $0.set(value, key) }
         } catch let mismatch as JSONMismatch {
             throw ClientFailure.invalid(mismatch.message, path: mismatch.path)
@@ -156,8 +156,8 @@ public final class GeoObject: Sendable {
 
     /// Sets a field locally; `save` sends it.
     ///
-    /// - Returns: false, without a change, for names that begin with `_` and for values that JSON
-    ///   cannot hold; `set(_:forKey:)` throws the reason.
+    /// - Returns: false, without a change, for names that begin with `_`, for nil, whatever its
+    ///   type, and for values that JSON cannot hold; `set(_:forKey:)` throws the reason.
     @discardableResult
     public func setObject(_ value: some JSONConvertible, forKey key: String) -> Bool {
         (try? set(value, forKey: key)) != nil

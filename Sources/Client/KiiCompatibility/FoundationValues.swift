@@ -7,8 +7,9 @@ extension JSONValue {
     ///
     /// An `NSNumber` that was made of a Bool is a boolean; one made of a number never is.
     ///
-    /// - Throws: `JSONMismatch` with the path of a value that JSON cannot hold.
+    /// - Throws: `JSONMismatch` with the path of a nil, or of a value that JSON cannot hold.
     public init(foundation value: Any) throws {
+        try JSONMismatch.refuseNil(value)
         switch value {
         case let value as NSDecimalNumber: self = try value.decimalValue.jsonValue
         case let value as any JSONConvertible: self = try value.jsonValue
@@ -101,8 +102,8 @@ extension GeoObject {
 }
 
 extension Clause {
-    /// `equals` with a value of Foundation's types; a value that JSON cannot hold is refused by the
-    /// service when the query runs.
+    /// `equals` with a value of Foundation's types; nil, or a value that JSON cannot hold, is refused
+    /// by the service when the query runs.
     @_disfavoredOverload
     public static func equals(_ key: String, value: Any) -> Clause {
         equals(key, value: operand(value))
@@ -144,7 +145,7 @@ extension Clause {
         `in`(key, value: value.map(operand))
     }
 
-    /// The service refuses a value that JSON cannot hold, as in the typed clauses.
+    /// The service refuses nil and a value that JSON cannot hold, as in the typed clauses.
     private static func operand(_ value: Any) -> JSONValue {
         (try? JSONValue(foundation: value)) ?? refused(value)
     }

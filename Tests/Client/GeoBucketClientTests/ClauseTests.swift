@@ -18,7 +18,7 @@ import Testing
             .equals("a", value: UInt64.max),
             #"{"type":"eq","field":"a","value":18446744073709551615}"#
         ),
-        (.equals("a", value: Int?.none), #"{"type":"eq","field":"a","value":null}"#),
+        (.equals("a", value: JSONValue.null), #"{"type":"eq","field":"a","value":null}"#),
         (
             .notEquals("a", value: 1),
             #"{"type":"not","clause":{"type":"eq","field":"a","value":1}}"#

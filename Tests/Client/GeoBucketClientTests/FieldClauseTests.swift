@@ -47,13 +47,13 @@ import Testing
         let moment: Any = NSDate(timeIntervalSince1970: 1.5)
         let text: Any = NSString(string: "x")
         expect(.equals("f", value: seven), .equals("f", value: 7))
-        expect(.equals("f", value: NSNull() as Any), .equals("f", value: Int?.none))
+        expect(.equals("f", value: NSNull() as Any), .equals("f", value: JSONValue.null))
         expect(.notEquals("f", value: seven), .notEquals("f", value: 7))
         expect(.lessThan("f", value: seven), .lessThan("f", value: 7))
         expect(.lessThanOrEqual("f", value: seven), .lessThanOrEqual("f", value: 7))
         expect(.greaterThan("f", value: moment), .greaterThan("f", value: 1_500))
         expect(.greaterThanOrEqual("f", value: text), .greaterThanOrEqual("f", value: "x"))
-        expect(.in("f", value: [seven, NSNull()]), .in("f", value: [7, nil] as [Int?]))
+        expect(.in("f", value: [seven, NSNull()]), .in("f", value: [.int(7), JSONValue.null]))
     }
 
     @Test func `Kii's names of field types are the types`() {
