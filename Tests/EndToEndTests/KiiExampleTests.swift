@@ -41,6 +41,27 @@ import Testing
         }
     }
 
+    @Test func `Without a service a blocking call ends in seconds, with a sentence for users`()
+        async throws
+    {
+        Kii.begin(ServiceAddress(host: "127.0.0.1", port: 1))
+        #expect(Kii.service.configuration.retryTime == .seconds(2))
+        #expect(Kii.service.configuration.connectTimeout == .seconds(2))
+        try await Self.onThread {
+            let start = ContinuousClock.now
+            let error = #expect(throws: NSError.self) {
+                try Kii.bucket(withName: "mydata").countObjectsSynchronous()
+            }
+            #expect(error?.code == KiiError.codeUnableToConnectToInternet())
+            // With the time of the client's own configuration it would be fourteen at least.
+            #expect(ContinuousClock.now - start < .seconds(8))
+            let sentence = error?.localizedDescription ?? ""
+            #expect(sentence.hasPrefix("no service answers at 127.0.0.1:1"), "\(sentence)")
+            #expect(!sentence.contains("geobucket"))
+        }
+        await Kii.end()
+    }
+
     @Test func `Creating, reading, updating and deleting, blocking`() async throws {
         try await Self.script {
             let bucket = Kii.bucket(withName: "mydata")

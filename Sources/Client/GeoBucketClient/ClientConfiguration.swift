@@ -6,7 +6,8 @@ public struct ClientConfiguration: Sendable {
     public var connectTimeout = Duration.seconds(10)
     /// How long a call may take in total, reconnecting and waiting included.
     public var requestTimeout = Duration.seconds(30)
-    /// How long a call is retried after its first attempt failed; zero: never.
+    /// How long a call is retried, from the loss of its connection, or from the beginning of the
+    /// first attempt to connect that failed; zero: never.
     public var retryTime = Duration.seconds(15)
     /// Pauses between attempts: the first up to this long, each next up to twice as long.
     public var firstPause = Duration.milliseconds(50)

@@ -23,8 +23,7 @@ public enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreachable(let host, let port, let reason):
-            "no service answers at \(ServiceAddress(host: host, port: port)) (\(reason)); "
-                + "is `geobucket serve` running?"
+            "no service answers at \(ServiceAddress(host: host, port: port)) (\(reason))"
         case .insecure(let host, let port, let reason):
             "no secure connection to \(ServiceAddress(host: host, port: port)): \(reason)"
         case .disconnected: "the connection ended before the answer came"

@@ -135,13 +135,16 @@ public final class ServiceClient: Sendable {
         var retries = 0
         while true {
             try Task.checkCancellation()
+            let start = NIODeadline.now()
             do {
                 let connection = try await connection(before: deadline)
                 return try await connection.begin(method, params, deadline: deadline).result()
             } catch let failure as ClientFailure {
                 guard failure.allowsRetry(isRepeatable: isRepeatable) else { throw failure }
                 retries += 1
-                let last = lastRetry ?? .now() + TimeAmount(configuration.retryTime)
+                // The time spent on a connection that was not made counts, that on an answer does not.
+                let loss = failure.isOfConnecting ? start : .now()
+                let last = lastRetry ?? loss + TimeAmount(configuration.retryTime)
                 lastRetry = last
                 let pause = max(
                     configuration.pause(beforeRetry: retries, using: &random),
@@ -266,6 +269,12 @@ extension ClientFailure {
             }
         case .insecure, .timedOut, .closed, .malformedAnswer, .invalid: false
         }
+    }
+
+    /// Whether there was no connection to begin with.
+    fileprivate var isOfConnecting: Bool {
+        if case .unreachable = self { return true }
+        return false
     }
 
     /// How long the service asks the client to wait.

@@ -14,17 +14,26 @@ public enum Kii {
 
     private static let session = Mutex<Session?>(nil)
 
+    /// The configuration of `begin` if none is given: a call waits two seconds for a service that
+    /// does not answer, and not the client's fifteen, because a blocking call holds up its thread.
+    public static var defaultConfiguration: ClientConfiguration {
+        var configuration = ClientConfiguration()
+        configuration.connectTimeout = .seconds(2)
+        configuration.retryTime = .seconds(2)
+        return configuration
+    }
+
     /// Sets the service for all later calls. The first call connects to it. The connection of an
     /// earlier `begin` is closed.
     ///
     /// - Parameters:
     ///   - userID: the `KiiUser.current()`, and the owner of its buckets. It is not a login and not
     ///     the `_owner` of objects: that is the principal of the token.
-    ///   - configuration: its `token` logs in. For users to own what they create and to access
-    ///     their buckets, the token's principal must be `userID`.
+    ///   - configuration: a changed `defaultConfiguration`. Its `token` logs in. For users to own
+    ///     what they create and to access their buckets, the token's principal must be `userID`.
     public static func begin(
         _ address: ServiceAddress = .standard, userID: String? = nil,
-        configuration: ClientConfiguration = .init()
+        configuration: ClientConfiguration = defaultConfiguration
     ) {
         let client = ServiceClient(address, configuration: configuration)
         let session = Session(client: client, user: userID.map { KiiUser(userID: $0) })

@@ -61,7 +61,7 @@ struct ServerOption: ParsableArguments {
                 return try await body(connection)
             }
         } catch let failure as ClientFailure {
-            throw CommandFailure(failure.description)
+            throw CommandFailure(failure)
         }
     }
 

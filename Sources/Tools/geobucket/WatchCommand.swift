@@ -116,7 +116,7 @@ struct WatchCommand: AsyncParsableCommand {
             }
         } catch let failure as ClientFailure {
             await client.close()
-            throw CommandFailure(failure.description)
+            throw CommandFailure(failure)
         }
         await client.close()
     }

@@ -343,6 +343,23 @@ import Testing
         }
     }
 
+    @Test func `An attempt to connect that takes all the time is not made again`() async throws {
+        try await FakeService({ _, _ in .silence }).serve { service, port in
+            let configuration = Self.configuration {
+                $0.tls = ClientTLS()
+                ($0.connectTimeout, $0.retryTime) = (.milliseconds(600), .milliseconds(600))
+            }
+            let client = ServiceClient(Self.address(port), configuration: configuration)
+            let failure = await #expect(throws: ClientFailure.self) { try await client.ping() }
+            guard case .unreachable? = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(service.connectionCount == 1)
+            await client.close()
+        }
+    }
+
     @Test func `A client that nobody holds ends its connection`() async throws {
         try await TestService.with { service in
             do {
