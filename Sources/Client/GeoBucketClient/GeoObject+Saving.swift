@@ -14,8 +14,11 @@ extension GeoObject {
     ///
     /// - Throws: `ClientFailure.refused` with `OBJECT_VERSION_IS_STALE`; `.invalid` if the version
     ///   is not known because the object was never read or saved here.
-    public func save(forced: Bool) async throws {
-        let copy = try checkedCopy()
+    public func save(forced: Bool) async throws { try await save(copy, forced: forced) }
+
+    /// Saves the object as it was when the copy was taken.
+    package func save(_ copy: State, forced: Bool) async throws {
+        try check(copy)
         guard let id = copy.id else { return try await create(copy) }
         guard forced || copy.version != nil else {
             throw ClientFailure.invalid(
@@ -47,7 +50,12 @@ extension GeoObject {
     /// - Throws: `ClientFailure.refused` with `OBJECT_VERSION_IS_STALE` or `OBJECT_ALREADY_EXISTS`;
     ///   `.invalid` for an object that was read with only some of its fields.
     public func saveAllFields(forced: Bool = true) async throws {
-        let copy = try checkedCopy()
+        try await saveAllFields(copy, forced: forced)
+    }
+
+    /// Saves all fields as they were when the copy was taken.
+    package func saveAllFields(_ copy: State, forced: Bool) async throws {
+        try check(copy)
         guard let id = copy.id else { return try await create(copy) }
         guard !copy.isPartial else { throw Self.partial }
         var condition: [JSONValue.Member] = []
@@ -70,7 +78,8 @@ extension GeoObject {
     ///   its fields.
     @discardableResult
     public func saveAllFields(ifNewer field: String) async throws -> Bool {
-        let copy = try checkedCopy()
+        let copy = copy
+        try check(copy)
         let id = try existingID()
         guard !copy.isPartial else { throw Self.partial }
         let members: [JSONValue.Member] = [
@@ -120,16 +129,17 @@ extension GeoObject {
         return id
     }
 
-    /// The present document, if it is not too large to be sent.
-    private func checkedCopy() throws -> State {
-        let copy = state.withLock { $0 }
+    /// The object as it is now.
+    package var copy: State { state.withLock { $0 } }
+
+    /// - Throws: `ClientFailure.invalid` for a document that is too large to be sent.
+    private func check(_ copy: State) throws {
         let configuration = bucket.client.configuration
         let size = DocumentSize(
             characters: configuration.objectCharacters, bytes: configuration.objectBytes)
         if let excess = size.excess(of: copy.text) {
             throw ClientFailure.invalid(excess, path: nil)
         }
-        return copy
     }
 
     private func versionCondition(_ copy: State) -> [JSONValue.Member] {

@@ -3,7 +3,7 @@ import Vocabulary
 
 /// What a `GeoObject` holds.
 extension GeoObject {
-    struct State {
+    package struct State: Sendable {
         var id: String?
         var created: Int64?
         var modified: Int64?
@@ -23,7 +23,7 @@ extension GeoObject {
         var isPartial = false
     }
 
-    struct Field {
+    struct Field: Sendable {
         let name: String
         let value: JSONValue
         /// The member as the service wrote it, until the app sets the field: an untouched field

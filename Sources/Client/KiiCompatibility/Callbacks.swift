@@ -2,7 +2,8 @@ import GeoBucketClient
 
 // The forms that return at once and call a block when they are done. The block runs on the actor of
 // the caller, for example the main actor, or without an actor on a thread of the runtime. So a
-// block may change what its caller owns.
+// block may change what its caller owns. What is saved or asked for is what there is at the call,
+// whatever is changed before the block runs.
 
 extension GeoObject {
     /// Is called once, with the object of the call and the error; nil means that it succeeded.
@@ -15,7 +16,7 @@ extension GeoObject {
     ///   - block: is called with an error that `KiiError` describes, or nil.
     public func save(
         isolation: isolated (any Actor)? = #isolation, _ block: @escaping ObjectBlock
-    ) { run(isolation, block) { try await self.save() } }
+    ) { save(true, isolation: isolation, with: block) }
 
     /// Sends the changed fields; creates an object that has no id.
     ///
@@ -24,7 +25,10 @@ extension GeoObject {
     public func save(
         _ forced: Bool, isolation: isolated (any Actor)? = #isolation,
         with block: @escaping ObjectBlock
-    ) { run(isolation, block) { try await self.save(forced: forced) } }
+    ) {
+        let copy = copy
+        run(isolation, block) { try await self.save(copy, forced: forced) }
+    }
 
     /// Sends the whole object, which replaces what the service has.
     ///
@@ -33,7 +37,10 @@ extension GeoObject {
     public func saveAllFields(
         _ forced: Bool, isolation: isolated (any Actor)? = #isolation,
         with block: @escaping ObjectBlock
-    ) { run(isolation, block) { try await self.saveAllFields(forced: forced) } }
+    ) {
+        let copy = copy
+        run(isolation, block) { try await self.saveAllFields(copy, forced: forced) }
+    }
 
     /// Reads the object; local changes are lost.
     public func refresh(

@@ -118,6 +118,41 @@ import Testing
         }
     }
 
+    @Test @MainActor func `A save by a block sends the object as it was at the call`() async throws
+    {
+        typealias Save = (KiiObject, @escaping KiiObject.ObjectBlock) -> Void
+        let saves: [Save] = [
+            { $0.save($1) }, { $0.save(true, with: $1) }, { $0.save(false, with: $1) },
+            { $0.saveAllFields(true, with: $1) },
+        ]
+        try await TestService.with { @MainActor service in
+            let address = ServiceAddress(host: "127.0.0.1", port: service.port)
+            let client = ServiceClient(address)
+            let bucket = client.bucket("mydata")
+            for save in saves {
+                let object = bucket.createObject()
+                // The first save creates the object, the second changes it.
+                for number in [1, 3] {
+                    object.setObject(number, forKey: "n")
+                    await withCheckedContinuation { continuation in
+                        save(object) { _, error in
+                            #expect(error == nil)
+                            continuation.resume()
+                        }
+                        object.setObject(number + 1, forKey: "n")
+                    }
+                    let saved = try await bucket.object(withID: object.uuid ?? "")
+                    #expect(saved.int(forKey: "n") == number)
+                    #expect(object.int(forKey: "n") == number + 1)
+                }
+                // What was changed after the call is left for the next save.
+                try await object.save()
+                #expect(try await bucket.object(withID: object.uuid!).int(forKey: "n") == 4)
+            }
+            await client.close()
+        }
+    }
+
     @Test func `Blocks are given what they were asked with`() async throws {
         try await Self.filled { bucket in
             let object = bucket.createObject()
