@@ -25,7 +25,7 @@ extension GeoObject {
                 "the object's version is not known; refresh it first", path: nil)
         }
         let condition = forced ? [] : versionCondition(copy)
-        let changed = copy.changes.map { ($0.name, copy[$0.name]) }
+        let changed = copy.changedNames.map { ($0, copy[$0]) }
         if changed.allSatisfy({ $0.1.map(Self.isPatchable) ?? true }) {
             let patch = changed.map { JSONValue.Member($0.0, $0.1 ?? .null) }
             let expiry = copy.expiryIsChanged ? [Self.expiry(copy.expires)] : []
@@ -185,7 +185,7 @@ extension GeoObject {
                 (state.id, state.created) = (answer.id, answer.created)
                 (state.modified, state.version) = (answer.modified, answer.version)
             }
-            state.changes.removeAll { $0.number <= copy.changeCount }
+            state.changes = state.changes.filter { $0.value > copy.changeCount }
             if state.expires == copy.expires { state.expiryIsChanged = false }
         }
     }

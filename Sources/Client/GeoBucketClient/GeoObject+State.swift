@@ -14,10 +14,11 @@ extension GeoObject {
         /// Whether the next save has to send the expiry time.
         var expiryIsChanged = false
         var calculated: JSONValue?
-        /// The app's own fields, in the order of the document.
-        private(set) var fields: [Field] = []
+        /// The app's own fields.
+        private(set) var fieldsByName: [MemberName: Field] = [:]
+        private(set) var lastPlace = 0
         /// Fields changed or removed since the last save or refresh, with the number of the change.
-        var changes: [(name: String, number: Int)] = []
+        var changes: [MemberName: Int] = [:]
         var changeCount = 0
         /// Whether the object was read with only some of its fields.
         var isPartial = false
@@ -29,6 +30,8 @@ extension GeoObject {
         /// The member as the service wrote it, until the app sets the field: an untouched field
         /// goes back as it came.
         let text: [UInt8]?
+        /// Ascends in the order of the document.
+        fileprivate(set) var place = 0
     }
 }
 
@@ -41,10 +44,23 @@ extension GeoObject.State {
                 if name.isPredefinedName {
                     try take(value, name)
                 } else {
-                    fields.append(.init(name: name, value: value, text: Array(member.text)))
+                    put(.init(name: name, value: value, text: Array(member.text)))
                 }
             }
         }
+    }
+
+    /// Sets a field where it is, or behind all others.
+    private mutating func put(_ field: GeoObject.Field) {
+        var field = field
+        let name = MemberName(field.name)
+        if let place = fieldsByName[name]?.place {
+            field.place = place
+        } else {
+            lastPlace += 1
+            field.place = lastPlace
+        }
+        fieldsByName[name] = field
     }
 
     private mutating func take(_ value: JSONValue, _ name: String) throws {
@@ -64,8 +80,14 @@ extension GeoObject.State {
     subscript(name: String) -> JSONValue? {
         name.isPredefinedName
             ? predefined.last { $0.name == name }?.value
-            : index(name).map { fields[$0].value }
+            : fieldsByName[MemberName(name)]?.value
     }
+
+    /// The app's own fields, in the order of the document.
+    var fields: [GeoObject.Field] { fieldsByName.values.sorted { $0.place < $1.place } }
+
+    /// The names of the fields to save, in the order in which they were changed.
+    var changedNames: [String] { changes.sorted { $0.value < $1.value }.map(\.key.text) }
 
     /// The document: predefined fields first, then the app's own.
     var document: JSONValue {
@@ -105,11 +127,7 @@ extension GeoObject.State {
     }
 
     /// The text of a field that has not been changed.
-    func text(of name: String) -> [UInt8]? { index(name).flatMap { fields[$0].text } }
-
-    private func index(_ name: String) -> Int? {
-        fields.lastIndex { $0.name.utf8.elementsEqual(name.utf8) }
-    }
+    func text(of name: String) -> [UInt8]? { fieldsByName[MemberName(name)]?.text }
 
     /// Sets or removes a field and notes that it has changed.
     mutating func set(_ value: JSONValue?, _ name: String) {
@@ -118,14 +136,8 @@ extension GeoObject.State {
 
     /// Replaces the field of a name, with its text if it has one.
     mutating func replace(_ name: String, with field: GeoObject.Field?) {
-        switch (index(name), field) {
-        case (let index?, let field?): fields[index] = field
-        case (let index?, nil): fields.remove(at: index)
-        case (nil, let field?): fields.append(field)
-        case (nil, nil): break
-        }
+        if let field { put(field) } else { fieldsByName[MemberName(name)] = nil }
         changeCount += 1
-        changes.removeAll { $0.name.utf8.elementsEqual(name.utf8) }
-        changes.append((name, changeCount))
+        changes[MemberName(name)] = changeCount
     }
 }

@@ -58,10 +58,10 @@ private struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     func decodeNil() -> Bool { value == .null }
 
     func container<Key: CodingKey>(keyedBy: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard case .object(let members) = value else {
+        guard case .object = value else {
             throw mismatch(JSONMismatch.expected("an object", found: value))
         }
-        return KeyedDecodingContainer(KeyedValues(members: members, codingPath: codingPath))
+        return KeyedDecodingContainer(KeyedValues(value, codingPath: codingPath))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -79,15 +79,21 @@ private struct ValueDecoder: Decoder, SingleValueDecodingContainer {
 }
 
 private struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let members: [JSONValue.Member]
+    let names: [String]
+    let values: [MemberName: JSONValue]
     let codingPath: [any CodingKey]
 
-    var allKeys: [Key] { members.compactMap { Key(stringValue: $0.name) } }
+    init(_ object: JSONValue, codingPath: [any CodingKey]) {
+        (names, values) = (object.names, object.valuesByName)
+        self.codingPath = codingPath
+    }
 
-    func contains(_ key: Key) -> Bool { JSONValue.object(members)[key.stringValue] != nil }
+    var allKeys: [Key] { names.compactMap(Key.init(stringValue:)) }
+
+    func contains(_ key: Key) -> Bool { values[MemberName(key.stringValue)] != nil }
 
     private func decoder(_ key: any CodingKey) throws -> ValueDecoder {
-        guard let value = JSONValue.object(members)[key.stringValue] else {
+        guard let value = values[MemberName(key.stringValue)] else {
             throw DecodingError.keyNotFound(
                 key, .init(codingPath: codingPath, debugDescription: "is missing"))
         }

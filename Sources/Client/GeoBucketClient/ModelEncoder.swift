@@ -20,44 +20,56 @@ private final class Slot {
     private enum Content {
         case nothing
         case value(JSONValue)
-        case members([(name: String, slot: Slot)])
-        case elements([Slot])
+        case members
+        case elements
     }
 
     private var content = Content.nothing
+    /// The slots of an object's members or an array's elements, in their order.
+    private var parts: [Slot] = []
+    /// The names of the members, each with the index of its slot.
+    private var names: [String] = []
+    private var indices: [MemberName: Int] = [:]
 
-    func set(_ value: JSONValue) { content = .value(value) }
+    func set(_ value: JSONValue) { become(.value(value)) }
 
     /// Makes it an object, if it is not one yet.
     func openObject() {
         if case .members = content { return }
-        content = .members([])
+        become(.members)
     }
 
     func openArray() {
         if case .elements = content { return }
-        content = .elements([])
+        become(.elements)
+    }
+
+    private func become(_ content: Content) {
+        (self.content, parts, names, indices) = (content, [], [], [:])
     }
 
     var count: Int {
-        if case .elements(let elements) = content { return elements.count }
+        if case .elements = content { return parts.count }
         return 0
     }
 
     func member(_ name: String) -> Slot {
-        guard case .members(var members) = content else { return Slot() }
-        if let known = members.first(where: { $0.name == name }) { return known.slot }
-        let slot = Slot()
-        members.append((name, slot))
-        content = .members(members)
-        return slot
+        guard case .members = content else { return Slot() }
+        let key = MemberName(name)
+        if let index = indices[key] { return parts[index] }
+        indices[key] = parts.count
+        names.append(name)
+        return newPart()
     }
 
     func appended() -> Slot {
-        guard case .elements(var elements) = content else { return Slot() }
+        guard case .elements = content else { return Slot() }
+        return newPart()
+    }
+
+    private func newPart() -> Slot {
         let slot = Slot()
-        elements.append(slot)
-        content = .elements(elements)
+        parts.append(slot)
         return slot
     }
 
@@ -65,8 +77,8 @@ private final class Slot {
         switch content {
         case .nothing: .object([])
         case .value(let value): value
-        case .members(let members): .object(members.map { .init($0.name, $0.slot.value) })
-        case .elements(let elements): .array(elements.map(\.value))
+        case .members: .object(zip(names, parts).map { .init($0, $1.value) })
+        case .elements: .array(parts.map(\.value))
         }
     }
 }

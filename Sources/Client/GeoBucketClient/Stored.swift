@@ -82,7 +82,8 @@ extension Bucket {
         var state = stored.object.state.withLock { $0 }
         state.set(document, after: stored.baseline)
         if unknownFields == .dropped {
-            for field in state.fields where document[field.name] == nil {
+            let known = document.valuesByName
+            for field in state.fields where known[MemberName(field.name)] == nil {
                 state.set(nil, field.name)
             }
         }
@@ -124,14 +125,16 @@ extension GeoObject.State {
     /// Sets the fields of a model's document and removes those it no longer has. An unchanged field
     /// keeps its spelling; predefined fields are ignored.
     fileprivate mutating func set(_ document: JSONValue, after baseline: Baseline) {
+        let (values, before) = (document.valuesByName, baseline.document.valuesByName)
         for member in document.members where !member.name.isPredefinedName {
             // Compared by their text: equal strings may be spelled with other code points.
-            let isSame = baseline.document[member.name]?.utf8 == member.value.utf8
+            let isSame = before[MemberName(member.name)]?.utf8 == member.value.utf8
             let text = isSame ? baseline.state.text(of: member.name) : nil
             replace(
                 member.name, with: .init(name: member.name, value: member.value, text: text))
         }
-        for name in baseline.document.names where document[name] == nil && !name.isPredefinedName {
+        for name in baseline.document.names
+        where values[MemberName(name)] == nil && !name.isPredefinedName {
             set(nil, name)
         }
     }
