@@ -190,6 +190,19 @@ public final class GeoObject: Sendable {
     }
 }
 
+/// Two variables are equal if they refer to the same instance: an object is changed in place, and
+/// has no id before its first save. To compare objects of the bucket, compare `uuid`.
+extension GeoObject: Hashable {
+    public static func == (a: GeoObject, b: GeoObject) -> Bool { a === b }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension GeoObject: CustomStringConvertible {
+    /// The bucket's name and the document: `shops {"_id":"7","name":"Kiosk"}`.
+    public var description: String { "\(bucket.name) \(document.text)" }
+}
+
 extension String {
     /// Whether the service reserves this name: its first code point is `_`.
     var isPredefinedName: Bool { utf8.first == UInt8(ascii: "_") }

@@ -10,6 +10,18 @@ public typealias KiiQuery = BucketQuery
 public typealias KiiClause = Clause
 /// Kii's name for the field types of `hasField(_:andType:)`.
 public typealias KiiFieldType = Clause.FieldType
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// A string, by the name of Kii's older SDKs.
+public let KiiFieldTypeString = KiiFieldType.string
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// A number with no fractional part, by the name of Kii's older SDKs.
+public let KiiFieldTypeInteger = KiiFieldType.integer
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// A number with a fractional part, by the name of Kii's older SDKs.
+public let KiiFieldTypeDecimal = KiiFieldType.decimal
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// True or false, by the name of Kii's older SDKs.
+public let KiiFieldTypeBoolean = KiiFieldType.boolean
 /// Kii's name for a position, degrees.
 public typealias KiiGeoPoint = GeoPoint
 
@@ -27,4 +39,11 @@ extension Clause.FieldType {
     // swift-format-ignore: AlwaysUseLowerCamelCase
     /// True or false.
     public static var Boolean: Self { .boolean }
+}
+
+extension BucketQuery {
+    /// The field that the query sorts by, the first of several; nil for the order of creation.
+    public var sortField: String? { order.first?.field }
+    /// Whether large values of `sortField` come first.
+    public var sortDescending: Bool { order.first?.isDescending ?? false }
 }

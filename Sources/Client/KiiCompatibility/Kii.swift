@@ -108,4 +108,7 @@ extension GeoPoint {
 extension GeoObject {
     /// The object that a URI names; nil for a text that is not a URI.
     public convenience init?(uri: String) { self.init(uri: uri, client: Kii.service) }
+
+    /// Writes the object's `description` to the log, for developers.
+    public func describe() { NSLog("%@", NSString(string: description)) }
 }

@@ -81,12 +81,19 @@ public enum KiiError {
         case .alreadyExists: codeDuplicateEntry()
         case .queryNotSupported: codeQueryNotSupported()
         case .invalidInputData:
-            failure.path?.hasPrefix("bucketQuery") == true
-                ? codeQueryNotSupported() : codeUnableToParseObject()
+            isOfQuery(failure.path ?? "") ? codeQueryNotSupported() : codeUnableToParseObject()
         case .invalidObjectID, .objectTooLarge: codeUnableToParseObject()
         case .tooManyRequests, .queryTimeout, .temporarilyUnavailable, .storeFull, .undefined, nil:
             codeUndefinedError()
         }
+    }
+}
+
+extension KiiError {
+    /// Whether a path leads into what a request for a page has besides the bucket.
+    private static func isOfQuery(_ path: String) -> Bool {
+        ["bucketQuery", "bestEffortLimit", "paginationKey", "fields"].contains(
+            path.prefix { $0 != "." && $0 != "[" })
     }
 }
 

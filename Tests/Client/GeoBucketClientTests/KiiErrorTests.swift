@@ -153,6 +153,8 @@ import Testing
         (refused("OBJECT_ALREADY_EXISTS"), 503, 409),
         (refused("QUERY_NOT_SUPPORTED"), 604, 400),
         (refused("INVALID_INPUT_DATA", "bucketQuery.clause.box"), 604, 400),
+        (refused("INVALID_INPUT_DATA", "bestEffortLimit"), 604, 400),
+        (refused("INVALID_INPUT_DATA", "fields[1]"), 604, 400),
         (refused("INVALID_INPUT_DATA", "object.a"), 502, 400),
         (refused("INVALID_OBJECT_ID"), 502, 400), (refused("OBJECT_TOO_LARGE"), 502, 413),
         (refused("TOO_MANY_REQUESTS"), 103, 429), (refused("QUERY_TIMEOUT"), 103, 503),
