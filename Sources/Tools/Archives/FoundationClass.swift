@@ -149,7 +149,8 @@ enum FoundationClass {
             switch try decoder.value(at: key) {
             case .string(let name)?: members.append((name, value))
             case .number(let number)?: members.append((JSONValue.number(number).text, value))
-            default: throw decoder.failure("a key is neither a string nor a number")
+            case .bool(let bool)?: members.append(("\(bool)", value))
+            default: throw decoder.failure("a key is neither a string, a number nor a boolean")
             }
         }
         return try decoder.members(members)

@@ -18,7 +18,7 @@ import JSONText
 /// | NSData | string in base64 |
 /// | NSArray, NSSet, NSOrderedSet | array |
 /// | NSCountedSet | array of objects with `value` and `count` |
-/// | NSDictionary | object; keys are strings or numbers |
+/// | NSDictionary | object; keys are strings, numbers or booleans |
 /// | NSNull | null; a nil is a missing member |
 /// | CLLocation | GeoPoint |
 /// | any other class | object with the encoded keys |

@@ -16,7 +16,7 @@ struct XMLPropertyList {
 
     /// Every value of the list; the last is the outermost.
     static func values(of bytes: [UInt8]) throws(ArchiveFailure) -> [PropertyList.Value] {
-        var list = XMLPropertyList(scanner: XMLScanner(bytes))
+        var list = XMLPropertyList(scanner: XMLScanner(try XMLEncoding.utf8(bytes)))
         try list.read()
         return list.values
     }
@@ -66,22 +66,41 @@ struct XMLPropertyList {
         guard container.isDictionary else { return append(.array(parts)) }
         guard parts.count % 2 == 0 else { throw scanner.fault("a <key> has no value") }
         append(
-            reference(parts)
+            try reference(parts)
                 ?? .dictionary(
                     stride(from: 0, to: parts.count, by: 2).map { (parts[$0], parts[$0 + 1]) }))
     }
 
     /// `<dict><key>CF$UID</key><integer>7</integer></dict>` is how XML spells a reference.
-    private func reference(_ parts: [Int]) -> PropertyList.Value? {
+    private func reference(_ parts: [Int]) throws(ArchiveFailure) -> PropertyList.Value? {
         guard parts.count == 2, case .string("CF$UID") = values[parts[0]],
-            case .number(let number) = values[parts[1]], let uid = number.exactInt, uid >= 0
+            case .number(let number) = values[parts[1]]
         else { return nil }
+        guard let uid = number.exactInt, uid >= 0 else {
+            throw scanner.fault("CF$UID is no whole number from 0")
+        }
         return .uid(uid)
     }
 
     private mutating func append(_ value: PropertyList.Value) {
         values.append(value)
         if !open.isEmpty { open[open.count - 1].parts.append(values.count - 1) }
+    }
+
+    /// A sign if there is one, then decimal digits, or hexadecimal ones behind `0x`.
+    private static func integer(_ text: String) -> JSONNumber? {
+        let isNegative = text.hasPrefix("-")
+        var digits = text.dropFirst(isNegative || text.hasPrefix("+") ? 1 : 0)
+        let isHexadecimal = digits.hasPrefix("0x") || digits.hasPrefix("0X")
+        if isHexadecimal { digits = digits.dropFirst(2) }
+        guard digits.first?.isHexDigit == true,
+            let magnitude = UInt64(digits, radix: isHexadecimal ? 16 : 10)
+        else { return nil }
+        guard isNegative else {
+            return Int64(exactly: magnitude).map(JSONNumber.integer)
+                ?? .unsigned(magnitude)
+        }
+        return Int64(exactly: -Int128(magnitude)).map(JSONNumber.integer)
     }
 
     private func leaf(
@@ -94,9 +113,10 @@ struct XMLPropertyList {
         case "true": return .bool(true)
         case "false": return .bool(false)
         case "integer":
-            if let value = Int64(trimmed) { return .number(.integer(value)) }
-            if let value = UInt64(trimmed) { return .number(.unsigned(value)) }
-            throw scanner.fault("\"\(trimmed.prefix(40))\" is no integer of 64 bits")
+            guard let value = Self.integer(trimmed) else {
+                throw scanner.fault("\"\(trimmed.prefix(40))\" is no integer of 64 bits")
+            }
+            return .number(value)
         case "real":
             guard let value = Double(trimmed) else {
                 throw scanner.fault("\"\(trimmed.prefix(40))\" is no number")

@@ -81,6 +81,31 @@ import Testing
         )
     }
 
+    @Test func `Keys of a dictionary are strings, numbers or booleans`() {
+        var archive = ArchiveText()
+        let keys = ["<true/>", "<false/>", "<integer>1</integer>", "<string>s</string>"]
+            .map { ArchiveText.uid(archive.add($0)) }.joined()
+        let values = (0..<4).map { ArchiveText.uid(archive.add("<integer>\($0)</integer>")) }
+        let root = archive.instance(
+            ["NSDictionary", "NSObject"],
+            [
+                "NS.keys": "<array>\(keys)</array>",
+                "NS.objects": "<array>\(values.joined())</array>",
+            ])
+        #expect(
+            outcome(archive.bytes(top: ["root": root])) == #"{"true":0,"false":1,"1":2,"s":3}"#)
+        let date = archive.instance(["NSDate", "NSObject"], ["NS.data": "<true/>"])
+        let odd = archive.instance(
+            ["NSDictionary", "NSObject"],
+            [
+                "NS.keys": "<array>\(ArchiveText.uid(archive.list([])))</array>",
+                "NS.objects": "<array>\(ArchiveText.uid(date))</array>",
+            ])
+        #expect(
+            outcome(archive.bytes(top: ["root": odd]))
+                == "root: a key is neither a string, a number nor a boolean")
+    }
+
     @Test func `Shared objects are written wherever they stand, cycles are refused with the path`()
     {
         var archive = ArchiveText()

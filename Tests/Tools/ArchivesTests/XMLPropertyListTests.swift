@@ -24,6 +24,10 @@ import Testing
         ("<true></true>", "[true]"), ("<false />", "[false]"),
         ("<integer>\n 7 </integer>", "[7]"), ("<integer>-0</integer>", "[0]"),
         ("<integer>-9223372036854775808</integer>", "[-9223372036854775808]"),
+        ("<integer>0x1F</integer>", "[31]"), ("<integer>0Xff</integer>", "[255]"),
+        ("<integer>-0x8000000000000000</integer>", "[-9223372036854775808]"),
+        ("<integer>+0x0</integer>", "[0]"), ("<integer>+7</integer>", "[7]"),
+        ("<integer>0xFFFFFFFFFFFFFFFF</integer>", "[18446744073709551615]"),
         ("<real> 1e400 </real>", "root[0]: inf has no JSON spelling"),
         ("<real>-0.0</real>", "[-0.0]"), ("<real>1E2</real>", "[100.0]"),
         ("<data/>", #"[""]"#), ("<data>A A\t=\n=</data>", #"["AA=="]"#),
@@ -47,6 +51,15 @@ import Testing
         ("<integer>1.0</integer>", "\"1.0\" is no integer of 64 bits"),
         ("<integer/>", "\"\" is no integer of 64 bits"), ("<real>1 2</real>", "is no number"),
         ("<integer>-9223372036854775809</integer>", "is no integer of 64 bits"),
+        ("<integer>0x</integer>", "is no integer"), ("<integer>0x-1</integer>", "is no integer"),
+        ("<integer>-+1</integer>", "is no integer"), ("<integer>1F</integer>", "is no integer"),
+        ("<integer>0x10000000000000000</integer>", "is no integer of 64 bits"),
+        ("<integer>-0x8000000000000001</integer>", "is no integer of 64 bits"),
+        (
+            "<dict><key>CF$UID</key><integer>-1</integer></dict>",
+            "CF$UID is no whole number from 0"
+        ),
+        ("<dict><key>CF$UID</key><real>1.5</real></dict>", "CF$UID is no whole number from 0"),
         ("<data>AA=A</data>", "<data> is no base64"), ("<data>AAA==</data>", "is no base64"),
         ("<data>====</data>", "is no base64"), ("<data>AA-_</data>", "is no base64"),
         ("<date>2016-01-01</date>", "is no date"), ("<date>2016-00-01T00:00:00Z</date>", "no date"),
@@ -84,6 +97,26 @@ import Testing
         #expect(outcome(Array(list.replacing("</plist>", with: "").utf8)).contains("</plist>"))
         let twice = list.replacing("</plist>", with: "<dict/></plist>")
         #expect(outcome(Array(twice.utf8)).contains("expected </plist>"))
+    }
+
+    @Test func `UTF-16 is read in either order, with a byte order mark or without`() {
+        var archive = ArchiveText()
+        let root = archive.string("Kiosk 🍣 é")
+        let bytes = archive.bytes(top: ["root": root])
+        let units = Array(String(decoding: bytes, as: UTF8.self).utf16)
+        for isBigEndian in [true, false] {
+            func encoded(_ units: [UInt16]) -> [UInt8] {
+                units.flatMap { unit in
+                    let bytes = [UInt8(unit >> 8), UInt8(unit & 255)]
+                    return isBigEndian ? bytes : bytes.reversed()
+                }
+            }
+            for text in [encoded([0xFEFF] + units), encoded(units)] {
+                #expect(outcome(text) == "\"Kiosk 🍣 é\"")
+                #expect(outcome(text.dropLast()) == "the XML property list in UTF-16 is cut off")
+                #expect(outcome(text.dropLast(2)).contains("line 2 of the XML"))
+            }
+        }
     }
 
     @Test func `Dates of the calendar are those of Foundation`() throws {
