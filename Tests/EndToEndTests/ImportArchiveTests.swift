@@ -134,6 +134,33 @@ import Testing
     }
 
     @Test(
+        .enabled(if: python != nil, "no python3 to write archives with"),
+        arguments: ["bin", "xml"])
+    func `References back are refused, and left out and counted with a flag`(
+        _ form: String
+    ) async throws {
+        try await Self.with { service, folder in
+            let file = ["\(folder)/plist-delegates.\(form)", "--bucket", "lists"]
+            let refused = try await Self.run(service, folder, file)
+            #expect(refused.status == 1)
+            #expect(
+                refused.errors.contains(
+                    "root.items[0].delegate: refers back to root; "
+                        + "--cut-references leaves such members out"), "\(refused.errors)")
+            let run = try await Self.run(service, folder, file + ["--cut-references"])
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(
+                run.output.contains("loaded 1 objects")
+                    && run.output.hasSuffix(" 0 errors, 2 references back left out\n"),
+                "\(run.output)")
+            let found = try await service.query(in: "lists")["results"]?.array ?? []
+            #expect(
+                found.map(Self.userText)
+                    == [#"{"name":"all","items":[{"name":"one"},{"name":"two"}]}"#])
+        }
+    }
+
+    @Test(
         .enabled(
             if: ForeignClientTests.python != nil,
             "no Python with bpylist2: scripts/test.sh makes one"))

@@ -86,6 +86,17 @@ a.write("odd", root=a.list([
     a.add("bare"),
 ]))
 
+a = Archive()
+a.objects += [
+    {"$classname": "MYList", "$classes": ["MYList", "NSObject"]},
+    {"$class": plistlib.UID(1), "name": "all", "items": plistlib.UID(4)},
+    {"$classname": "NSArray", "$classes": ["NSArray", "NSObject"]},
+    {"$class": plistlib.UID(3), "NS.objects": [plistlib.UID(5), plistlib.UID(6)]},
+    {"$class": plistlib.UID(1), "name": "one", "delegate": plistlib.UID(2)},
+    {"$class": plistlib.UID(1), "name": "two", "delegate": plistlib.UID(2)},
+]
+a.write("delegates", root=plistlib.UID(2))
+
 try:
     from bpylist2 import archiver
 except ImportError:

@@ -4,13 +4,21 @@ import JSONText
 ///
 /// Each archived object is decoded once and cached, so a shared object costs nothing again. The
 /// size of a value with all its references resolved is counted and limited. An object that contains
-/// itself is refused.
+/// itself is refused, or its references back are cut. What is cut depends on the objects around, so
+/// an object in which something was cut is decoded anew wherever it stands.
 struct ArchiveDecoder {
     /// A value, how many values it consists of when written out, and the levels of its containers.
     struct Sized {
         var value: JSONValue
         var count = 1
         var depth = 0
+        /// How many references back were left out of it.
+        var cuts = 0
+        /// Whether it stands for such a reference and has to be left out itself.
+        var isCut = false
+
+        /// A reference back.
+        static let cut = Sized(value: .null, count: 0, cuts: 1, isCut: true)
 
         /// A string, which counts by its length.
         static func text(_ text: String) -> Sized {
@@ -26,6 +34,8 @@ struct ArchiveDecoder {
     /// The objects on the path from the top to the current one, each with the length of `path` at
     /// it.
     private var underWay: [Int: Int] = [:]
+    /// How many references back were left out of the last value that was decoded whole.
+    private(set) var cutReferences = 0
     private var path: [String]
     /// Whether a fault in an element of the outermost list leaves the other elements readable.
     private let keepsOtherElements: Bool
@@ -58,7 +68,9 @@ struct ArchiveDecoder {
 
     /// The value at an index of the property list; nil for an archived nil.
     mutating func value(at index: Int) throws(ArchiveFailure) -> JSONValue? {
-        try sized(at: index)?.value
+        guard let sized = try sized(at: index), !sized.isCut else { return nil }
+        cutReferences = sized.cuts
+        return sized.value
     }
 
     /// The value encoded under a top-level key.
@@ -115,13 +127,19 @@ struct ArchiveDecoder {
         }
         if uid == 0, case .string("$null") = try read(objects[0]) { return nil }
         if let count = underWay[uid] {
-            throw failure("refers back to \(path.prefix(count).joined())")
+            guard options.cutsReferences else { throw refersBack(count) }
+            return .cut
         }
         underWay[uid] = path.count
         let result = try sized(at: objects[uid], isObject: true)
         underWay[uid] = nil
-        if let result { decoded[uid] = result }
+        if let result, result.cuts == 0 { decoded[uid] = result }
         return result
+    }
+
+    /// - Parameter count: the length of the path of the object that is referred to.
+    private func refersBack(_ count: Int) -> ArchiveFailure {
+        failure(ArchiveFailure.refersBack + path.prefix(count).joined())
     }
 
     private func check(levels: Int) throws(ArchiveFailure) {
@@ -147,7 +165,7 @@ struct ArchiveDecoder {
     ) throws(ArchiveFailure) -> Sized {
         try check(levels: 1)
         var values: [JSONValue] = []
-        var (count, depth) = (1, 0)
+        var (count, depth, cuts) = (1, 0, 0)
         for (index, element) in elements.enumerated() {
             path.append("[\(index)]")
             let element = try keepingOthers(index) { decoder throws(ArchiveFailure) in
@@ -155,10 +173,11 @@ struct ArchiveDecoder {
             }
             try add(element.count, to: &count)
             depth = max(depth, element.depth)
-            values.append(element.value)
+            cuts += element.cuts
+            if !element.isCut { values.append(element.value) }
             path.removeLast()
         }
-        return Sized(value: .array(values), count: count, depth: depth + 1)
+        return Sized(value: .array(values), count: count, depth: depth + 1, cuts: cuts)
     }
 
     /// Reads an element of a list. If other elements are to stay readable, a failure is recorded
@@ -167,12 +186,15 @@ struct ArchiveDecoder {
         _ index: Int, _ read: (inout ArchiveDecoder) throws(ArchiveFailure) -> Sized?
     ) throws(ArchiveFailure) -> Sized {
         let level = path.count
+        let isOfOutermostList = keepsOtherElements && level == 2
         do throws(ArchiveFailure) {
             guard let element = try read(&self) else { throw failure("is nil") }
+            // An element of the outermost list is no member of anything, so it is not left out.
+            guard !(isOfOutermostList && element.isCut) else { throw refersBack(1) }
             return element
         } catch {
             // If the budget is used up, no other element can be read either.
-            guard keepsOtherElements, level == 2, reader.budget >= 0 else { throw error }
+            guard isOfOutermostList, reader.budget >= 0 else { throw error }
             path.removeLast(path.count - level)
             underWay = underWay.filter { $0.value < level }
             elementFailures[index] = error
@@ -197,9 +219,10 @@ struct ArchiveDecoder {
         var count = 2
         try add(value.count, to: &count)
         path.removeLast()
+        if value.isCut { return value }
         return Sized(
             value: .object(["value": value.value, "count": .number(number)]), count: count,
-            depth: value.depth + 1)
+            depth: value.depth + 1, cuts: value.cuts)
     }
 
     /// Members in the order of the archive; nil members are left out.
@@ -208,7 +231,7 @@ struct ArchiveDecoder {
     ) throws(ArchiveFailure) -> Sized {
         var result: [JSONValue.Member] = []
         var names: Set<[UInt8]> = []
-        var (count, depth) = (1, 0)
+        var (count, depth, cuts) = (1, 0, 0)
         for member in members {
             path.append(".\(member.key)")
             guard names.insert(Array(member.key.utf8)).inserted else {
@@ -217,11 +240,12 @@ struct ArchiveDecoder {
             if let value = try sized(at: member.value) {
                 try add(value.count + PropertyList.extra(member.key.utf8.count), to: &count)
                 depth = max(depth, value.depth)
-                result.append(JSONValue.Member(member.key, value.value))
+                cuts += value.cuts
+                if !value.isCut { result.append(JSONValue.Member(member.key, value.value)) }
             }
             path.removeLast()
         }
-        return Sized(value: .object(result), count: count, depth: depth + 1)
+        return Sized(value: .object(result), count: count, depth: depth + 1, cuts: cuts)
     }
 
     /// Adds to a count within its limit. Elements of the outermost list are separate objects, each

@@ -11,6 +11,11 @@ public struct ArchiveFailure: Error, Sendable, Equatable, CustomStringConvertibl
         self.path = path
     }
 
+    /// Whether the value is an object inside itself, which `KeyedArchive.Options.cutsReferences`
+    /// leaves out.
+    public var isReferenceBack: Bool { message.hasPrefix(Self.refersBack) }
+    static let refersBack = "refers back to "
+
     /// `root[3].parent: refers back to root[3]`
     public var description: String { path.map { "\($0): \(message)" } ?? message }
 }

@@ -39,6 +39,9 @@ public struct ArchivedRecords: Sendable {
         }
     }
 
+    /// How many members were left out because they refer back: see
+    /// `KeyedArchive.Options.cutsReferences`.
+    public let cutReferences: Int
     private let values: [(path: String, value: Result<JSONValue, ArchiveFailure>)]
     private let options: Options
 
@@ -48,10 +51,12 @@ public struct ArchivedRecords: Sendable {
     public init(_ bytes: [UInt8], options: Options = Options()) throws(ArchiveFailure) {
         let archive = try KeyedArchive(bytes, options: options.archive)
         var values: [(String, Result<JSONValue, ArchiveFailure>)] = []
+        var cutReferences = 0
         for key in try Self.keys(archive, options.keys) {
-            values += try archive.elements(forKey: key)
+            values += try archive.elements(forKey: key, cutReferences: &cutReferences)
         }
         self.values = values
+        self.cutReferences = cutReferences
         self.options = options
     }
 

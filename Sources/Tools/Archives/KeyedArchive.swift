@@ -29,10 +29,13 @@ public struct KeyedArchive: Sendable {
     public struct Options: Sendable {
         /// Archived class names whose instances get a member with the class's name.
         public var typeFields: [String: String] = [:]
+        /// Whether a member is left out that refers back to an object around it: a parent, a
+        /// delegate. Without it such an archive is refused.
+        public var cutsReferences = false
         /// The limits on the cost of reading.
         public var limits = ArchiveLimits()
 
-        /// No class names, and the limits of `ArchiveLimits()`.
+        /// No class names, no cuts, and the limits of `ArchiveLimits()`.
         public init() {}
     }
 
@@ -80,8 +83,22 @@ public struct KeyedArchive: Sendable {
     /// - Throws: `ArchiveFailure` with the path, for cycles, dangling references, values that JSON
     ///   cannot represent, and work beyond the limits.
     public func value(forKey key: String) throws(ArchiveFailure) -> JSONValue {
+        var cutReferences = 0
+        return try value(forKey: key, cutReferences: &cutReferences)
+    }
+
+    /// The value of a top-level key.
+    ///
+    /// - Parameter cutReferences: grows by the number of members that `Options.cutsReferences` left
+    ///   out.
+    /// - Throws: `ArchiveFailure` as `value(forKey:)`.
+    public func value(
+        forKey key: String, cutReferences: inout Int
+    ) throws(ArchiveFailure) -> JSONValue {
         var decoder = ArchiveDecoder(self, options: options, path: key)
-        return try decoder.value(at: try position(of: key), key: key)
+        let value = try decoder.value(at: try position(of: key), key: key)
+        cutReferences += decoder.cutReferences
+        return value
     }
 
     /// The same, but an array or set at the top is split into its elements; any other value is one
@@ -89,10 +106,11 @@ public struct KeyedArchive: Sendable {
     ///
     /// - Throws: `ArchiveFailure` if no element can be read.
     func elements(
-        forKey key: String
+        forKey key: String, cutReferences: inout Int
     ) throws(ArchiveFailure) -> [(path: String, value: Result<JSONValue, ArchiveFailure>)] {
         var decoder = ArchiveDecoder(self, options: options, path: key, keepsOtherElements: true)
         let value = try decoder.value(at: try position(of: key), key: key)
+        cutReferences += decoder.cutReferences
         guard let elements = value.array else { return [(key, .success(value))] }
         return elements.enumerated().map { index, element in
             let failure = decoder.elementFailures[index]

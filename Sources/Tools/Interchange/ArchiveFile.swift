@@ -11,6 +11,11 @@ public final class ArchiveFile: RecordSource {
     public let totalBytes: Int?
     /// The size of the file, which has been read whole; 0 for a pipe.
     public var consumedBytes: Int { totalBytes ?? 0 }
+    /// How many members were left out because they refer back; nil if none were.
+    public var note: String? {
+        let count = records.cutReferences
+        return count == 0 ? nil : "\(count) references back left out"
+    }
     private let records: ArchivedRecords
     private let validator: RecordValidator
     private let stripsUnderscores: Bool
@@ -29,7 +34,7 @@ public final class ArchiveFile: RecordSource {
         do throws(ArchiveFailure) {
             records = try ArchivedRecords(bytes, options: options)
         } catch {
-            throw InterchangeError(error.description)
+            throw InterchangeError(error.description + Self.hint(at: error))
         }
         validator = RecordValidator(limits: reading.limits)
         stripsUnderscores = options.stripsUnderscores
@@ -53,8 +58,14 @@ public final class ArchiveFile: RecordSource {
                 return .failure(hinting(error))
             }
         } catch {
-            return .failure(RecordError(error.message, path: error.path))
+            return .failure(
+                RecordError(error.message + Self.hint(at: error), path: error.path))
         }
+    }
+
+    /// The flag that helps against a failure.
+    private static func hint(at error: ArchiveFailure) -> String {
+        error.isReferenceBack ? "; --cut-references leaves such members out" : ""
     }
 
     /// Adds a hint at the flag that corrects a refused name.

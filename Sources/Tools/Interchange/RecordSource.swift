@@ -8,6 +8,8 @@ public protocol RecordSource: AnyObject {
     var totalBytes: Int? { get }
     /// Whether `next` will wait for whoever writes the records. It may be false all the same.
     var isWaiting: Bool { get }
+    /// What the summary of a load says besides numbers of records, such as what was left out.
+    var note: String? { get }
 
     /// The next record, or nil at the end.
     func next() throws(InterchangeError) -> Record?
@@ -16,4 +18,6 @@ public protocol RecordSource: AnyObject {
 extension RecordSource {
     /// False, for sources that never wait.
     public var isWaiting: Bool { false }
+    /// Nil, for sources that leave nothing out.
+    public var note: String? { nil }
 }

@@ -55,6 +55,12 @@ struct ImportArchive: AsyncParsableCommand {
     )
     var stripUnderscores = false
 
+    @Flag(
+        help:
+            "Leave out members that refer back to an object around them, such as a parent; count them."
+    )
+    var cutReferences = false
+
     @OptionGroup(title: "Limits") var limitFlags: Limits
 
     /// The flags of `ArchiveLimits`.
@@ -109,6 +115,7 @@ struct ImportArchive: AsyncParsableCommand {
         options.valueField = value
         options.stripsUnderscores = stripUnderscores
         options.archive.limits = limitFlags.limits
+        options.archive.cutsReferences = cutReferences
         for mapping in map { options.archive.typeFields[mapping.className] = mapping.field }
         try await loading.load(named: file) { limits throws(InterchangeError) in
             var reading = ReadingOptions()

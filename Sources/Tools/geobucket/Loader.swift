@@ -60,6 +60,8 @@ struct Loader {
         var objects = 0
         var errors = 0
         var seconds = 0.0
+        /// What the source says of itself.
+        var note: String?
         /// Why loading ended before the end of the file.
         var stoppedBy: String?
 
@@ -67,6 +69,7 @@ struct Loader {
             let rate = seconds > 0 ? Int(Double(objects) / seconds) : objects
             let time = (seconds * 100).rounded() / 100
             return "loaded \(objects) objects in \(time) s (\(rate) objects/s), \(errors) errors"
+                + (note.map { ", \($0)" } ?? "")
         }
     }
 
@@ -99,6 +102,7 @@ struct Loader {
             summary.stoppedBy = summary.stoppedBy.map { "\($0); \(failure)" } ?? failure
         }
         progress.clear()
+        summary.note = file.note
         summary.seconds = (ContinuousClock.now - start) / .seconds(1)
     }
 

@@ -222,6 +222,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         options.limits.objectValues = 10_000
         options.limits.depth = 20
         options.typeFields = ["Shop": "kind"]
+        options.cutsReferences = true
         guard let archive = try? KeyedArchive(bytes, options: options) else { return }
         for key in archive.keys {
             guard let value = try? archive.value(forKey: key) else { continue }
