@@ -366,7 +366,7 @@ let package = Package(
             dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
         .testTarget(
             name: "CQL2Tests",
-            dependencies: ["CQL2", "JSONText", "Objects", "QueryLanguage"]),
+            dependencies: ["CQL2", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
         .testTarget(
             name: "GeoBucketClientTests",
             dependencies: [

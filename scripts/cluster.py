@@ -26,6 +26,9 @@ The parts (faults):
                or canceled, or the primary is killed and started again. Then the primary is lost, and the standby takes
                over: no answered write is lost.
     network    Every packet between a node and PostgreSQL is dropped for 30 s. Needs root.
+    lag        A node lacks 150 MB, over a network that passes 10 MB/s: because it was cut off, and because it was down.
+               The other one keeps nine tenths of its writes a second meanwhile, and it catches up; if it lacks more
+               than half of the tables, it copies them anew.
     watches    The same faults, while clients watch, end their watches, and go on at any node, from where they were
                or from long before: at each rest a watch must have what was written. Then PostgreSQL is put back to
                an earlier state while the nodes are stopped, and no watch may go on from what is lost. With --reads
@@ -40,8 +43,8 @@ The parts (faults):
 """
 import argparse, pathlib, signal, sys, tempfile
 
-import cluster_disk, cluster_failover, cluster_local, cluster_network, cluster_standby, cluster_watches
-import copies, postgres, service
+import cluster_disk, cluster_failover, cluster_lag, cluster_local, cluster_network, cluster_standby
+import cluster_watches, copies, postgres, service
 from cluster_faults import Faults
 from cluster_loss import Loss
 from cluster_rounds import Cluster
@@ -60,7 +63,8 @@ def faults(options, folder):
 
 PARTS = {"faults": faults, "local": cluster_local.run, "failover": cluster_failover.run,
          "promotion": cluster_failover.promote, "standby": cluster_standby.run,
-         "network": cluster_network.run, "disk": cluster_disk.run, "watches": cluster_watches.run,
+         "network": cluster_network.run, "lag": cluster_lag.run, "disk": cluster_disk.run,
+         "watches": cluster_watches.run,
          "copies": copies.run}
 
 

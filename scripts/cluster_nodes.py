@@ -7,7 +7,15 @@ from wire import Connection, Unanswered
 PROXY = """
 import asyncio, signal, sys
 
-is_cut, passed = False, 0
+is_cut, passed, free_at = False, 0, 0
+rate = float(sys.argv[4])
+
+async def pace(count):
+    # All answers share the way back.
+    global free_at
+    now = asyncio.get_running_loop().time()
+    free_at = max(free_at, now) + count / rate
+    await asyncio.sleep(free_at - now)
 
 def cut(is_to_be_cut):
     global is_cut, passed
@@ -20,6 +28,8 @@ async def pass_on(reader, writer, is_request):
             passed += len(piece) if is_request else 0
             while is_request and is_cut and passed > int(sys.argv[3]):
                 await asyncio.sleep(0.05)
+            if rate and not is_request:
+                await pace(len(piece))
             writer.write(piece)
             await writer.drain()
     except OSError:
@@ -46,12 +56,15 @@ CUT_BYTES = 600_000
 
 
 class Network:
-    """A way to a server that passes bytes on unless it is cut."""
+    """A way to a server that passes bytes on unless it is cut.
 
-    def __init__(self, port):
+    - rate: the bytes a second that come back; 0 if there is no limit
+    """
+
+    def __init__(self, port, rate=0):
         self.port = postgres.free_port()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PROXY, str(self.port), str(port), str(CUT_BYTES)],
+            [sys.executable, "-c", PROXY, str(self.port), str(port), str(CUT_BYTES), str(rate)],
             stderr=subprocess.DEVNULL, start_new_session=True)
         while True:
             with contextlib.suppress(ConnectionRefusedError):
@@ -91,14 +104,14 @@ class Service:
 
 
 class Node(Service):
-    prefix = []
+    prefix, rate = [], 0
 
     def __init__(self, number, geobucket, server, folder, flags=()):
         self.number, self.geobucket, self.flags = number, geobucket, flags
         super().__init__(postgres.free_port())
         self.process = None
         self.cache, self.log = folder / f"node-{number}.sqlite", folder / f"node-{number}.log"
-        self.networks = [Network(port) for port in server.ports]
+        self.networks = [Network(port, self.rate) for port in server.ports]
         self.url = postgres.url_at(*(network.port for network in self.networks))
 
     def start(self):

@@ -21,9 +21,15 @@ public protocol Upstream: Sendable {
     /// - Parameters:
     ///   - change: the last change that this store has.
     ///   - keys: the request keys that will probably be looked up.
+    /// - Throws: `StoreFailure.behind` if so much has been changed that others would wait long for
+    ///   its fetching. Then `whenCaughtUp` tells when to try again.
     func begin(
         after change: ChangeNumber, keys: [String]
     ) throws(StoreFailure) -> any UpstreamTransaction
+
+    /// Calls back when this store has got the changes for want of which a transaction could not
+    /// begin, or with a failure when that takes too long.
+    func whenCaughtUp(_ ready: @escaping @Sendable (StoreFailure?) -> Void)
 
     /// Why this store must not judge writes to a bucket; nil if it may.
     func refusal(of bucket: BucketName) -> ServiceFailure?

@@ -32,4 +32,23 @@ extension Writer {
         }
         upstream?.published(shared)
     }
+
+    /// Runs `body` between two transactions, when the store and the engine have the same state.
+    ///
+    /// - Parameter changes: if it is not nil, that is the state that its result leads to.
+    func holding<State>(
+        following changes: (() throws -> SharedChanges)? = nil,
+        _ body: () throws(StoreFailure) -> State
+    ) throws(StoreFailure) -> State {
+        try thread.sync { () throws(StoreFailure) in
+            if let changes {
+                do {
+                    try apply(try changes())
+                } catch {
+                    throw StoreFailure(error, path: store.path)
+                }
+            }
+            return try body()
+        }
+    }
 }

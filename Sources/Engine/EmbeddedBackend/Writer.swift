@@ -18,7 +18,17 @@ import WriteRules
 final class Writer: Sendable {
     private struct State {
         var pending = FairQueue<PendingWrite>()
+        /// Writes that were taken, and that wait until the store has caught up with its upstream.
+        var returned: ArraySlice<PendingWrite> = []
         var isScheduled = false
+
+        var count: Int { returned.count + pending.count }
+
+        var next: PendingWrite? { returned.first ?? pending.first }
+
+        mutating func takeNext() -> PendingWrite? {
+            returned.popFirst() ?? pending.popFirst()?.element
+        }
     }
 
     /// Parsers whose buffers have already grown.
@@ -122,7 +132,7 @@ final class Writer: Sendable {
     }
 
     /// The number of writes that wait for the next transaction.
-    var waiting: Int { state.withLock { $0.pending.count } }
+    var waiting: Int { state.withLock { $0.count } }
 
     /// Returns when every write submitted so far has been answered.
     func drain() {
@@ -139,40 +149,33 @@ final class Writer: Sendable {
         drain()
     }
 
-    /// Runs `body` between two transactions, when the store and the engine have the same state.
-    ///
-    /// - Parameter changes: if it is not nil, that is the state that its result leads to.
-    func holding<State>(
-        following changes: (() throws -> SharedChanges)? = nil,
-        _ body: () throws(StoreFailure) -> State
-    ) throws(StoreFailure) -> State {
-        try thread.sync { () throws(StoreFailure) in
-            if let changes {
-                do {
-                    try apply(try changes())
-                } catch {
-                    throw StoreFailure(error, path: store.path)
-                }
-            }
-            return try body()
-        }
-    }
-
     /// Commits one group. Other jobs that wait for the writer's thread run before the next group.
     private func run() {
         guard let (first, waiting) = begin() else { return }
         if let first = settled(first) { commit([first], joinedBy: waiting) }
-        thread.async { self.run() }
+        if let upstream, state.withLock({ !$0.returned.isEmpty }) {
+            upstream.whenCaughtUp { [self] failure in thread.async { self.goOn(failure) } }
+        } else {
+            thread.async { self.run() }
+        }
+    }
+
+    /// Commits the writes that had to wait, or refuses them and those that have come since.
+    private func goOn(_ failure: StoreFailure?) {
+        if let failure, let (first, waiting) = begin() {
+            fail([first], failure, joinedBy: waiting)
+        }
+        run()
     }
 
     /// Takes the first write of the next group, and counts the writes that wait after it.
     private func begin() -> (first: PendingWrite, waiting: Int)? {
         state.withLock { state in
-            guard let (_, first) = state.pending.popFirst() else {
+            guard let first = state.takeNext() else {
                 state.isScheduled = false
                 return nil
             }
-            return (first, state.pending.count)
+            return (first, state.count)
         }
     }
 
@@ -185,11 +188,11 @@ final class Writer: Sendable {
         following first: PendingWrite, withKey mayHaveKey: Bool = true
     ) -> PendingWrite? {
         state.withLock { state in
-            guard let next = state.pending.first, !next.write.needsPublished,
+            guard let next = state.next, !next.write.needsPublished,
                 mayHaveKey || next.key == nil,
                 next.owner == first.owner || next.bytes < tuning.bytesForOwnGroup
             else { return nil }
-            return state.pending.popFirst()?.element
+            return state.takeNext()
         }
     }
 
@@ -249,6 +252,7 @@ final class Writer: Sendable {
         var group = begun
         switch error {
         case .interrupted: return commit(group)
+        case .behind: return state.withLock { $0.returned += begun }
         case .busy, .unreachable, .diverged:
             while group.count <= count ?? 0, let next = take(following: group[0]) {
                 group.append(next)

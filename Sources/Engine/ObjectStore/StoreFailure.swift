@@ -27,6 +27,9 @@ public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// The truth was lost before it said whether a transaction was done. It was not, so it can be
     /// repeated.
     case interrupted
+    /// The store lacks so much of the truth that it has to catch up before the transaction. It was not
+    /// done.
+    case behind
     /// The truth no longer has what the store has, which therefore has to be made anew.
     case diverged(String)
     /// A value that the store cannot hold.
@@ -57,6 +60,7 @@ public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
                 + "it up to date when it opens it"
         case .unreachable(let what), .diverged(let what), .unstorable(let what): what
         case .interrupted: "the transaction was interrupted"
+        case .behind: "the store lacks changes that it has to fetch first"
         case .failed(let what): what
         }
     }

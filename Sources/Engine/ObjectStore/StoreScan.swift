@@ -61,6 +61,11 @@ public struct StoreScan {
     /// - Throws: `StoreFailure.damaged` for a negative number.
     public func lastChange() throws -> ChangeNumber { try Self.lastChange(db) }
 
+    /// The number of objects.
+    public func objectCount() throws -> Int {
+        Int(try SQLStatement(db, "SELECT count(*) FROM object").first { $0.int(0) } ?? 0)
+    }
+
     static func lastChange(_ db: Database) throws -> ChangeNumber {
         let stored = try SQLStatement(db, "SELECT value FROM setting WHERE name = 'last change'")
             .first { $0.int(0) }

@@ -25,10 +25,18 @@ public struct ChangeFilter {
         changes.tombstones.removeAll { !isWanted($0.bucket, $0.change) }
     }
 
-    /// Whether the object in a row of `ClusterTables.changedPlaces` is wanted.
+    /// What has to be known of a changed object, without the object itself: a node fetches only those
+    /// that it wants.
+    static let columns = "object.creation, object.change, bucket.name"
+    static let columnCount = 3
+
+    /// Whether the object in a row of `columns` is wanted.
     func wants(_ rows: PostgresRows, _ row: Int) -> Bool {
         wants(BucketName(trusted: rows.text(row, 2)), ChangeNumber(rows.int(row, 1)))
     }
+
+    /// Whether an object is wanted, of a bucket that has been asked for before.
+    func wants(_ object: StoreChanges.Object) -> Bool { isWanted(object.bucket, object.change) }
 
     private func wants(_ bucket: BucketName, _ change: ChangeNumber) -> Bool {
         if isWanted(bucket, change) { return true }
@@ -38,24 +46,17 @@ public struct ChangeFilter {
 }
 
 extension ClusterTables {
-    /// What was changed, without the objects themselves: a node fetches only those that it wants.
-    static let changedPlaces = """
-        SELECT object.creation, object.change, bucket.name
-        FROM object JOIN bucket ON bucket.number = object.bucket
-        WHERE object.change > $1 ORDER BY object.creation
-        """
-
     private static let someObjects = """
         SELECT \(ObjectColumns.list) FROM object JOIN bucket ON bucket.number = object.bucket
         WHERE object.creation = ANY ($1) ORDER BY object.creation
         """
 
-    /// The wanted ones of the objects that rows of `changedPlaces` name, at the state of the
+    /// The wanted ones of the objects that rows of `ChangeFilter.columns` name, at the state of the
     /// transaction under way.
     func objects(
         in rows: PostgresRows, _ filter: ChangeFilter
     ) throws(PostgresFailure) -> [StoreChanges.Object] {
-        let wanted = (0..<rows.count).filter { filter.wants(rows, $0) }.map { rows.int($0, 0) }
+        let wanted = Self.found(rows).filter { filter.wants(rows, $0) }.map { rows.int($0, 0) }
         guard !wanted.isEmpty else { return [] }
         let found = try run([PostgresStatement(Self.someObjects, .ints(wanted))])[0]
         return (0..<found.count).map { ObjectColumns.object(found, $0) }

@@ -1,6 +1,7 @@
 import BackendContract
 import ObjectStore
 import Objects
+import Runtime
 import WriteRules
 
 /// Reads everything at one state, for a store that is to be the same.
@@ -29,18 +30,14 @@ extension ClusterTables {
         let condition = try buckets.map { try self.condition($0, &part) } ?? "true"
         try body(.changes(part))
         part = none
-        let sql = """
-            COPY (SELECT \(ObjectColumns.list)
-                FROM object JOIN bucket ON bucket.number = object.bucket
-                WHERE \(condition) ORDER BY object.creation) TO STDOUT (FORMAT binary)
-            """
-        try connection.copy(sql, answerTime) { bytes in
-            guard let object = try ObjectColumns.object(copied: bytes) else { return }
+        var bytes = 0
+        try copyObjects(where: condition, "ORDER BY object.creation") { object in
             part.objects.append(object)
-            if part.objects.count == count {
-                try body(.changes(part))
-                part.objects.removeAll(keepingCapacity: true)
-            }
+            bytes += object.text.count + object.points.count
+            guard part.objects.count == count || bytes >= Self.copiedBytesAtOnce else { return }
+            try body(.changes(part))
+            part.objects.removeAll(keepingCapacity: true)
+            bytes = 0
         }
         try body(.changes(part))
         return Tail(
@@ -49,6 +46,30 @@ extension ClusterTables {
 
     /// The objects that a copy passes on at once.
     public static let copiedAtOnce = 10_000
+    /// The bytes of documents and points after which it passes on fewer.
+    private static let copiedBytesAtOnce = 16 * 1_048_576
+
+    /// Passes on objects, in the transaction under way.
+    ///
+    /// - Parameters:
+    ///   - order: a clause that the server can fulfil by an index, so that it need not sort first.
+    ///   - interrupt: ends the copy with `.unavailable`.
+    func copyObjects(
+        where condition: String, _ order: String = "", unless interrupt: Interrupt? = nil,
+        _ body: (StoreChanges.Object) throws -> Void
+    ) throws {
+        let sql = """
+            COPY (SELECT \(ObjectColumns.list)
+                FROM object JOIN bucket ON bucket.number = object.bucket
+                WHERE \(condition) \(order)) TO STDOUT (FORMAT binary)
+            """
+        try connection.copy(sql, answerTime) { bytes in
+            guard interrupt?.isRaised != true else {
+                throw PostgresFailure.unavailable("the copy was interrupted")
+            }
+            if let object = try ObjectColumns.object(copied: bytes) { try body(object) }
+        }
+    }
 
     /// The condition that an object is in one of some buckets, and the buckets that exist. A copy
     /// takes no parameters, so the condition has their numbers.
@@ -65,35 +86,40 @@ extension ClusterTables {
                 name: BucketName(trusted: rows.text($0, 1)),
                 change: ChangeNumber(rows.int($0, 2)))
         }
-        let numbers = (0..<rows.count).map { "\(rows.int($0, 0))" }
-        return "object.bucket = ANY ('{\(numbers.joined(separator: ","))}'::bigint[])"
+        return Self.condition((0..<rows.count).map { rows.int($0, 0) })
+    }
+
+    /// The condition that an object is in one of the buckets with some numbers.
+    static func condition(_ numbers: [Int64]) -> String {
+        "object.bucket = ANY ('{\(numbers.map { "\($0)" }.joined(separator: ","))}'::bigint[])"
     }
 
     /// Passes on the tombstones and requests of the state that is held.
     public func history(_ body: (StorePart) throws -> Void) throws {
-        let tombstones = """
-            SELECT change, creation, bucket, id, deleted FROM tombstone WHERE change > $1
-            ORDER BY change
-            """
-        try forEachBatch(tombstones) { rows in
+        try forEachBatch(Self.deletions) { rows in
             var part = StoreChanges(after: 0)
             Self.readTombstones(rows, into: &part)
             try body(.changes(part))
         }
         let requests = """
             SELECT number, key, time, digest, answer FROM request WHERE number > $1
-            ORDER BY number
+            ORDER BY number LIMIT $2
             """
         try forEachBatch(requests) { rows in
             try body(.requests((0..<rows.count).map { Self.request(rows, $0) }))
         }
     }
 
-    /// - Parameter sql: selects the rows whose first column is greater than the parameter.
-    private func forEachBatch(_ sql: String, _ body: (PostgresRows) throws -> Void) throws {
-        var last: Int64 = -1
+    /// - Parameters:
+    ///   - sql: selects the rows whose first column is greater than the first parameter, at most as
+    ///     many as the second one says.
+    ///   - first: the first column of the rows that are passed on is greater.
+    func forEachBatch(
+        _ sql: String, after first: Int64 = -1, _ body: (PostgresRows) throws -> Void
+    ) throws {
+        var last = first
         while true {
-            let statement = PostgresStatement("\(sql) LIMIT \(StorePart.count)", .int(last))
+            let statement = PostgresStatement(sql, .int(last), .int(Int64(StorePart.count)))
             let rows = try run([statement])[0]
             guard rows.count > 0 else { return }
             last = rows.int(rows.count - 1, 0)

@@ -32,7 +32,8 @@ extension ClusterTables {
         }
         let rows = try connection.run(
             [
-                PostgresStatement("UPDATE head SET epoch = gen_random_uuid() RETURNING change"),
+                PostgresStatement(
+                    "UPDATE head SET epoch = gen_random_uuid() RETURNING \(lastChange)"),
                 announcement(on: address.channel),
             ], until: deadline)
         return ChangeNumber(rows[0].int(0, 0))
@@ -41,7 +42,7 @@ extension ClusterTables {
     /// Lets the nodes look at the head.
     private static func announcement(on channel: String) -> PostgresStatement {
         PostgresStatement(
-            "SELECT pg_notify($1, (SELECT change FROM head)::text)", .text(channel))
+            "SELECT pg_notify($1, \(lastChange)::text)", .text(channel))
     }
 
     /// What has become of a batch.

@@ -74,6 +74,15 @@ public final class ClusterTables {
         try connection.run(statements, until: answerDeadline)
     }
 
+    /// Runs statements that may read a large part of a table.
+    func scan(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
+        try connection.run(
+            statements, until: connection.clock.deadline(after: max(answerTime, Self.scanTime)))
+    }
+
+    /// The time that the server may take to read a table.
+    private static let scanTime = Duration.seconds(600)
+
     /// Adds the table `place`, unless it is there.
     ///
     /// - Throws: `.unusable` if the database has no PostGIS.
@@ -160,19 +169,6 @@ public final class ClusterTables {
         }
     }
 
-    /// What was changed after a change.
-    public struct Tail: Sendable {
-        /// The head of the state that the changes lead to.
-        public let head: Head
-        /// What has become of the batch that led to the former state. If it is known, the tail is
-        /// whole, because batches are forgotten before tombstones are.
-        public let past: Past
-        /// The changes.
-        public let changes: StoreChanges
-        /// The last batch.
-        public let batch: UUIDBytes?
-    }
-
     /// The present head, and what has become of the batch that led to a change.
     public func head(
         after change: ChangeNumber, _ batch: UUIDBytes?
@@ -181,160 +177,36 @@ public final class ClusterTables {
         return (Self.head(rows), Self.past(rows))
     }
 
-    /// What was changed after a change, at one state.
-    ///
-    /// - Parameters:
-    ///   - batch: the batch that led to the change; nil if there was none.
-    ///   - filter: what is wanted of the changes; nil for all of them.
-    public func tail(
-        after change: ChangeNumber, _ batch: UUIDBytes?, _ filter: ChangeFilter? = nil
-    ) throws(PostgresFailure) -> Tail {
-        let begin = [
-            PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-            Self.headStatement(after: change, batch),
-        ]
-        let end = [PostgresStatement("COMMIT")]
-        let changes = Self.changesStatements(after: change, filter)
-        guard filter != nil else { return try tail(run(begin + changes + end)[1...], nil) }
-        let tail = try tail(run(begin + changes)[1...], filter)
-        _ = try run(end)
-        return tail
-    }
-
-    /// Reads the rows of the head and the changes. With a filter it fetches what is
-    /// wanted, so the transaction that the rows are from must not have ended.
-    func tail(
-        _ rows: ArraySlice<PostgresRows>, _ filter: ChangeFilter?
-    ) throws(PostgresFailure) -> Tail {
-        let first = rows.startIndex
-        let head = Self.head(rows[first])
-        let past = Self.past(rows[first])
-        guard let filter else {
-            let (changes, last) = Self.changes(rows[(first + 1)...], to: head.change)
-            return Tail(head: head, past: past, changes: changes, batch: last)
-        }
-        var changes = StoreChanges(after: head.change)
-        Self.readNames(rows[first + 1], rows[first + 2], into: &changes)
-        Self.readTombstones(rows[first + 3], into: &changes)
-        filter.apply(to: &changes)
-        changes.objects = try objects(in: rows[first + 4], filter)
-        return Tail(head: head, past: past, changes: changes, batch: Self.batch(rows[first + 5]))
-    }
-
-    /// The statements whose rows `tail(_:_:)` reads, from one state or one after the other.
-    static func changesStatements(
-        after change: ChangeNumber, _ filter: ChangeFilter? = nil
-    ) -> [PostgresStatement] {
-        let parameter = PostgresParameter.int(Int64(change))
-        return nameStatements(after: change) + [
-            PostgresStatement(
-                """
-                SELECT change, creation, bucket, id, deleted FROM tombstone WHERE change > $1
-                ORDER BY change
-                """, parameter),
-            PostgresStatement(filter == nil ? changedObjects : changedPlaces, parameter),
-            lastBatchStatement,
-        ]
-    }
-
-    private static let changedObjects = """
-        SELECT \(ObjectColumns.list) FROM object JOIN bucket ON bucket.number = object.bucket
-        WHERE object.change > $1 ORDER BY object.creation
-        """
-
-    static let lastBatchStatement = PostgresStatement(
-        "SELECT id FROM batch ORDER BY last_change DESC LIMIT 1")
-
-    /// - Parameter change: nil for all buckets and field paths.
-    static func nameStatements(after change: ChangeNumber?) -> [PostgresStatement] {
-        let change = PostgresParameter.int(change.map { Int64($0) } ?? -1)
-        return [
-            PostgresStatement("SELECT name, change FROM bucket WHERE change > $1", change),
-            PostgresStatement(
-                "SELECT number, path, change FROM geo_field WHERE change > $1", change),
-        ]
-    }
-
-    static func readNames(
-        _ buckets: PostgresRows, _ fields: PostgresRows, into changes: inout StoreChanges
-    ) {
-        changes.buckets = (0..<buckets.count).map {
-            StoreChanges.Bucket(
-                name: BucketName(trusted: buckets.text($0, 0)),
-                change: ChangeNumber(buckets.int($0, 1)))
-        }
-        changes.fields = (0..<fields.count).map {
-            StoreChanges.Field(
-                number: fields.int($0, 0), path: FieldPath(utf8: Array(fields.bytes($0, 1))),
-                change: ChangeNumber(fields.int($0, 2)))
-        }
-    }
-
-    static func changes(
-        _ rows: ArraySlice<PostgresRows>, to last: ChangeNumber
-    ) -> (StoreChanges, batch: UUIDBytes?) {
-        var changes = StoreChanges(after: last)
-        var rows = rows.makeIterator()
-        readNames(rows.next()!, rows.next()!, into: &changes)
-        readTombstones(rows.next()!, into: &changes)
-        let (objects, batch) = (rows.next()!, rows.next()!)
-        changes.objects = (0..<objects.count).map { ObjectColumns.object(objects, $0) }
-        return (changes, Self.batch(batch))
-    }
-
-    /// The batch in the row of `lastBatchStatement`.
-    static func batch(_ rows: PostgresRows) -> UUIDBytes? {
-        rows.count == 0 ? nil : UUIDBytes(rows.bytes(0, 0))
-    }
-
-    static func readTombstones(_ rows: PostgresRows, into changes: inout StoreChanges) {
-        for row in 0..<rows.count {
-            let change = ChangeNumber(rows.int(row, 0))
-            let bucket = BucketName(trusted: rows.text(row, 2))
-            if let id = rows.optionalText(row, 3) {
-                changes.tombstones.append(
-                    StoreChanges.Tombstone(
-                        change: change, creation: ChangeNumber(rows.int(row, 1)),
-                        bucket: bucket, id: ObjectID(trusted: id), deleted: rows.int(row, 4)))
-            } else {
-                changes.deletedBuckets.append(
-                    StoreChanges.DeletedBucket(name: bucket, change: change))
-            }
-        }
-    }
-
     // MARK: Checking
 
     /// Holds the present state for `digests`, as long as the connection, and says what was changed
     /// after a change.
     public func snapshot(
         after change: ChangeNumber, _ batch: UUIDBytes?, _ filter: ChangeFilter? = nil
-    ) throws(PostgresFailure) -> Tail {
-        let rows = try run(
-            [
-                PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-                Self.wholeTables, Self.headStatement(after: change, batch),
-            ] + Self.changesStatements(after: change, filter))
-        return try tail(rows[2...], filter)
+    ) throws -> Tail {
+        let rows = try run([
+            PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            Self.wholeTables, Self.headStatement(after: change, batch),
+        ])
+        return try readTail(after: change, to: Self.head(rows[2]), Self.past(rows[2]), filter)
     }
 
     /// The digest of each bucket at the state that is held.
     public func digests() throws(PostgresFailure) -> [BucketName: BucketDigest] {
-        let rows = try run([
-            PostgresStatement(
-                """
-                SELECT bucket.name, count(object.creation), (coalesce(sum(
-                        (object.creation::numeric * object.change) % \(BucketDigest.modulus)), 0)
-                    % \(BucketDigest.modulus))::bigint
-                FROM bucket LEFT JOIN object ON object.bucket = bucket.number GROUP BY bucket.name
-                """)
-        ])[0]
-        let digests = (0..<rows.count).map {
+        let digests = PostgresStatement(
+            """
+            SELECT bucket.name, count(object.creation), (coalesce(sum(
+                    (object.creation::numeric * object.change) % \(BucketDigest.modulus)), 0)
+                % \(BucketDigest.modulus))::bigint
+            FROM bucket LEFT JOIN object ON object.bucket = bucket.number GROUP BY bucket.name
+            """)
+        let rows = try scan([digests])[0]
+        let found = (0..<rows.count).map {
             (
                 BucketName(trusted: rows.text($0, 0)),
                 BucketDigest(count: Int(rows.int($0, 1)), sum: UInt64(rows.int($0, 2)))
             )
         }
-        return Dictionary(uniqueKeysWithValues: digests)
+        return Dictionary(uniqueKeysWithValues: found)
     }
 }

@@ -8,7 +8,8 @@ import WriteRules
 ///
 /// Ending it without a commit rolls it back.
 public final class ClusterTransaction {
-    /// What others have changed since the caller's own last change.
+    /// What others have changed since the caller's own last change, unless that is too much to be
+    /// fetched while the head is locked.
     public let tail: ClusterTables.Tail
 
     let tables: ClusterTables
@@ -21,9 +22,10 @@ public final class ClusterTransaction {
     ///   - batch: the batch that led to the change; nil if there was none.
     ///   - keys: the request keys that will probably be looked up.
     ///   - filter: what is wanted of the changes; nil for all of them.
+    ///   - bytes: the most bytes of changes that are fetched.
     public init(
         _ tables: ClusterTables, after change: ChangeNumber, _ batch: UUIDBytes?, keys: [String],
-        _ filter: ChangeFilter? = nil
+        _ filter: ChangeFilter? = nil, atMost bytes: Int = ClusterTables.bytesAtOnce
     ) throws(PostgresFailure) {
         self.tables = tables
         let lock = [
@@ -32,7 +34,7 @@ public final class ClusterTransaction {
             // What follows sees everything that was committed before the lock was granted.
             ClusterTables.headStatement(after: change, batch),
         ]
-        let changes = ClusterTables.changesStatements(after: change, filter)
+        let changes = ClusterTables.changesStatements(after: change, filter, atMost: bytes)
         let looksForChanges = tables.othersWrite
         let rows = try Self.lock(
             tables,
@@ -51,9 +53,9 @@ public final class ClusterTransaction {
                 head: head, past: ClusterTables.past(rows[2]),
                 changes: StoreChanges(after: change), batch: batch)
         } else if looksForChanges {
-            tail = try tables.tail(rows[2...7], filter)
+            tail = try tables.tail(rows[2...7], filter, atMost: bytes)
         } else {
-            tail = try tables.tail(rows[2...2] + tables.run(changes), filter)
+            tail = try tables.tail(rows[2...2] + tables.run(changes), filter, atMost: bytes)
         }
     }
 

@@ -9,7 +9,7 @@ enum ObjectColumns {
         + "object.version, object.owner, object.data_type, object.expires, object.points, "
         + "object.document"
 
-    private static let count = 12
+    static let count = 12
 
     /// The object in a row of a result.
     static func object(_ rows: PostgresRows, _ row: Int) -> StoreChanges.Object {

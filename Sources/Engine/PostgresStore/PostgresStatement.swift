@@ -18,8 +18,13 @@ struct PostgresParameter {
     /// Nil stands for null.
     let bytes: [UInt8]?
 
-    static func int(_ value: Int64) -> PostgresParameter {
-        PostgresParameter(type: Types.int8, bytes: bigEndian(value))
+    /// An integer or null.
+    static func int(_ value: Int64?) -> PostgresParameter {
+        PostgresParameter(type: Types.int8, bytes: value.map(bigEndian))
+    }
+
+    static func bool(_ value: Bool) -> PostgresParameter {
+        PostgresParameter(type: Types.bool, bytes: [value ? 1 : 0])
     }
 
     static func text(_ value: String) -> PostgresParameter {
@@ -100,6 +105,7 @@ struct PostgresParameter {
 
     /// Numbers of types. Source: `src/include/catalog/pg_type.dat` of PostgreSQL.
     private enum Types {
+        static let bool: UInt32 = 16
         static let bytea: UInt32 = 17
         static let int8: UInt32 = 20
         static let text: UInt32 = 25

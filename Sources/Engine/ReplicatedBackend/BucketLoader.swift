@@ -167,7 +167,7 @@ final class BucketLoader: @unchecked Sendable {
                 let filter = held.filter(after: state.change) { bucket, change in
                     joining.contains(bucket) ? change > copy.change : nil
                 }
-                let tail = try tables.tail(
+                let tail = try tables.wholeTail(
                     after: min(state.change, copy.change), state.stateMark?.batch, filter)
                 if let divergence = tail.divergence(from: state) {
                     diverged(divergence)

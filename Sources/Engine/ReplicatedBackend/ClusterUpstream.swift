@@ -22,6 +22,10 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     private var outage: Outage
     /// When the first of the transactions was interrupted since the last one that was committed.
     private var interrupted: MonotonicTime?
+    /// What the node has to reach before another transaction is worth its lock; nil if nothing.
+    private var awaited: Awaited?
+    /// The most bytes of changes that a transaction fetches while it has the lock.
+    private var lockedBytes = ClusterTables.bytesAtOnce
     /// The number of batches so far.
     let batches = Atomic(0)
     /// The last change that this node has committed. Its copy may lack it, if that cannot be written.
@@ -56,14 +60,21 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         after change: ChangeNumber, keys: [String]
     ) throws(StoreFailure) -> any UpstreamTransaction {
         let state = applied.reached
+        if let awaited, awaited.change > state.change { throw .behind }
         let filter = share?.filter(after: change)
         isAtWork.store(true, ordering: .relaxed)
         do throws(StoreFailure) {
             let transaction = try retrying { tables throws(PostgresFailure) in
                 try ClusterTransaction(
-                    tables, after: change, state.stateMark?.batch, keys: keys, filter)
+                    tables, after: change, state.stateMark?.batch, keys: keys, filter,
+                    atMost: lockedBytes)
             }
             try check(transaction.tail, against: state)
+            guard !transaction.tail.isTooLong else {
+                fallBehind(transaction.tail.head.change)
+                throw StoreFailure.behind
+            }
+            awaited = nil
             return NodeTransaction(transaction, of: self)
         } catch {
             isAtWork.store(false, ordering: .relaxed)
@@ -85,6 +96,44 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
         case .lost, nil: false
         }
     }
+
+    // MARK: Catching up
+
+    /// A head that the node lacks so much of that the follower has to fetch it first.
+    private struct Awaited {
+        let change: ChangeNumber
+        /// When the node was found to lack it.
+        let time: MonotonicTime
+        /// Until when writes wait for it.
+        let deadline: MonotonicTime
+    }
+
+    /// If the node lacks too much again so soon, others write much at a time. It then fetches more
+    /// under the lock, or it would never write.
+    private static let quickness = Duration.seconds(1)
+
+    private func fallBehind(_ head: ChangeNumber) {
+        let now = now
+        let isAgain = awaited.map { now < $0.time.advanced(by: Self.quickness) } ?? false
+        lockedBytes = isAgain ? 2 * lockedBytes : ClusterTables.bytesAtOnce
+        let former = awaited?.deadline ?? now
+        awaited = Awaited(
+            change: head, time: now,
+            deadline: former > now ? former : now.advanced(by: connector.failoverTime))
+    }
+
+    func whenCaughtUp(_ ready: @escaping @Sendable (StoreFailure?) -> Void) {
+        guard let awaited else { return ready(nil) }
+        applied.wait([
+            .init(change: awaited.change, deadline: awaited.deadline) { failure in
+                ready(failure.map { _ in Self.late })
+            }
+        ])
+    }
+
+    private static let late = StoreFailure.unreachable(
+        "this node is fetching changes that it lacks from PostgreSQL; try again, or ask another node"
+    )
 
     func refusal(of bucket: BucketName) -> ServiceFailure? {
         share?.held.holds(bucket) == false ? .notHeld(bucket) : nil

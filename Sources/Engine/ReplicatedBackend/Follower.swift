@@ -85,6 +85,7 @@ final class Follower: @unchecked Sendable {
             pause(Outage.pause)
         } catch {
             tables = nil
+            guard !interrupt.isRaised else { return }
             note("\(error)")
             pause(Outage.pause)
         }
@@ -134,9 +135,20 @@ final class Follower: @unchecked Sendable {
         }
         isAnnounced = false
         // This node's own writer may have moved on meanwhile.
-        let tail = try tables.tail(
-            after: state.change, state.stateMark?.batch, share?.filter(after: state.change))
+        let filter = share?.filter(after: state.change)
+        var tail = try tables.tail(after: state.change, state.stateMark?.batch, filter)
         if let divergence = tail.divergence(from: state) { return divergence }
+        if tail.isTooLong {
+            applied.see(tail.head.change, at: begin)
+            // Others may write half as much while a copy is made; a second copy would fare no better.
+            let isFar = try NodeCache.isFar(
+                from: tail.head.change, at: state.change, tables,
+                share.map { Array($0.held.names) }, copied: { backend.statistics().objects })
+            if isFar { return .distance }
+            tail = try tables.longTail(
+                after: state.change, state.stateMark?.batch, filter, unless: interrupt)
+            if let divergence = tail.divergence(from: state) { return divergence }
+        }
         try backend.follow(tail.shared)
         applied.see(tail.head.change, at: begin)
         return nil

@@ -76,8 +76,12 @@ final class Node: Sendable {
                 logger: logger, diverged: report)
         }
         let begin = connector.clock.now
-        let tail = try tables.tail(
-            after: state.change, state.stateMark?.batch, share?.filter(after: state.change))
+        let tail = try tables.wholeTail(
+            after: state.change, state.stateMark?.batch, share?.filter(after: state.change)
+        ) { head in
+            logger.notice(
+                "the node catches up", metadata: ["changes": "\(head.change - state.change)"])
+        }
         if tail.divergence(from: state) == nil {
             try backend.follow(tail.shared)
             applied.see(tail.head.change, at: begin)

@@ -105,8 +105,34 @@ struct NodeCache {
             return (nil, "it has only some of the buckets")
         }
         try complete(store)
-        return ((state, try store.scan { $0.buckets }), "")
+        let buckets = try store.scan { $0.buckets }
+        let isFar = try Self.isFar(
+            from: head.change, at: change, tables, share.map { _ in buckets },
+            // A new copy is loaded faster than so many changes are applied.
+            copied: { try store.scan { try $0.objectCount() } / 2 })
+        return isFar ? (nil, Divergence.distance.description) : ((state, buckets), "")
     }
+
+    /// Whether a copy lacks so much that a new one takes less: that goes to the file piece by piece,
+    /// while what is lacking is held in memory until it can become one state.
+    ///
+    /// - Parameters:
+    ///   - head: the last change.
+    ///   - change: the last change that the copy has.
+    ///   - buckets: those of the copy; nil for all.
+    ///   - copied: the number of objects and deletions above which a new copy takes less.
+    static func isFar(
+        from head: ChangeNumber, at change: ChangeNumber, _ tables: ClusterTables,
+        _ buckets: [BucketName]?, copied: () throws -> Int
+    ) throws -> Bool {
+        guard head > change + leastForCopying else { return false }
+        // Many changes may be of the same objects, so only the objects tell.
+        let count = max(try copied(), Int(leastForCopying))
+        return try tables.isTail(after: change, longerThan: count, in: buckets)
+    }
+
+    /// The objects and deletions up to which a copy is brought up to date in any case.
+    private static let leastForCopying: ChangeNumber = 100_000
 
     /// Removes what was on its way in or out when the node ended.
     private func complete(_ store: SQLiteStore) throws {

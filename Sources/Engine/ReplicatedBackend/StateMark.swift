@@ -57,6 +57,8 @@ enum Divergence: Sendable, CustomStringConvertible {
     case epoch
     /// The node was away for so long that its last batch is forgotten.
     case absence
+    /// The node lacks so much that a copy of the tables takes less.
+    case distance
     /// PostgreSQL has lost changes that the node has.
     case loss(head: UInt64, node: UInt64)
 
@@ -79,6 +81,7 @@ enum Divergence: Sendable, CustomStringConvertible {
             "PostgreSQL has lost changes, as another node has found, or is another database: its "
                 + "epoch is new"
         case .absence: "the node has been away for longer than batches are remembered"
+        case .distance: "the node lacks so many changes that a new copy takes less"
         case .loss(let head, let node):
             "PostgreSQL has lost changes of this node: it is at change \(head), the node was at "
                 + "\(node)"

@@ -111,7 +111,7 @@ import Testing
             try SharedTables(path).run(["UPDATE batch SET at = at - interval '2 hours'"])
             let tables = try ClusterTables(
                 try NodePair.address(of: path), answerTime: hangTime, clock: ServiceClock())
-            try tables.forget(tombstonesBefore: 0, requestsBefore: 0, atMost: 1_000)
+            _ = try tables.forget(tombstonesBefore: 0, requestsBefore: 0, atMost: 1_000)
             let (resumed, state) = try node.watch(after: told)
             #expect(resumed == true && state.objects.keys.sorted() == ["o2"])
         }
