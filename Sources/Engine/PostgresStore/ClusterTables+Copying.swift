@@ -21,7 +21,7 @@ extension ClusterTables {
             [
                 PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
                 // The other store may take longer to write what is read.
-                Self.wholeTables, Self.headStatement,
+                Self.mayBeIdle, Self.headStatement,
             ] + Self.nameStatements(after: nil) + [Self.lastBatchStatement])
         let head = Self.head(rows[2])
         let none = StoreChanges(after: head.change)

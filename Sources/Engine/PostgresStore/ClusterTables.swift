@@ -43,24 +43,33 @@ public final class ClusterTables {
     ///
     /// What follows the lock of the head has to see what was committed before it was granted. The time
     /// that a statement may take is up to whoever waits for it. A warning tells that a commit was not
-    /// replicated. The plan of a statement is made when it is first run, perhaps on a table that has a
-    /// row, and kept when it has thousands, so it uses indexes where there are some. Of the settings
-    /// those are made that the server's version has.
+    /// replicated.
+    ///
+    /// A statement is planned once, maybe while the tables are empty, and the plan stays while they
+    /// grow. So it must not depend on their sizes: rows are found by the indexes, and joined one by
+    /// one. What has to read a whole table all the same, as that of the head, counts as so costly that
+    /// each execution would be compiled (`jit`).
+    ///
+    /// Of the settings those are made that the server's version has.
     private static let settings = PostgresStatement(
         """
         SELECT set_config(name, value, false) FROM pg_settings JOIN (VALUES
             ('default_transaction_isolation', 'read committed'), ('client_min_messages', 'warning'),
             ('statement_timeout', '0'), ('transaction_timeout', '0'), ('idle_session_timeout', '0'),
             ('idle_in_transaction_session_timeout', '2000'), ('lock_timeout', '3000'),
-            ('enable_seqscan', 'off'), ('jit', 'off')
+            ('enable_seqscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'),
+            ('jit', 'off')
         ) AS wanted (name, value) USING (name)
         """)
 
-    /// Prepares a transaction for reading whole tables, and for waiting while something else is done.
-    static let wholeTables = PostgresStatement(
+    /// Lets a transaction wait for as long as something else takes.
+    static let mayBeIdle = PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0")
+
+    /// Lets a transaction read whole tables in the way that suits their sizes.
+    private static let readingWholeTables = PostgresStatement(
         """
-        SELECT set_config('idle_in_transaction_session_timeout', '0', true),
-            set_config('enable_seqscan', 'on', true)
+        SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
+            set_config('enable_mergejoin', 'on', true)
         """)
 
     var answerDeadline: Deadline { connection.clock.deadline(after: answerTime) }
@@ -186,7 +195,7 @@ public final class ClusterTables {
     ) throws -> Tail {
         let rows = try run([
             PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-            Self.wholeTables, Self.headStatement(after: change, batch),
+            Self.mayBeIdle, Self.headStatement(after: change, batch),
         ])
         return try readTail(after: change, to: Self.head(rows[2]), Self.past(rows[2]), filter)
     }
@@ -200,7 +209,7 @@ public final class ClusterTables {
                 % \(BucketDigest.modulus))::bigint
             FROM bucket LEFT JOIN object ON object.bucket = bucket.number GROUP BY bucket.name
             """)
-        let rows = try scan([digests])[0]
+        let rows = try scan([Self.readingWholeTables, digests])[1]
         let found = (0..<rows.count).map {
             (
                 BucketName(trusted: rows.text($0, 0)),

@@ -16,7 +16,7 @@ extension ClusterTransaction {
                     + "--postgres-schema")
         }
         // The other store may take longer to be read.
-        _ = try tables.run([ClusterTables.wholeTables])
+        _ = try tables.run([ClusterTables.mayBeIdle])
     }
 
     /// Writes a part of the other store. Buckets and field paths come first.

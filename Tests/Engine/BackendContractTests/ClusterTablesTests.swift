@@ -8,7 +8,7 @@ import WriteRules
 
 @testable import PostgresStore
 
-/// How the tables in PostgreSQL are read: at once or piece by piece.
+/// How the tables in PostgreSQL are read: at once or piece by piece, and by which plans.
 @Suite(.enabled(if: PostgresServer.shared != nil)) struct ClusterTablesTests {
     private static func withTables(_ body: (ClusterTables) throws -> Void) async throws {
         try await withTemporaryFolder { folder in
@@ -58,6 +58,108 @@ import WriteRules
 
     private static var all: ChangeFilter {
         ChangeFilter(isWanted: { _, _ in true }, passed: { _ in })
+    }
+
+    // MARK: Plans
+
+    /// Runs every statement that finds rows, on tables with hardly any.
+    private static func runStatements(_ tables: ClusterTables) throws {
+        let last = try tables.head().change
+        try commit(to: last + 3, tables) { transaction, changes in
+            changes.buckets = [bucket("passing", last + 1)]
+            if last == 0 { changes.buckets.append(bucket("shops", 1)) }
+            changes.objects = [object(last + 2), object(last + 3)]
+            let request = RememberedRequest(time: 1, digest: [1], answer: [1])
+            transaction.remember(request, key: "k1")
+            _ = try transaction.request(key: "k3")
+        }
+        try commit(to: last + 6, tables) { transaction, changes in
+            changes.objects = [object(last + 2, at: last + 4)]
+            changes.tombstones = [tombstone(last + 5, of: last + 3)]
+            changes.deletedBuckets = [
+                StoreChanges.DeletedBucket(
+                    name: BucketName(trusted: "passing"), change: last + 6)
+            ]
+            transaction.deleteRequests(until: 0, atMost: 1)
+        }
+        _ = try tables.head(after: last, .random())
+        for filter in [nil, all] {
+            _ = try tables.tail(after: last, .random(), filter)
+            _ = try tables.longTail(after: last, .random(), filter)
+        }
+        _ = try tables.isTail(after: last, longerThan: 1)
+        _ = try tables.forget(tombstonesBefore: 0, requestsBefore: 0, atMost: 1)
+    }
+
+    private static let grownTables = ["object", "tombstone", "batch", "request", "bucket"]
+
+    /// The lines of a plan that read a whole table that may be large.
+    private static func wholeReads(_ plan: [String]) -> [String] {
+        plan.indices.filter { number in
+            let line = plan[number]
+            guard grownTables.contains(where: { line.contains(" on \($0) ") }) else { return false }
+            if line.contains("Seq Scan") { return true }
+            guard line.contains("Index Scan") || line.contains("Index Only Scan"),
+                !line.contains("Bitmap")
+            else { return false }
+            let isBounded = number > 0 && plan[number - 1].contains("Limit")
+            let hasCondition =
+                number + 1 < plan.count && plan[number + 1].contains("Index Cond")
+            return !isBounded && !hasCondition
+        }.map { plan[$0] }
+    }
+
+    @Test func `a statement that was planned on empty tables finds rows by index when they grow`()
+        async throws
+    {
+        try await Self.withTables { tables in
+            // After five executions a plan is made that stays.
+            for _ in 0..<7 { try Self.runStatements(tables) }
+            _ = try tables.run(
+                [
+                    """
+                    INSERT INTO object SELECT n, 1, 'p' || n, n, 1, 1, 1, NULL, NULL, NULL, '',
+                        repeat('x', 200) FROM generate_series(1001, 50000) AS n
+                    """,
+                    """
+                    INSERT INTO tombstone SELECT n, n, 'shops', 'p' || n, 1
+                    FROM generate_series(50001, 70000) AS n
+                    """,
+                    """
+                    INSERT INTO batch SELECT gen_random_uuid(), n
+                    FROM generate_series(1001, 20000) AS n
+                    """,
+                    """
+                    INSERT INTO request (key, time, digest, answer)
+                    SELECT 'r' || n, 1, '', '' FROM generate_series(1, 20000) AS n
+                    """,
+                    """
+                    INSERT INTO bucket (name, change) SELECT 'b' || n, 1
+                    FROM generate_series(1, 20000) AS n
+                    """,
+                    "SET plan_cache_mode = force_generic_plan",
+                ].map { PostgresStatement($0) })
+            let prepared = try tables.run([
+                PostgresStatement(
+                    """
+                    SELECT name, statement, cardinality(parameter_types)::bigint
+                    FROM pg_prepared_statements WHERE statement !~ 'pg_prepared|generate_series'
+                        AND statement ~ '(FROM|JOIN|UPDATE) (object|tombstone|batch|request|bucket)'
+                    """)
+            ])[0]
+            #expect(prepared.count > 15)
+            for row in 0..<prepared.count {
+                let nulls = Array(repeating: "NULL", count: Int(prepared.int(row, 2)))
+                let arguments = nulls.isEmpty ? "" : "(\(nulls.joined(separator: ", ")))"
+                let lines = try tables.run([
+                    PostgresStatement("EXPLAIN EXECUTE \(prepared.text(row, 0))\(arguments)")
+                ])[0]
+                let plan = (0..<lines.count).map { lines.text($0, 0) }
+                #expect(
+                    Self.wholeReads(plan) == [], "\(prepared.text(row, 1))\n\(plan)")
+                #expect(!plan.contains { $0.contains("JIT") }, "\(prepared.text(row, 1))")
+            }
+        }
     }
 
     // MARK: At once or piece by piece
