@@ -27,7 +27,7 @@ import Testing
                     INSERT INTO tombstone (change, creation, bucket, id, deleted)
                     SELECT n, n, 'shops', 'o' || n, n FROM generate_series(1, 20000) AS n
                     """),
-                PostgresStatement("UPDATE head SET change = 20000"),
+                PostgresStatement("INSERT INTO batch VALUES (gen_random_uuid(), 20000)"),
             ])
             let node = try NodePair.node("second", opening)
             defer { try? node.close() }

@@ -89,7 +89,7 @@ import WriteRules
             }
             try filling.commit(StoreChanges(after: 1), as: .random())
             let dump = try Self.dump(address)
-            try tables.forget(tombstonesBefore: 0, requestsBefore: .max, atMost: 2_000)
+            _ = try tables.forget(tombstonesBefore: 0, requestsBefore: .max, atMost: 2_000)
             let looking = try ClusterTransaction(tables, after: 1, nil, keys: ["k2000"])
             #expect(try looking.request(key: "k2000") != nil)
             #expect(try looking.request(key: "k1999") == nil)
