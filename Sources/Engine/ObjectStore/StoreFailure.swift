@@ -27,8 +27,8 @@ public enum StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// The truth was lost before it said whether a transaction was done. It was not, so it can be
     /// repeated.
     case interrupted
-    /// The store lacks so much of the truth that it has to catch up before the transaction. It was not
-    /// done.
+    /// The store lacks so much of the truth that it has to catch up before the transaction. It was
+    /// not done.
     case behind
     /// The truth no longer has what the store has, which therefore has to be made anew.
     case diverged(String)

@@ -25,8 +25,8 @@ public struct ChangeFilter {
         changes.tombstones.removeAll { !isWanted($0.bucket, $0.change) }
     }
 
-    /// What has to be known of a changed object, without the object itself: a node fetches only those
-    /// that it wants.
+    /// What has to be known of a changed object, without the object itself: a node fetches only
+    /// those that it wants.
     static let columns = "object.creation, object.change, bucket.name"
     static let columnCount = 3
 

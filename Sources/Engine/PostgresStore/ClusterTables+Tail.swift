@@ -117,7 +117,8 @@ extension ClusterTables {
         return nameStatements(after: change, rows) + [
             PostgresStatement(deletions, parameter, rows),
             PostgresStatement(
-                filter == nil ? changedObjects : changedPlaces, parameter, rows, .int(Int64(bytes))),
+                filter == nil ? changedObjects : changedPlaces, parameter, rows,
+                .int(Int64(bytes))),
             lastBatchStatement,
         ]
     }

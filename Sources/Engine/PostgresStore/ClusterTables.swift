@@ -47,8 +47,8 @@ public final class ClusterTables {
     ///
     /// A statement is planned once, maybe while the tables are empty, and the plan stays while they
     /// grow. So it must not depend on their sizes: rows are found by the indexes, and joined one by
-    /// one. What has to read a whole table all the same, as that of the head, counts as so costly that
-    /// each execution would be compiled (`jit`).
+    /// one. What has to read a whole table all the same, as that of the head, counts as so costly
+    /// that each execution would be compiled (`jit`).
     ///
     /// Of the settings those are made that the server's version has.
     private static let settings = PostgresStatement(

@@ -132,8 +132,8 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     }
 
     private static let late = StoreFailure.unreachable(
-        "this node is fetching changes that it lacks from PostgreSQL; try again, or ask another node"
-    )
+        "this node is fetching changes that it lacks from PostgreSQL; try again, or ask another "
+            + "node")
 
     func refusal(of bucket: BucketName) -> ServiceFailure? {
         share?.held.holds(bucket) == false ? .notHeld(bucket) : nil

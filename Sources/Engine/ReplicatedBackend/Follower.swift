@@ -140,7 +140,7 @@ final class Follower: @unchecked Sendable {
         if let divergence = tail.divergence(from: state) { return divergence }
         if tail.isTooLong {
             applied.see(tail.head.change, at: begin)
-            // Others may write half as much while a copy is made; a second copy would fare no better.
+            // Others may write half as much while it copies; a second copy would fare no better.
             let isFar = try NodeCache.isFar(
                 from: tail.head.change, at: state.change, tables,
                 share.map { Array($0.held.names) }, copied: { backend.statistics().objects })

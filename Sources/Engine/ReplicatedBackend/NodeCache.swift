@@ -113,8 +113,8 @@ struct NodeCache {
         return isFar ? (nil, Divergence.distance.description) : ((state, buckets), "")
     }
 
-    /// Whether a copy lacks so much that a new one takes less: that goes to the file piece by piece,
-    /// while what is lacking is held in memory until it can become one state.
+    /// Whether a copy lacks so much that a new one takes less: that goes to the file piece by
+    /// piece, while what is lacking is held in memory until it can become one state.
     ///
     /// - Parameters:
     ///   - head: the last change.
