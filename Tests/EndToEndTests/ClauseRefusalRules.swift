@@ -167,6 +167,12 @@ import Testing
         (#""type":"contains","field":"f","value":[1]"#, ".value"),
         (#""type":"contains","field":"f","value":{"a":1}"#, ".value"),
         (#""type":"contains","field":"f","value":1,"values":[1]"#, ".values"),
+        // like
+        (#""type":"like","field":"f""#, ".pattern"), (#""type":"like","pattern":"a""#, ".field"),
+        (#""type":"like","field":"f","pattern":1"#, ".pattern"),
+        (#""type":"like","field":"f","pattern":"a\\""#, ".pattern"),
+        (#""type":"like","field":"f","pattern":"a","ignoreCase":1"#, ".ignoreCase"),
+        (#""type":"like","field":"f","pattern":"a","value":"a""#, ".value"),
         // and, or, not
         (#""type":"and""#, ".clauses"), (#""type":"or","clauses":[]"#, ".clauses"),
         (#""type":"and","clauses":{"type":"all"}"#, ".clauses"),

@@ -130,6 +130,22 @@ extension TestService {
         ])
     }
 
+    @Test func `like is true for a string that is as the pattern says`() async throws {
+        func row(_ pattern: String, _ yes: [String], _ more: String = "") -> (String, Truths) {
+            (
+                #""like","field":"f","pattern":"\#(pattern)"\#(more)"#,
+                Self.truths(yes, among: Self.strings)
+            )
+        }
+        let anyCase = #","ignoreCase":true"#
+        try await check([
+            row("%", Self.strings), row("abc", ["abc"]), row("a%", ["abc"]), row("%b%", ["abc"]),
+            row("_b_", ["abc"]), row("_b", []), row("%_c", ["abc"]), row("A_C", []),
+            row("A_C", ["abc"], anyCase), row("A_C", [], #","ignoreCase":false"#),
+            row(#"a\\_c"#, []), row(#"\\a\\b%"#, ["abc"]), row("1", ["one-text"]),
+        ])
+    }
+
     @Test func `contains is true for a string with the part or an array with the element`()
         async throws
     {

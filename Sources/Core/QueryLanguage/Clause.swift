@@ -16,6 +16,8 @@ public indirect enum Clause: Sendable, Hashable {
     case range(FieldPath, LiteralRange)
     /// The prefix as UTF-8.
     case prefix(FieldPath, [UInt8])
+    /// A string that matches the pattern as a whole.
+    case like(FieldPath, LikePattern)
     /// Equal to at least one of the values.
     case isIn(FieldPath, [Literal])
     /// Nil: present, whatever its type.
@@ -45,8 +47,8 @@ public indirect enum Clause: Sendable, Hashable {
     public var fields: [FieldPath] {
         switch self {
         case .all: []
-        case .eq(let field, _), .range(let field, _), .prefix(let field, _), .isIn(let field, _),
-            .hasField(let field, _), .contains(let field, _):
+        case .eq(let field, _), .range(let field, _), .prefix(let field, _), .like(let field, _),
+            .isIn(let field, _), .hasField(let field, _), .contains(let field, _):
             [field]
         case .geo(let clause): [clause.field]
         case .and(let clauses), .or(let clauses): clauses.flatMap(\.fields)

@@ -1,4 +1,3 @@
-import CGlibc
 import Geodesy
 import JSONText
 import Objects
@@ -45,6 +44,9 @@ extension Clause {
         case .prefix(let field, let prefix):
             guard let utf8 = field.value(in: object)?.utf8 else { return .unknown }
             return Truth(utf8.starts(with: prefix))
+        case .like(let field, let pattern):
+            guard let utf8 = field.value(in: object)?.utf8 else { return .unknown }
+            return Truth(pattern.matches(utf8))
         case .contains(let field, let literal):
             return field.value(in: object).map { literal.isContained(in: $0) } ?? .unknown
         case .geo(let clause):
@@ -84,9 +86,7 @@ extension UnsafeBufferPointer<UInt8> {
     ///
     /// - Complexity: O(count), whatever the part: the C library's two-way search.
     public func containsBytes(_ part: [UInt8]) -> Bool {
-        guard !part.isEmpty else { return true }
-        guard let base = baseAddress else { return false }
-        return gb_memmem(base, count, part, part.count) != nil
+        end(of: part) != nil
     }
 }
 

@@ -8,6 +8,7 @@ extension Clause {
         case .and(let clauses): return Self.conjunction(clauses.map(\.normalized))
         case .or(let clauses): return Self.disjunction(clauses.map(\.normalized))
         case .not(let clause): return clause.negated
+        case .like(let field, let pattern): return pattern.clause(of: field)
         default: return self
         }
     }
@@ -18,6 +19,7 @@ extension Clause {
         case .and(let clauses): return Self.disjunction(clauses.map(\.negated))
         case .or(let clauses): return Self.conjunction(clauses.map(\.negated))
         case .not(let clause): return clause.normalized
+        case .like: return .not(normalized)
         default: return .not(self)
         }
     }

@@ -51,6 +51,7 @@ struct ClauseParser {
         case "eq": return .eq(try field(&members), try literal(&members, "value"))
         case "range": return try range(&members)
         case "prefix": return .prefix(try field(&members), try members.utf8("prefix"))
+        case "like": return try like(&members)
         case "in": return try membership(&members)
         case "hasField": return try hasField(&members)
         case "contains": return .contains(try field(&members), try literal(&members, "value"))
@@ -70,7 +71,7 @@ struct ClauseParser {
 
     private static func unknown(_ type: String) -> String {
         let geo = GeoClauseParser.ClauseType.allCases.map(\.rawValue).joined(separator: ", ")
-        return "\(quoted(type)) is no type of clause; expected all, eq, range, prefix, in, "
+        return "\(quoted(type)) is no type of clause; expected all, eq, range, prefix, like, in, "
             + "hasField, \(geo), contains, and, or, not"
     }
 
@@ -178,6 +179,18 @@ struct ClauseParser {
                 try ServiceFailure.inside("values[\(index)]", try Self.literal(value)))
         }
         return .isIn(field, literals)
+    }
+
+    private func like(_ members: inout MemberReader) throws(ServiceFailure) -> Clause {
+        let field = try field(&members)
+        let (text, ignoresCase) = (
+            try members.utf8("pattern"), try members.optionalBool("ignoreCase") ?? false
+        )
+        do throws(InvalidPattern) {
+            return .like(field, try LikePattern(text, ignoringCase: ignoresCase))
+        } catch {
+            throw members.failure("pattern", error.reason)
+        }
     }
 
     private func hasField(_ members: inout MemberReader) throws(ServiceFailure) -> Clause {

@@ -11,6 +11,9 @@ extension Clause {
         case .eq(let field, let literal): writer.leaf("eq", field, "value", literal)
         case .contains(let field, let literal): writer.leaf("contains", field, "value", literal)
         case .prefix(let field, let prefix): writer.leaf("prefix", field, "prefix", .string(prefix))
+        case .like(let field, let pattern):
+            writer.leaf("like", field, "pattern", .string(pattern.text))
+            if pattern.ignoresCase { writer.raw(",\"ignoreCase\":true") }
         case .range(let field, let range):
             writer.leaf("range", field)
             range.write(to: &writer)

@@ -57,6 +57,10 @@ extension Clause {
         case .range(let field, let range): range.describe(field, to: &text)
         case .prefix(let field, let prefix):
             text.comparison(field, " STARTS WITH ", .string(prefix))
+        case .like(let field, let pattern):
+            text.comparison(
+                field, pattern.ignoresCase ? " LIKE IN ANY CASE " : " LIKE ",
+                .string(pattern.text))
         case .isIn(let field, let values):
             text.raw(field.utf8)
             text.raw(" IN ( ")

@@ -25,7 +25,9 @@ extension CellPredicate {
     }
 
     fileprivate func truth(_ cell: Cell, in column: Column, while mayTest: (Int) -> Bool) -> Truth {
-        if case .strings = match, cell.coded == .string, !mayTest(column.bytes(of: cell).count) {
+        if case .strings = match, cell.coded == .string,
+            !mayTest(testedBytes(column.bytes(of: cell).count))
+        {
             return .no
         }
         return truth(cell, in: column)

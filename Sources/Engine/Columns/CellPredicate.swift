@@ -19,7 +19,8 @@ package struct CellPredicate: Sendable {
         /// Numbers with a fractional part, or numbers without one.
         case wholeNumbers(Bool)
         case numbers(NumberRange)
-        case strings(@Sendable (Bytes) -> Bool)
+        /// Strings that a test accepts. It takes so many times as long as a search for a word.
+        case strings(costFactor: Int = 1, @Sendable (Bytes) -> Bool)
     }
 
     /// Numbers between two limits, including large integers.
@@ -36,6 +37,10 @@ package struct CellPredicate: Sendable {
         case .hasField(_, let type): self.init(hasType: type)
         case .prefix(_, let prefix):
             self.init(match: .strings { $0.starts(with: prefix) }, domain: .string)
+        case .like(_, let pattern):
+            self.init(
+                match: .strings(costFactor: pattern.costFactor) { pattern.matches($0) },
+                domain: .string)
         case .contains(_, let literal):
             guard column.arrays == 0 else { return nil }
             guard case .string(let part) = literal else {
@@ -127,7 +132,7 @@ package struct CellPredicate: Sendable {
         case .numbers(let range):
             if cell.coded == .number { return range.range.contains(number: column.number(cell)) }
             return range.plain?.contains(cell.bits) ?? false
-        case .strings(let accepts):
+        case .strings(_, let accepts):
             return cell.coded == .string && accepts(column.bytes(of: cell))
         }
     }
@@ -146,6 +151,11 @@ package struct CellPredicate: Sendable {
         case .interval(let range): column.uses(in: range)
         default: nil
         }
+    }
+
+    /// How many bytes a text of so many is worth in a search for a word that takes as long.
+    package func testedBytes(_ bytes: Int) -> Int {
+        if case .strings(let factor, _) = match { bytes * factor } else { bytes }
     }
 
     /// Whether the test only compares the bits of a cell.

@@ -72,7 +72,7 @@ extension Clause {
             }
             return result
         case .not(let clause): return !(try clause.truth(of: facts))
-        case .eq, .range, .prefix, .isIn, .hasField, .contains:
+        case .eq, .range, .prefix, .like, .isIn, .hasField, .contains:
             return evaluate(on: try facts.view())
         }
     }

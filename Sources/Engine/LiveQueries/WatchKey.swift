@@ -34,7 +34,7 @@ enum WatchKey: Hashable {
             clauses.reduce([]) { keys, clause in
                 keys.flatMap { keys in allKeys(of: clause).map { keys + $0 } }
             }
-        case .all, .range, .prefix, .hasField, .contains, .not: nil
+        case .all, .range, .prefix, .like, .hasField, .contains, .not: nil
         }
     }
 

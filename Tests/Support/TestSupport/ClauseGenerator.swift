@@ -35,7 +35,8 @@ public struct ClauseGenerator {
 
     private mutating func leaf(_ random: inout SplitMix64) -> JSONValue {
         let field = random.pick(ObjectGenerator.paths)
-        switch random.below(15) {
+        switch random.below(16) {
+        case 15: return like(field, &random)
         case 0, 1: return Self.leaf("eq", field, [("value", literal(field, &random))])
         case 2, 3: return range(field, &random)
         case 4: return prefix(field, &random)
@@ -168,6 +169,24 @@ public struct ClauseGenerator {
         var scalars = Array(text(field, &random).unicodeScalars)
         scalars = Array(scalars.prefix(random.below(scalars.count + 1)))
         return Self.leaf("prefix", field, [("prefix", .string(Self.string(scalars)))])
+    }
+
+    /// A text of the field with some characters replaced by wildcards, some escaped, some left out.
+    private func like(_ field: String, _ random: inout SplitMix64) -> JSONValue {
+        var pattern: [Unicode.Scalar] = []
+        for scalar in text(field, &random).unicodeScalars.prefix(12) {
+            switch random.below(8) {
+            case 0: pattern.append("%")
+            case 1: pattern.append("_")
+            case 2: pattern += ["%", scalar == "\\" ? "x" : scalar]
+            case 3: break
+            default: pattern += ["%", "_", "\\"].contains(scalar) ? ["\\", scalar] : [scalar]
+            }
+        }
+        if random.oneIn(2) { pattern.append("%") }
+        var members = [("pattern", JSONValue.string(Self.string(pattern)))]
+        if random.oneIn(3) { members.append(("ignoreCase", .bool(true))) }
+        return Self.leaf("like", field, members)
     }
 
     private func contains(_ field: String, _ random: inout SplitMix64) -> JSONValue {

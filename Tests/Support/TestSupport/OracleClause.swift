@@ -36,6 +36,7 @@ public enum OracleClause {
             let prefix = JSONValue.codePoints(clause["prefix"]!.string!)
             return Array(JSONValue.codePoints(text).prefix(prefix.count)) == prefix
         case "contains": return contains(value, clause["value"]!)
+        case "like": return value.string.map { OraclePattern(clause).matches($0) }
         default:
             guard let shape = OracleShape(clause) else {
                 preconditionFailure("no clause of type \(type)")

@@ -34,8 +34,8 @@ indirect enum SlotPredicate: Sendable {
         case .not(let clause):
             guard let test = SlotPredicate(clause, on: &fields) else { return nil }
             self = .not(test)
-        case .eq(let field, _), .range(let field, _), .prefix(let field, _), .isIn(let field, _),
-            .hasField(let field, _), .contains(let field, _):
+        case .eq(let field, _), .range(let field, _), .prefix(let field, _), .like(let field, _),
+            .isIn(let field, _), .hasField(let field, _), .contains(let field, _):
             guard let column = fields.column(field), let test = CellPredicate(clause, on: column)
             else { return nil }
             self = .cell(CellTest(test, column))
@@ -55,7 +55,9 @@ indirect enum SlotPredicate: Sendable {
         switch self {
         case .constant: 0.1
         case .cell(let cell):
-            cell.test.isCheap ? 4 : 30 + Double(WorkBudget.testing(cell.column.averageBytes))
+            cell.test.isCheap
+                ? 4
+                : 30 + Double(WorkBudget.testing(cell.test.testedBytes(cell.column.averageBytes)))
         case .geo(let clause, let index): clause.shape.testNanoseconds * index.pointsPerSlot
         case .unexpired: 4
         case .and(let tests), .or(let tests): tests.reduce(2) { $0 + $1.cost }

@@ -17,7 +17,7 @@ extension Clause {
     var guessedShare: Double {
         switch self {
         case .all, .geo: 1
-        case .eq, .prefix, .contains: 0.1
+        case .eq, .prefix, .like, .contains: 0.1
         case .isIn, .range: 0.25
         case .hasField: 0.9
         case .and(let clauses): clauses.reduce(1) { $0 * $1.guessedShare }
