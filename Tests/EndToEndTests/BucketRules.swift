@@ -134,16 +134,60 @@ import Testing
             }
             #expect(
                 try await list() == #"{"buckets":[\#(plain),"#
-                    + #"{"bucket":"shops","objects":3,"geoFields":["a.b","l","location"]}]}"#)
+                    + #"{"bucket":"shops","objects":3,"geoFields":["a.b","l","location"],"#
+                    + #""place":"location"}]}"#)
             #expect(
                 try await list(#"{"scope":"users/a1"}"#)
-                    == #"{"buckets":[{"bucket":"users/a1/notes","objects":1,"geoFields":["p"]}]}"#)
+                    == #"{"buckets":[{"bucket":"users/a1/notes","objects":1,"geoFields":["p"],"#
+                    + #""place":"p"}]}"#)
             #expect(try await list(#"{"scope":"groups/a1"}"#) == #"{"buckets":[]}"#)
             try await service.call("object.delete", #"{"bucket":"shops","id":"o1"}"#)
             _ = try await service.put("o2", "{}", in: "shops")
             #expect(
                 try await list()
                     == #"{"buckets":[\#(plain),{"bucket":"shops","objects":2,"geoFields":[]}]}"#)
+        }
+    }
+
+    /// "The geo field that most of its objects have, of equals the first by name; it stays the place
+    /// until another has more than twice as many."
+    @Test func `The place of a bucket changes only by a clear majority`() async throws {
+        try await TestService.with { service in
+            func place() async throws -> String? {
+                let bucket = try await service.call("bucket.list")["buckets"]?.array?.first
+                let field = bucket?["place"]?.string
+                let clusters = try await service.call(
+                    "bucket.clusters", #"{"bucket":"shops","zoom":0,"bits":0}"#)
+                let counted = try await service.call(
+                    "bucket.count",
+                    #"{"bucket":"shops","bucketQuery":{"clause":{"type":"hasField","field":"\#(field ?? "")","fieldType":"GEOPOINT"}}}"#
+                )
+                #expect(clusters["total"] == counted["count"])
+                return field
+            }
+            func put(_ range: Range<Int>, _ fields: String...) async throws {
+                let members = fields.map { #""\#($0)":\#(point(1, 2))"# }.joined(separator: ",")
+                for number in range {
+                    _ = try await service.put("o\(number)", "{\(members)}", in: "shops")
+                }
+            }
+            try await put(0..<1, "location", "entrance")
+            #expect(try await place() == "entrance")
+            try await put(1..<2, "location")
+            #expect(try await place() == "entrance")
+            try await put(2..<3, "location")
+            #expect(try await place() == "location")
+            try await put(3..<9, "area")
+            #expect(try await place() == "location")
+            try await put(9..<10, "area")
+            #expect(try await place() == "area")
+            for number in 3..<8 {
+                try await service.call(
+                    "object.delete", #"{"bucket":"shops","id":"o\#(number)"}"#)
+            }
+            #expect(try await place() == "area")
+            _ = try await service.put("o8", "{}", in: "shops")
+            #expect(try await place() == "location")
         }
     }
 

@@ -79,7 +79,7 @@ import Testing
         let list = try await service.text("bucket.list", "{}")
         #expect(
             list.contains(
-                #"{"bucket":"routes","objects":4,"geoFields":["home","more.at","stops"]}"#),
+                #"{"bucket":"routes","objects":4,"geoFields":["home","more.at","stops"],"#),
             "\(list)")
     }
 }

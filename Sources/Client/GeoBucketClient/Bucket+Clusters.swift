@@ -79,7 +79,7 @@ extension Bucket {
     /// and each place lies in one cell.
     ///
     /// - Parameters:
-    ///   - field: the field with the places; nil for the first by name that has places.
+    ///   - field: the field with the places; nil for the bucket's place, which most objects have.
     ///   - zoom: of the map, 0 to 22.
     ///   - bits: how often a tile of that zoom is halved, 0 to 8.
     ///   - box: counts only the cells that meet it, each whole.

@@ -6,7 +6,7 @@ import Objects
 public struct ClusterQuery: Sendable {
     /// What objects have to satisfy.
     public var clause: Clause
-    /// The field whose GeoPoints are counted; nil means the first by name that has any.
+    /// The field whose GeoPoints are counted; nil means the bucket's place.
     public var field: FieldPath?
     /// The cells.
     public var window: GridWindow

@@ -11,12 +11,24 @@ struct BucketBuilder: Sendable {
     private var newestChanges = NewestChanges()
     private var ids = SlotIDs()
     private var expiries = Expiries()
-    /// Indexed by field number. The list is short, so a linear search is enough.
-    private var points: [(field: Int, list: [(slot: Slot, coordinate: Coordinate)])] = []
+    /// The list is short, so a linear search by the field number is enough.
+    private var points: [FieldPoints] = []
+    private var place: FieldPath?
 
     private let pointsPerTree: Int
+    /// The field paths by field number.
+    private let fields: [FieldPath]
 
-    init(pointsPerTree: Int) { self.pointsPerTree = pointsPerTree }
+    private struct FieldPoints: Sendable {
+        let field: Int
+        var list: [(slot: Slot, coordinate: Coordinate)]
+        /// How many slots have points in the list.
+        var objects = 1
+    }
+
+    init(pointsPerTree: Int, fields: [FieldPath]) {
+        (self.pointsPerTree, self.fields) = (pointsPerTree, fields)
+    }
 
     /// Several threads build a bucket that has more objects than this.
     private static let small = 4_096
@@ -38,9 +50,10 @@ struct BucketBuilder: Sendable {
     /// Adds a point to a slot, which may have several. Slots have to ascend.
     mutating func add(_ coordinate: Coordinate, field: Int, to slot: Slot) {
         if let position = points.firstIndex(where: { $0.field == field }) {
+            if points[position].list.last?.slot != slot { points[position].objects += 1 }
             points[position].list.append((slot, coordinate))
         } else {
-            points.append((field, [(slot, coordinate)]))
+            points.append(FieldPoints(field: field, list: [(slot, coordinate)]))
         }
     }
 
@@ -52,6 +65,13 @@ struct BucketBuilder: Sendable {
             id, BucketState.SlotRecord(creation: object.creation, change: object.change),
             expires: object.expires ?? Expiries.never)
         for point in points { add(point.coordinate, field: point.field, to: slot) }
+        electPlace()
+    }
+
+    private mutating func electPlace() {
+        if points.count == 1, place != nil { return }
+        place = PlaceElection.place(
+            after: place, among: points.lazy.map { [fields] in (fields[$0.field], $0.objects) })
     }
 
     private enum Part: Sendable {
@@ -59,10 +79,8 @@ struct BucketBuilder: Sendable {
         case index(BulkIndex.Part)
     }
 
-    /// - Parameters:
-    ///   - fields: the field paths, indexed by field number.
-    ///   - byThreads: whether other threads may help to build a large bucket.
-    func build(fields: [FieldPath], byThreads: Bool = true) -> BucketState {
+    /// - Parameter byThreads: whether other threads may help to build a large bucket.
+    func build(byThreads: Bool = true) -> BucketState {
         let isConcurrent = byThreads && !isSmall
         func map<Value: Sendable>(_ count: Int, _ make: @Sendable (Int) -> Value) -> [Value] {
             isConcurrent ? concurrentMap(count, make) : (0..<count).map(make)
@@ -95,6 +113,6 @@ struct BucketBuilder: Sendable {
         }
         return BucketState(
             records: records, newestChanges: newestChanges, ids: found, fields: table,
-            expiries: expiries, pointsPerTree: pointsPerTree)
+            place: place, expiries: expiries, pointsPerTree: pointsPerTree)
     }
 }

@@ -17,6 +17,8 @@ struct BucketState: Sendable {
     private(set) var records = PersistentArray<SlotRecord>()
     private var newestChanges = NewestChanges()
     private(set) var fields: [FieldPath: PointIndex] = [:]
+    /// The geo field that maps and collections show; nil if no object has a GeoPoint.
+    private(set) var place: FieldPath?
     var columns = ColumnSet()
     private(set) var expiries = Expiries()
     /// The number of live objects.
@@ -152,6 +154,13 @@ struct BucketState: Sendable {
         }
         expiries.set(slot, expires)
         FieldPoint.forEachField(of: points) { field, points in set(points, in: field, for: slot) }
+        electPlace()
+    }
+
+    private mutating func electPlace() {
+        if fields.count == 1, let place, fields[place] != nil { return }
+        place = PlaceElection.place(
+            after: place, among: fields.lazy.map { ($0.key, $0.value.count) })
     }
 
     /// Sets the points that a slot's object has at a field path, of which there is at least one.
@@ -200,7 +209,8 @@ struct BucketState: Sendable {
     /// - Complexity: O(slots), and O(slots) again for each column.
     func compacted() -> BucketState {
         let fields = Array(fields)
-        var builder = BucketBuilder(pointsPerTree: Int(pointsPerTree))
+        var builder = BucketBuilder(
+            pointsPerTree: Int(pointsPerTree), fields: fields.map(\.key))
         var kept: [Slot] = []
         kept.reserveCapacity(count)
         for slot in 0..<slotCount where records[slot].isAlive {
@@ -213,8 +223,9 @@ struct BucketState: Sendable {
                 }
             }
         }
-        var compacted = builder.build(fields: fields.map(\.key), byThreads: false)
+        var compacted = builder.build(byThreads: false)
         compacted.numbering = numbering &+ 1
+        compacted.place = place
         compacted.columns = columns.renumbered(kept)
         return compacted
     }
@@ -246,13 +257,15 @@ extension BucketState {
     /// A bucket made of parts that belong together. Its slots have no holes.
     init(
         records: PersistentArray<SlotRecord>, newestChanges: NewestChanges, ids: SlotIDs,
-        fields: [FieldPath: PointIndex], expiries: Expiries, pointsPerTree: Int
+        fields: [FieldPath: PointIndex], place: FieldPath?, expiries: Expiries,
+        pointsPerTree: Int
     ) {
         self.init(pointsPerTree: pointsPerTree)
         self.records = records
         self.newestChanges = newestChanges
         self.ids = ids
         self.fields = fields
+        self.place = place
         self.expiries = expiries
         count = records.count
     }

@@ -17,12 +17,12 @@ extension Engine {
     ) rethrows {
         // Returns the temporary memory of the build to the system.
         defer { gb_malloc_trim() }
-        let builders = try filledBuilders(buckets.count, feed)
+        let builders = try filledBuilders(buckets.count, fields, feed)
         let pieces = (builders.count + 255) / 256
         let states = concurrentMap(pieces) { piece in
             builders[piece * 256..<min((piece + 1) * 256, builders.count)].map {
                 // Several pieces keep the processors busy without more threads.
-                $0.build(fields: fields, byThreads: pieces == 1)
+                $0.build(byThreads: pieces == 1)
             }
         }.joined()
         var table = TreeDictionary<BucketName, BucketView>()
@@ -40,10 +40,12 @@ extension Engine {
     }
 
     private func filledBuilders(
-        _ buckets: Int, _ feed: ((LoadedObjects) throws -> Void) throws -> Void
+        _ buckets: Int, _ fields: [FieldPath],
+        _ feed: ((LoadedObjects) throws -> Void) throws -> Void
     ) rethrows -> [BucketBuilder] {
         var builders = [BucketBuilder](
-            repeating: BucketBuilder(pointsPerTree: tuning.pointsPerTree), count: buckets)
+            repeating: BucketBuilder(pointsPerTree: tuning.pointsPerTree, fields: fields),
+            count: buckets)
         try feed { objects in
             objects.visit { object, id, points in builders[object.bucket].add(object, id, points) }
         }

@@ -97,17 +97,22 @@ final class BucketView: Sendable {
         return nil
     }
 
-    /// The number of visible objects, and the paths at which they hold GeoPoints.
+    /// The number of visible objects, the paths at which they hold GeoPoints, and the one of these
+    /// that maps and collections show.
     ///
     /// - Complexity: O(expired objects that have not been removed).
-    var contents: (objects: Int, geoFields: [FieldPath]) {
-        guard let expiredBy else { return (state.count, Array(state.fields.keys)) }
+    var contents: (objects: Int, geoFields: [FieldPath], place: FieldPath?) {
+        guard let expiredBy else {
+            return (state.count, Array(state.fields.keys), state.place)
+        }
         var expired: [Slot] = []
         state.expiries.forEach(until: expiredBy) { expired.append($0) }
         let fields = state.fields.filter { _, index in
             index.count > expired.count { index.position(of: $0) != .nowhere }
         }
-        return (state.count - expired.count, Array(fields.keys))
+        let place = PlaceElection.place(
+            after: state.place, among: fields.lazy.map { ($0.key, $0.value.count) })
+        return (state.count - expired.count, Array(fields.keys), place)
     }
 }
 

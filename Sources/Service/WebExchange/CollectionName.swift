@@ -3,14 +3,14 @@ import Objects
 /// The name of a collection in the paths of the web port: a bucket, and one of its geo fields.
 ///
 ///     try CollectionName("users~alice~notes@place")   // place of users/alice/notes
-///     try CollectionName("airports").field            // nil: the first geo field by name
+///     try CollectionName("airports").field            // nil: the bucket's place
 ///
 /// `~` stands for the `/` of a bucket's name, which contains neither `~` nor `@`. What follows the
 /// first `@` is the path of the field, as it is.
 public struct CollectionName: Sendable, Hashable {
     /// The bucket.
     public let bucket: BucketName
-    /// The field whose places are meant; nil means the first by name that has any.
+    /// The field whose places are meant; nil means the bucket's place.
     public let field: FieldPath?
 
     /// A collection by its parts.

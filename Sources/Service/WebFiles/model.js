@@ -22,9 +22,9 @@ export class Model {
     }
   }
 
-  /** The geo field that was asked for, if the bucket has it, else its first one. */
+  /** The geo field that was asked for, if the bucket has it, else its place. */
   chooseGeoField() {
-    this.geoField = this.geoFields.includes(this.field) ? this.field : this.geoFields[0] ?? null;
+    this.geoField = this.geoFields.includes(this.field) ? this.field : this.place ?? this.geoFields[0] ?? null;
   }
 
   /** The types that a field has, by `bucket.fields`; empty for one it does not know. */

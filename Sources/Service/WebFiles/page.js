@@ -35,7 +35,7 @@ const WITHOUT_LEAFLET = "The map needs Leaflet. Install Debian’s package libjs
 
 class Page {
   constructor() {
-    const known = { fields: [], geoFields: [], geoField: null, naming: null, middle: null };
+    const known = { fields: [], geoFields: [], place: null, geoField: null, naming: null, middle: null };
     this.model = new Model({ ...viewOf(location.hash), ...known });
     this.service = new Service();
     this.#makeQuery();
@@ -194,9 +194,10 @@ class Page {
       this.#failed(error);
     }
     if (model.bucket !== bucket) return;
-    const listed = this.buckets.find(bucket)?.geoFields ?? [];
+    const { geoFields: listed = [], place = null } = this.buckets.find(bucket) ?? {};
     const placed = fields.filter(({ types }) => types.GEOPOINT).map(({ field }) => field);
-    Object.assign(model, { fields, geoFields: [...new Set([...listed, ...placed])].sort(), naming: nameField(fields) });
+    const geoFields = [...new Set([...listed, ...placed])].sort();
+    Object.assign(model, { fields, geoFields, place, naming: nameField(fields) });
     model.chooseGeoField();
     this.table.setFields(fields, model.geoFields, model.naming);
   }

@@ -36,4 +36,29 @@ import Testing
             }
         }
     }
+
+    /// A start holds the elections that the writes held.
+    @Test(arguments: BackendKind.all)
+    func `the place of a bucket is the same after a start`(on kind: BackendKind) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store.sqlite"
+            @Sendable func place(_ service: TestService) async throws -> String? {
+                try await service.call("bucket.list")["buckets"]?.array?.first?["place"]?.string
+            }
+            try await TestService.with(on: kind, path: path) { service in
+                for number in 0..<25 {
+                    let field = number < 10 ? "location" : "area"
+                    try await service.call(
+                        "object.put",
+                        #"{"bucket":"b1","id":"o\#(number)","object":{"\#(field)":{"_type":"point","lat":1,"lon":2}}}"#
+                    )
+                }
+                #expect(try await place(service) == "location")
+            }
+            let found = try await TestService.with(on: kind, path: path) { service in
+                try await place(service)
+            }
+            #expect(found == "location")
+        }
+    }
 }

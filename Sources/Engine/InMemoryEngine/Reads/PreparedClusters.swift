@@ -46,7 +46,7 @@ final class PreparedClusters: PreparedClusterRead {
                 pageObjects: nil, by: principal, on: engine)
         }
         self.query = query
-        field = query.field ?? bucketView.firstGeoField
+        field = query.field ?? bucketView.contents.place
         var cheapest = planned(query.clause)
         if let field, !query.window.isWorld, !cheapest.plan.selectsAll {
             cheapest = planned(Clause.and([query.clause, query.clause(of: field)]).normalized)
@@ -148,13 +148,6 @@ extension ClusterQuery {
     /// Selects the objects that have a place in the window, and perhaps some near it.
     fileprivate func clause(of field: FieldPath) -> Clause {
         Clause.geo(GeoClause(field, .box(window.enclosingBox)))
-    }
-}
-
-extension BucketView {
-    /// The first field path by name at which some visible object has a GeoPoint.
-    fileprivate var firstGeoField: FieldPath? {
-        contents.geoFields.min { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 }
 

@@ -2,7 +2,7 @@ import BackendContract
 import JSONText
 import Objects
 
-/// Lists buckets by name, with the number of their objects and the paths that hold GeoPoints.
+/// Lists buckets by name, with the number of their objects the paths that hold GeoPoints, and their place.
 final class PreparedListing: PreparedRead {
     private let snapshot: Snapshot
     private let now: Int64
@@ -84,7 +84,7 @@ final class PreparedListing: PreparedRead {
 
 extension BucketView {
     fileprivate func writeSummary(named name: BucketName, to writer: inout JSONWriter) {
-        let (objects, geoFields) = contents
+        let (objects, geoFields, place) = contents
         let fields = geoFields.map(\.text).sorted {
             $0.utf8.lexicographicallyPrecedes($1.utf8)
         }
@@ -94,6 +94,11 @@ extension BucketView {
         writer.integer(objects)
         writer.raw(",\"geoFields\":[")
         writer.list(fields) { $1.string($0) }
-        writer.raw("]}")
+        writer.raw("]")
+        if let place {
+            writer.key("place")
+            writer.string(place.text)
+        }
+        writer.raw("}")
     }
 }

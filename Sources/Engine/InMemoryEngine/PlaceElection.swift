@@ -1,0 +1,35 @@
+import Objects
+
+/// Which of a bucket's geo fields is its place, the one that maps and collections show: the one that
+/// most objects have, of equals the first by name. It stays the place until another has more than
+/// twice as many objects, so that a few writes do not change what they show.
+///
+/// Every write of an object is followed by an election. A start holds one after each object in the
+/// order of creation; so the place is the same as before, if no objects lost or changed their fields
+/// between.
+enum PlaceElection {
+    /// The place after a write.
+    ///
+    /// - Parameters:
+    ///   - former: the place before it.
+    ///   - fields: the geo fields and how many objects have each, which is never 0.
+    static func place(
+        after former: FieldPath?, among fields: some Sequence<(field: FieldPath, objects: Int)>
+    ) -> FieldPath? {
+        var most: (field: FieldPath, objects: Int)?
+        var formerObjects = 0
+        for candidate in fields {
+            if candidate.field == former { formerObjects = candidate.objects }
+            guard let present = most else {
+                most = candidate
+                continue
+            }
+            let isBefore =
+                candidate.objects == present.objects
+                && candidate.field.utf8.lexicographicallyPrecedes(present.field.utf8)
+            if candidate.objects > present.objects || isBefore { most = candidate }
+        }
+        guard let most else { return nil }
+        return formerObjects > 0 && most.objects <= 2 * formerObjects ? former : most.field
+    }
+}
