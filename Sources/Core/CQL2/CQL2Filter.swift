@@ -11,18 +11,21 @@ import QueryLanguage
 /// | `f < v`, `<=`, `>`, `>=` | `range`; v is a number, a string or a time |
 /// | `f BETWEEN v AND v` | `range` with both limits |
 /// | `f IN (v, v)` | `in` |
-/// | `f LIKE 'x%'` | `prefix`; other patterns are refused |
+/// | `f LIKE 'x%_y'` | `like`; `prefix` or `eq` where they say the same |
+/// | `CASEI(f) = CASEI('x')`, `LIKE`, `IN` | `like` that ignores case |
 /// | `f IS NULL` | `f` is missing or null; never unknown |
 /// | `S_INTERSECTS(f, g)` | `geobox` or `geopolygon`; g is a `BBOX`, `POINT`, `POLYGON`, `MULTIPOLYGON` |
 /// | `S_WITHIN(f, g)` | the same: an edge belongs to its polygon |
 ///
 /// `NOT` binds closest, then `AND`, then `OR`; `BETWEEN`, `IN`, `LIKE` and `NULL` may be negated. Keywords
 /// are in any case. A property is a word or any name in double quotes, a string stands in single
-/// quotes; a quote inside is doubled, or stands behind a backslash. The two sides of a comparison,
-/// and of a spatial function, may change places.
+/// quotes. Inside, a quote is doubled or stands behind a backslash, two backslashes are one, and any
+/// other backslash is itself. In patterns a backslash makes what is behind it a mere character. The
+/// two sides of a comparison, and of a spatial function, may change places.
 ///
 /// `TIMESTAMP('…')` and `DATE('…')` stand beside the times that the service sets, such as
-/// `_modified`; a date means the whole day in UTC. A string that spells a time is one there.
+/// `_modified`, and beside texts that spell a time in UTC; a date means the whole day in UTC. A
+/// string beside a time of the service is a time if it spells one.
 ///
 /// - Complexity: O(n) of the text's length, and what it takes to check its polygons.
 /// - Reference: OGC 21-065r2, "Common Query Language (CQL2)", annex B.
@@ -32,11 +35,13 @@ public enum CQL2Filter {
 
     /// The clause that a text describes; a chain of `AND`s or of `OR`s is one clause.
     ///
-    /// - Parameter limits: how many clauses, values and positions a query may have.
+    /// - Parameters:
+    ///   - limits: how many clauses, values and positions a query may have.
+    ///   - places: what spatial functions may name; nil: anything.
     public static func clause(
-        _ text: String, _ limits: Limits
+        _ text: String, _ limits: Limits, places: SpatialFields? = nil
     ) throws(CQL2SyntaxError) -> Clause {
-        var parser = CQL2Parser(try CQL2Token.all(of: text), limits)
+        var parser = CQL2Parser(try CQL2Token.all(of: text), limits, places)
         return try parser.parse()
     }
 }

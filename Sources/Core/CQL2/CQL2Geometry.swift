@@ -15,18 +15,31 @@ extension CQL2Parser {
     mutating func spatial(_ function: SpatialFunction) throws(CQL2SyntaxError) -> Clause {
         _ = take(mark: "(")
         let clause: GeoClause
-        if let field = try property() {
+        if let field = try place() {
             try comma()
             clause = GeoClause(field, try shape())
         } else {
             if function == .within { throw expected("a property") }
             let shape = try shape()
             try comma()
-            guard let field = try property() else { throw expected("a property") }
+            guard let field = try place() else { throw expected("a property") }
             clause = GeoClause(field, shape)
         }
         guard take(mark: ")") else { throw expected("\")\"") }
         return .geo(clause)
+    }
+
+    /// A property that holds places.
+    private mutating func place() throws(CQL2SyntaxError) -> FieldPath? {
+        let position = token.position
+        guard let name = try property() else { return nil }
+        guard let places else { return name }
+        guard let field = places.field(named: name) else {
+            throw CQL2SyntaxError(
+                "\(quoted(name.text)) is no place of the collection; it has \(places.names)",
+                at: position)
+        }
+        return field
     }
 
     private mutating func comma() throws(CQL2SyntaxError) {

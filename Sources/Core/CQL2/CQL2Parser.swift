@@ -6,15 +6,19 @@ import QueryLanguage
 struct CQL2Parser {
     private let tokens: [CQL2Token]
     let limits: Limits
-    private var at = 0
+    /// The number of the current token.
+    var at = 0
     private var nesting = 0
-    private var nodes = 0
+    /// How many conditions were read.
+    var nodes = 0
+    /// What spatial functions may name; nil: anything.
+    let places: SpatialFields?
     /// How many more positions the polygons may have.
     var positionsLeft: Int
 
     /// - Parameter tokens: the last of them `end`.
-    init(_ tokens: [CQL2Token], _ limits: Limits) {
-        (self.tokens, self.limits) = (tokens, limits)
+    init(_ tokens: [CQL2Token], _ limits: Limits, _ places: SpatialFields?) {
+        (self.tokens, self.limits, self.places) = (tokens, limits, places)
         positionsLeft = limits.polygonPositions
     }
 
@@ -71,19 +75,24 @@ struct CQL2Parser {
         let start = at
         switch try operand() {
         case .property(let field): return try predicate(on: field)
+        case .foldedProperty(let field): return try predicate(onFolded: field)
         case .literal, .time:
             guard case .comparison(let symbol) = token.kind else {
                 throw expected("a comparison (= <> < <= > >=) after the value")
             }
             at += 1
             let right = token.position
-            guard case .property(let field) = try operand() else {
-                throw CQL2SyntaxError("expected a property on one side", at: right)
-            }
+            let property = try operand()
             let after = at
             defer { at = after }
             at = start
-            return try comparison(field, Self.mirrored[symbol] ?? symbol)
+            let mirrored = Self.mirrored[symbol] ?? symbol
+            switch property {
+            case .property(let field): return try comparison(field, mirrored)
+            case .foldedProperty(let field): return try foldedComparison(field, mirrored)
+            case .literal, .time:
+                throw CQL2SyntaxError("expected a property on one side", at: right)
+            }
         }
     }
 
@@ -91,15 +100,12 @@ struct CQL2Parser {
     private static let mirrored = ["<": ">", "<=": ">=", ">": "<", ">=": "<="]
 
     private mutating func predicate(on field: FieldPath) throws(CQL2SyntaxError) -> Clause {
-        if case .comparison(let symbol) = token.kind {
-            at += 1
-            return try comparison(field, symbol)
-        }
+        if let symbol = takeComparison() { return try comparison(field, symbol) }
         if take(keyword: "IS") { return try isNull(field) }
         let isNegated = take(keyword: "NOT")
         let clause: Clause
         if take(keyword: "LIKE") {
-            clause = .prefix(field, Array(try prefix().utf8))
+            clause = try like(field)
         } else if take(keyword: "BETWEEN") {
             clause = try between(field)
         } else if take(keyword: "IN") {
@@ -118,17 +124,11 @@ struct CQL2Parser {
         _ field: FieldPath, _ symbol: String
     ) throws(CQL2SyntaxError) -> Clause {
         let position = token.position
-        let value = try value(beside: field)
-        switch symbol {
-        case "=": return value.equality(field)
-        case "<>": return .not(value.equality(field))
-        default:
-            guard let range = value.range(symbol) else {
-                throw CQL2SyntaxError(
-                    "expected a number, a string or a time beside \"\(symbol)\"", at: position)
-            }
-            return .range(field, range)
+        guard let clause = try value(beside: field).clause(field, symbol) else {
+            throw CQL2SyntaxError(
+                "expected a number, a string or a time beside \"\(symbol)\"", at: position)
         }
+        return clause
     }
 
     private mutating func isNull(_ field: FieldPath) throws(CQL2SyntaxError) -> Clause {
@@ -144,10 +144,10 @@ struct CQL2Parser {
         guard take(keyword: "AND") else { throw expected("\"AND\" between the two limits") }
         let position = token.position
         let upper = try value(beside: field)
-        guard let range = lower.range(to: upper) else {
+        guard let clause = lower.clause(field, to: upper) else {
             throw CQL2SyntaxError("expected two numbers, two strings or two times", at: position)
         }
-        return .range(field, range)
+        return clause
     }
 
     private mutating func membership(_ field: FieldPath) throws(CQL2SyntaxError) -> Clause {
@@ -155,9 +155,11 @@ struct CQL2Parser {
         var literals: [Literal] = []
         var clauses: [Clause] = []
         repeat {
-            switch try value(beside: field) {
-            case .literal(let literal): literals.append(literal)
-            case .time(let time): clauses.append(ComparedValue.time(time).equality(field))
+            let value = try value(beside: field)
+            if case .literal(let literal) = value {
+                literals.append(literal)
+            } else {
+                clauses.append(value.equality(field))
             }
         } while take(mark: ",")
         guard take(mark: ")") else { throw expected("\",\" or \")\"") }
@@ -168,126 +170,6 @@ struct CQL2Parser {
         }
         nodes += clauses.count
         return clauses.count == 1 ? clauses[0] : .or(clauses)
-    }
-
-    /// The `x` of a pattern `x%`; a backslash takes the meaning of what follows it.
-    private mutating func prefix() throws(CQL2SyntaxError) -> String {
-        guard case .string(let pattern) = token.kind else { throw expected("a pattern in quotes") }
-        var text = ""
-        var rest = pattern.unicodeScalars[...]
-        while let scalar = rest.popFirst() {
-            switch scalar {
-            case "\\":
-                guard let next = rest.popFirst() else { throw onlyPrefixes }
-                text.unicodeScalars.append(next)
-            case "%":
-                guard rest.isEmpty else { throw onlyPrefixes }
-                at += 1
-                return text
-            case "_": throw onlyPrefixes
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        throw onlyPrefixes
-    }
-
-    private var onlyPrefixes: CQL2SyntaxError {
-        fault(
-            "only patterns with one \"%\", at the end, are supported; \"\\_\" is a mere underscore")
-    }
-
-    // MARK: Operands
-
-    private enum Operand {
-        case property(FieldPath)
-        case literal(Literal)
-        case time(TimeSpan)
-    }
-
-    private mutating func operand() throws(CQL2SyntaxError) -> Operand {
-        switch token.kind {
-        case .name(let name): return .property(try property(name))
-        case .string(let text):
-            at += 1
-            return .literal(.string(text))
-        case .number(let number):
-            at += 1
-            return .literal(.number(number))
-        case .word(let word):
-            switch token.keyword {
-            case "TRUE", "FALSE":
-                at += 1
-                return .literal(.bool(word.uppercased() == "TRUE"))
-            case "DATE" where isCall: return .time(try time(TimeSpan.init(date:), "2026-01-31"))
-            case "TIMESTAMP" where isCall:
-                return .time(try time(TimeSpan.init(timestamp:), "2026-01-31T12:00:00Z"))
-            case "NULL": throw fault("expected a value; \"IS NULL\" finds what is missing")
-            case let keyword? where Self.keywords.contains(keyword):
-                throw fault(
-                    "\(quoted(word)) is a keyword; a property of that name stands in double quotes")
-            case _ where isCall: throw fault("there is no function \(quoted(word)) here")
-            default: return .property(try property(word))
-            }
-        default: throw expected("a property or a value")
-        }
-    }
-
-    private static let keywords: Set = ["AND", "OR", "NOT", "LIKE", "BETWEEN", "IN", "IS"]
-
-    private mutating func property(_ name: String) throws(CQL2SyntaxError) -> FieldPath {
-        guard !name.isEmpty else { throw fault("expected the name of a property") }
-        guard name != "_calculated", !name.hasPrefix("_calculated.") else {
-            throw fault("\"_calculated\" cannot stand in a filter")
-        }
-        at += 1
-        return FieldPath(name)
-    }
-
-    /// A property's name, where nothing else can stand.
-    mutating func property() throws(CQL2SyntaxError) -> FieldPath? {
-        switch token.kind {
-        case .name(let name): return try property(name)
-        case .word(let word) where !isCall && !Self.keywords.contains(word.uppercased()):
-            return try property(word)
-        default: return nil
-        }
-    }
-
-    private mutating func value(
-        beside field: FieldPath
-    ) throws(CQL2SyntaxError) -> ComparedValue {
-        let position = token.position
-        let isOfTime = ["_created", "_modified", "_expiresAt"].contains(field.text)
-        switch try operand() {
-        case .property:
-            throw CQL2SyntaxError(
-                "expected a value; two properties cannot be compared", at: position)
-        case .time(let time):
-            guard isOfTime else {
-                throw CQL2SyntaxError(
-                    "times stand beside _created, _modified and _expiresAt; other fields may hold a "
-                        + "number or a string",
-                    at: position)
-            }
-            return .time(time)
-        case .literal(.string(let utf8)) where isOfTime:
-            let text = String(decoding: utf8, as: UTF8.self)
-            return (TimeSpan(text)).map { .time($0) } ?? .literal(.string(utf8))
-        case .literal(let literal): return .literal(literal)
-        }
-    }
-
-    /// `DATE('…')` or `TIMESTAMP('…')`; the current token is the word.
-    private mutating func time(
-        _ read: (String) -> TimeSpan?, _ example: String
-    ) throws(CQL2SyntaxError) -> TimeSpan {
-        at += 2
-        guard case .string(let text) = token.kind, let time = read(text) else {
-            throw expected("a time such as '\(example)'")
-        }
-        at += 1
-        guard take(mark: ")") else { throw expected("\")\"") }
-        return time
     }
 
     // MARK: Tokens
@@ -310,6 +192,12 @@ struct CQL2Parser {
         return true
     }
 
+    mutating func takeComparison() -> String? {
+        guard case .comparison(let symbol) = token.kind else { return nil }
+        at += 1
+        return symbol
+    }
+
     mutating func takeNumber() -> Double? {
         guard case .number(let number) = token.kind else { return nil }
         at += 1
@@ -328,49 +216,5 @@ struct CQL2Parser {
 extension CQL2Token {
     fileprivate var isComparison: Bool {
         if case .comparison = kind { true } else { false }
-    }
-}
-
-/// What a property is compared with.
-private enum ComparedValue {
-    case literal(Literal)
-    case time(TimeSpan)
-
-    func equality(_ field: FieldPath) -> Clause {
-        switch self {
-        case .literal(let literal): .eq(field, literal)
-        case .time(let time): .range(field, time.range)
-        }
-    }
-
-    /// What lies on the side of the value that a symbol says; nil if the value has no sides.
-    func range(_ symbol: String) -> LiteralRange? {
-        let (isLower, included) = (symbol.first == ">", symbol.count == 2)
-        switch self {
-        case .literal(.number(let number)):
-            let limit = LiteralRange.Limit(number, included: included)
-            return .numbers(lower: isLower ? limit : nil, upper: isLower ? nil : limit)
-        case .literal(.string(let utf8)):
-            let limit = LiteralRange.Limit(utf8, included: included)
-            return .strings(lower: isLower ? limit : nil, upper: isLower ? nil : limit)
-        case .literal: return nil
-        case .time(let time):
-            // Behind a day is behind its last millisecond.
-            let end = isLower == included ? time.first : time.last
-            let limit = LiteralRange.Limit(JSONNumber.integer(end), included: included)
-            return .numbers(lower: isLower ? limit : nil, upper: isLower ? nil : limit)
-        }
-    }
-
-    func range(to upper: ComparedValue) -> LiteralRange? {
-        switch (self, upper) {
-        case (.literal(.number(let a)), .literal(.number(let b))):
-            .numbers(lower: .init(a), upper: .init(b))
-        case (.literal(.string(let a)), .literal(.string(let b))):
-            .strings(lower: .init(a), upper: .init(b))
-        case (.time(let a), .time(let b)):
-            .numbers(lower: .init(.integer(a.first)), upper: .init(.integer(b.last)))
-        default: nil
-        }
     }
 }

@@ -8,6 +8,7 @@ struct CQL2Token {
         case word(String)
         /// A property in double quotes.
         case name(String)
+        /// Two backslashes are left as they are, since a pattern reads them in its own way.
         case string(String)
         case number(JSONNumber)
         /// `= <> < <= > >=`
@@ -71,7 +72,7 @@ struct CQL2Lexer {
             at += 1
             return .mark(Character(first))
         case "'": return .string(try quoted(by: first))
-        case "\"": return .name(try quoted(by: first))
+        case "\"": return .name(try quoted(by: first).replacing("\\\\", with: "\\"))
         case "=", "<", ">": return .comparison(comparison())
         case "!": throw fault("CQL2 writes \"<>\" for \"not equal\"")
         case "0"..."9", ".", "+", "-":
@@ -114,7 +115,8 @@ struct CQL2Lexer {
         return String(first) + String(second)
     }
 
-    /// A text between quotes; a quote inside is doubled, or stands behind a backslash.
+    /// A text between quotes; a quote inside is doubled, or stands behind a backslash that is not
+    /// itself behind one.
     private mutating func quoted(by quote: Unicode.Scalar) throws(CQL2SyntaxError) -> String {
         let start = at
         var text = ""
@@ -124,6 +126,9 @@ struct CQL2Lexer {
             let next = at + 1 < scalars.count ? scalars[at + 1] : nil
             if next == quote, scalar == quote || scalar == "\\" {
                 text.unicodeScalars.append(quote)
+                at += 2
+            } else if scalar == "\\", next == "\\" {
+                text += "\\\\"
                 at += 2
             } else if scalar == quote {
                 at += 1

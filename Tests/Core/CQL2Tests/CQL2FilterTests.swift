@@ -51,6 +51,39 @@ import Testing
         ("a LIKE 'x%'", #"{"type":"prefix","field":"a","prefix":"x"}"#),
         (#"a LIKE '50\%\_\\%'"#, #"{"type":"prefix","field":"a","prefix":"50%_\\"}"#),
         ("a LIKE '%'", #"{"type":"prefix","field":"a","prefix":""}"#),
+        ("a LIKE 'x'", #"{"type":"eq","field":"a","value":"x"}"#),
+        ("a LIKE '%x'", #"{"type":"like","field":"a","pattern":"%x"}"#),
+        ("a LIKE 'x_%'", #"{"type":"like","field":"a","pattern":"x_%"}"#),
+        ("a LIKE '%it''s%'", #"{"type":"like","field":"a","pattern":"%it's%"}"#),
+        (#"a LIKE '%\'\%\\%'"#, #"{"type":"like","field":"a","pattern":"%'\\%\\\\%"}"#),
+        (
+            "CASEI(a) LIKE casei('%Straße%')",
+            #"{"type":"like","field":"a","pattern":"%strasse%","ignoreCase":true}"#
+        ),
+        (
+            "CASEI(a) NOT LIKE '%x%'",
+            #"{"type":"not","clause":{"type":"like","field":"a","pattern":"%x%","ignoreCase":true}}"#
+        ),
+        (
+            "CASEI(a) LIKE 'X'",
+            #"{"type":"and","clauses":[{"type":"prefix","field":"a","prefix":""},{"type":"not","clause":{"type":"prefix","field":"a","prefix":""}}]}"#
+        ),
+        (
+            "CASEI(a) = CASEI('50% of_X')",
+            #"{"type":"like","field":"a","pattern":"50\\% of\\_x","ignoreCase":true}"#
+        ),
+        (
+            "CASEI('X') <> CASEI(\"a b\")",
+            #"{"type":"not","clause":{"type":"like","field":"a b","pattern":"x","ignoreCase":true}}"#
+        ),
+        (
+            "CASEI(a) IN (CASEI('X'), 'y')",
+            #"{"type":"or","clauses":[{"type":"like","field":"a","pattern":"x","ignoreCase":true},{"type":"like","field":"a","pattern":"y","ignoreCase":true}]}"#
+        ),
+        ("a = CASEI('X')", #"{"type":"eq","field":"a","value":"x"}"#),
+        (#"a = 'C:\new\\'"#, #"{"type":"eq","field":"a","value":"C:\\new\\"}"#),
+        (#"a = '\'\\'''"#, #"{"type":"eq","field":"a","value":"'\\'"}"#),
+        (#""a\\b\"" = 1"#, #"{"type":"eq","field":"a\\b\"","value":1}"#),
         (
             "a NOT LIKE 'x%'",
             #"{"type":"not","clause":{"type":"prefix","field":"a","prefix":"x"}}"#
@@ -131,9 +164,11 @@ import Testing
         ("1 = 2", "column 5: expected a property on one side"),
         ("a = 1 b", "column 7: expected \"AND\", \"OR\" or the end, found \"b\""),
         ("(a = 1", "column 7: expected \"AND\", \"OR\" or \")\", found the end"),
-        ("a LIKE 'x'", "column 8: only patterns with one \"%\""),
-        ("a LIKE '%x'", "column 8: only patterns"),
-        ("a LIKE 'x_%'", "column 8: only patterns"),
+        (#"a LIKE 'x\'"#, "column 8: the quote is not closed"),
+        (
+            "a LIKE '%\(String(repeating: "x_", count: 33))%'",
+            "column 8: more than 64 characters with a \"_\""
+        ),
         ("a LIKE 5", "column 8: expected a pattern in quotes"),
         ("a IN ()", "column 7: expected a property or a value"),
         ("a < TRUE", "column 5: expected a number, a string or a time"),
@@ -144,8 +179,14 @@ import Testing
         ("a = 1e999", "column 5: the number is outside the range of numbers"),
         ("and = 1", "column 1: \"and\" is a keyword"),
         ("_calculated.d < 5", "column 1: \"_calculated\" cannot"),
-        ("CASEI(a) = 'x'", "column 1: there is no function \"CASEI\" here"),
-        ("a > TIMESTAMP('2026-01-01T00:00:00Z')", "column 5: times stand beside"),
+        ("CASEI(a) < 'x'", "column 12: \"CASEI\" stands beside =, <>, LIKE and IN"),
+        ("CASEI(a) = 5", "column 12: expected a string"),
+        ("CASEI(a) BETWEEN 'x' AND 'y'", "column 10: expected =, <>, LIKE or IN"),
+        ("CASEI(5) = 'x'", "column 7: expected a property or a string"),
+        ("CASEI(a) IN ('x'", "column 17: expected \",\" or \")\""),
+        ("CASEI(a = 'x'", "column 9: expected \")\""),
+        ("a = CASEI(b)", "column 5: expected a value; two properties"),
+        ("ACCENTI(a) = 'x'", "column 1: there is no function \"ACCENTI\" here"),
         ("_modified > DATE('2026-02-30')", "column 18: expected a time such as"),
         ("S_INTERSECTS(p POINT(5 5))", "column 16: expected \",\""),
         ("S_INTERSECTS(,POINT(5 5),p)", "column 14: expected a BBOX"),
