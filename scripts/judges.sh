@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Has foreign programs judge the web port: GDAL, OWSLib, schemathesis, openapi-spec-validator and
-# mapbox-vector-tile, unmodified, and PyQGIS if it is there. Installs what is missing.
+# Has foreign programs judge the web port: GDAL, OWSLib, schemathesis, openapi-spec-validator, jsonschema
+# and mapbox-vector-tile, unmodified, and PyQGIS if it is there. Installs what is missing.
 #
 #     scripts/judges.sh [--geobucket .build/release/geobucket] [--short]
 #
@@ -24,7 +24,10 @@ done
 missing() { echo "geobucket: $1 could not be installed" >&2; exit 3; }
 
 GEOBUCKET_ALSO_INSTALL=gdal-bin scripts/install.sh || missing gdal-bin
-packages=(OWSLib==0.35.0 openapi-spec-validator==0.9.0 schemathesis==4.32.5 mapbox-vector-tile==2.2.0)
+packages=(
+    OWSLib==0.35.0 openapi-spec-validator==0.9.0 schemathesis==4.32.5 jsonschema==4.26.0
+    mapbox-vector-tile==2.2.0
+)
 python=.build/judges/bin/python3
 [ -x "$python" ] || python3 -m venv .build/judges || missing "Python's venv"
 "$python" -m pip install --quiet --disable-pip-version-check "${packages[@]}" || missing "${packages[*]}"

@@ -7,7 +7,7 @@ and pages of the airports, and of the cities if they are there.
 Plain requests are always made. GDAL (Debian's gdal-bin), PyQGIS (python3-qgis), OWSLib, openapi-spec-validator and
 schemathesis (PyPI) are used if they are installed; at the end it says which were not.
 """
-import argparse, contextlib, json, os, pathlib, random, shutil, sqlite3, struct, subprocess, sys, tempfile, time
+import argparse, contextlib, json, os, pathlib, random, re, shutil, sqlite3, struct, subprocess, sys, tempfile, time
 import urllib.error, urllib.parse, urllib.request
 
 import service, wire
@@ -40,6 +40,23 @@ FILTERS = [
     ("S_WITHIN(location, POLYGON((0 40, 20 40, 10 55, 0 40))) AND _modified >= DATE('2020-01-01')",
      {"type": "geopolygon", "field": "location",
       "polygon": {"type": "Polygon", "coordinates": [[[0, 40], [20, 40], [10, 55], [0, 40]]]}}, None),
+]
+
+# LIKE in every form, regular expressions that say the same, and whether GDAL can ask it.
+LIKES = [
+    ("name LIKE '%International%'", ("name", "(?s).*International.*", 0), True),
+    ("name LIKE '%Airport'", ("name", "(?s).*Airport", 0), True),
+    ("name LIKE 'San %'", ("name", "(?s)San .*", 0), True),
+    ("name LIKE '%San _a% Airport%'", ("name", "(?s).*San .a.* Airport.*", 0), True),
+    ("iata LIKE '_N_'", ("iata", "(?s).N.", 0), True),
+    ("iata LIKE 'HND'", ("iata", "HND", 0), True),
+    ("name LIKE '%''%'", ("name", "(?s).*'.*", 0), True),
+    (r"name LIKE '%\_%'", ("name", "(?s).*_.*", 0), False),
+    (r"name LIKE '%\'s%'", ("name", "(?s).*'s.*", 0), False),
+    ("CASEI(name) LIKE CASEI('%ÅRPORT%')", ("name", "(?s).*årport.*", re.I), False),
+    ("CASEI(name) LIKE CASEI('%são%')", ("name", "(?s).*são.*", re.I), False),
+    ("CASEI(iata) IN (CASEI('hnd'), CASEI('Nrt'))", ("iata", "hnd|nrt", re.I), False),
+    ("CASEI(iata) = CASEI('hnd')", ("iata", "hnd", re.I), False),
 ]
 
 
@@ -106,6 +123,7 @@ def plain(check, bucket, filters):
         features, matched = check.walk(check.items(bucket, filter=text, limit=400))
         check.expect(text, [feature["id"] for feature in features], expected)
         check.expect(f"numberMatched of {text}", matched, {len(expected)})
+    schema(check, bucket)
     chance = random.Random(5)
     for _ in range(40):
         west, east = chance.uniform(-180, 180), chance.uniform(-180, 180)
@@ -119,25 +137,55 @@ def plain(check, bucket, filters):
     check.expect(f"{bucket}: in its extent", page["numberMatched"], len(objects))
 
 
+def likes(check, bucket):
+    """Patterns find what regular expressions find, also when they are negated, for GDAL too."""
+    objects = check.objects(bucket, WORLD)
+    for text, (field, expression, flags), is_gdals in LIKES:
+        texts = [(object["_id"], object[field]) for object in objects if isinstance(object.get(field), str)]
+        for negated in [False, True]:
+            filter = f"NOT ({text})" if negated else text
+            expected = [id for id, value in texts if (re.fullmatch(expression, value, flags) is None) == negated]
+            features, matched = check.walk(check.items(bucket, filter=filter, limit=10000))
+            check.expect(filter, [feature["id"] for feature in features], expected)
+            check.expect(f"numberMatched of {filter}", matched, {len(expected)})
+            if is_gdals and not negated and shutil.which("ogrinfo"):
+                check.expect(f"ogrinfo -where {text}", ogrinfo(check, bucket, "-where", text), len(expected))
+
+
+def schema(check, bucket):
+    """Features satisfy the schema of their collection, as it is published."""
+    try:
+        import jsonschema
+    except ImportError:
+        return check.missing.append("jsonschema (PyPI)")
+    published = check.get(f"{check.root}/collections/{bucket}/schema")
+    jsonschema.Draft202012Validator.check_schema(published)
+    validator = jsonschema.Draft202012Validator(published)
+    for feature in check.get(check.items(bucket, limit=10000))["features"]:
+        for error in validator.iter_errors(feature):
+            check.fault(f"{bucket}/{feature['id']} does not satisfy its schema: {error.json_path} {error.message[:200]}")
+
+
+def ogrinfo(check, bucket, *arguments):
+    """How many features GDAL counts, or what it complains of."""
+    output = subprocess.run(["ogrinfo", "-ro", "-so", f"OAPIF:{check.root}", bucket, "-oo", "PAGE_SIZE=1000", *arguments],
+                            capture_output=True, text=True)
+    found = [line.split(":")[1] for line in output.stdout.splitlines() if line.startswith("Feature Count:")]
+    return int(found[0]) if found and "ERROR" not in output.stderr else output.stderr
+
+
 def gdal(check, bucket, filters, folder):
     """ogrinfo counts, filters and gives the extent; ogr2ogr copies everything into a GeoPackage."""
     if not shutil.which("ogr2ogr"):
         return check.missing.append("GDAL (gdal-bin)")
     source = f"OAPIF:{check.root}"
-
-    def counted(*arguments):
-        output = subprocess.run(["ogrinfo", "-ro", "-so", source, bucket, "-oo", "PAGE_SIZE=1000", *arguments],
-                                capture_output=True, text=True)
-        found = [line.split(":")[1] for line in output.stdout.splitlines() if line.startswith("Feature Count:")]
-        return int(found[0]) if found and "ERROR" not in output.stderr else output.stderr
-
-    check.expect(f"ogrinfo counts {bucket}", counted(), check.count(bucket, WORLD))
+    check.expect(f"ogrinfo counts {bucket}", ogrinfo(check, bucket), check.count(bucket, WORLD))
     for _, clause, condition in filters:
         if condition:
             expected = check.count(bucket, {"type": "and", "clauses": [WORLD, clause]})
-            check.expect(f"ogrinfo -where {condition}", counted("-where", condition), expected)
+            check.expect(f"ogrinfo -where {condition}", ogrinfo(check, bucket, "-where", condition), expected)
     box = {"sw": {"_type": "point", "lat": 35, "lon": 139}, "ne": {"_type": "point", "lat": 36, "lon": 141}}
-    check.expect("ogrinfo -spat", counted("-spat", "139", "35", "141", "36"),
+    check.expect("ogrinfo -spat", ogrinfo(check, bucket, "-spat", "139", "35", "141", "36"),
                  check.count(bucket, {"type": "geobox", "field": "location", "box": box}))
     start = time.monotonic()
     package = os.path.join(folder, f"{bucket}.gpkg")
@@ -235,7 +283,8 @@ def schemathesis(check, examples, folder):
 
 def refusals(check, bucket):
     for query, path in [("limit=0", "limit"), ("nothing=1", "nothing"), ("bbox=1,2,3", "bbox"), ("datetime=x", "datetime"),
-                        ("filter=kind%20=", "filter"), ("filter-lang=sql", "filter-lang"), ("key=x", "key")]:
+                        ("filter=kind%20=", "filter"), ("filter=S_INTERSECTS(kind,POINT(0%200))", "filter"),
+                        ("filter-lang=sql", "filter-lang"), ("key=x", "key")]:
         try:
             check.get(f"{check.root}/collections/{bucket}/items?{query}")
             check.fault(f"{query} is not refused")
@@ -264,6 +313,7 @@ def main():
             load(options.geobucket, ports["ready"], "airports", ROOT / "Data/airports-main.ndjson.gz")
             check = Comparison(wire.Connection(ports["ready"]), f"http://127.0.0.1:{ports['web']}/ogc")
             plain(check, "airports", FILTERS)
+            likes(check, "airports")
             refusals(check, "airports")
             openapi(check)
             gdal(check, "airports", FILTERS, folder)

@@ -4,10 +4,11 @@ import JSONText
 ///
 /// `_id` becomes the feature's `id`, one GeoPoint its geometry, all other fields its properties. An
 /// array with GeoPoints becomes a MultiPoint; if it has other elements, it also stays a property.
-/// Coordinates keep the spelling of their numbers. An object without the point has a null geometry.
+/// Numbers keep their spelling. An object without the point has a null geometry.
 public struct FeatureWriter {
     private let pointField: FieldPath?
     private let names: [[UInt8]]
+    private let decimals: Set<[UInt8]>
     /// For each name the number of the last feature that has it.
     private var lastHolders: [Int]
     private var count = 0
@@ -17,8 +18,12 @@ public struct FeatureWriter {
     ///     first GeoPoint of an object without it.
     ///   - names: first-level fields that every feature has as properties, null if the object lacks
     ///     them.
-    public init(pointField: FieldPath?, names: [[UInt8]] = []) {
-        (self.pointField, self.names) = (pointField, names)
+    ///   - decimals: first-level fields in which a whole number is written `1.0`, for readers that
+    ///     take the type of a field from its first values.
+    public init(
+        pointField: FieldPath?, names: [[UInt8]] = [], decimals: Set<[UInt8]> = []
+    ) {
+        (self.pointField, self.names, self.decimals) = (pointField, names, decimals)
         lastHolders = Array(repeating: 0, count: names.count)
     }
 
@@ -45,6 +50,7 @@ public struct FeatureWriter {
             if !isFirst { writer.byte(UInt8(ascii: ",")) }
             isFirst = false
             writer.raw(member.text)
+            if isDecimal(member) { writer.raw(".0") }
             note(member.name, expectedAt: &next)
         }
         for (name, last) in zip(names, lastHolders) where last != count {
@@ -54,6 +60,15 @@ public struct FeatureWriter {
             writer.raw(":null")
         }
         writer.byte(UInt8(ascii: "}"))
+    }
+
+    /// Whether the member is a number that is to be written as a decimal, and is spelled as a whole
+    /// number.
+    private func isDecimal(_ member: JSONView.Member) -> Bool {
+        guard !decimals.isEmpty, member.value.kind == .number,
+            member.value.text.allSatisfy({ $0 == UInt8(ascii: "-") || (48...57).contains($0) })
+        else { return false }
+        return decimals.contains(Array(member.name))
     }
 
     /// Remembers that the present feature has a name.

@@ -17,7 +17,7 @@ public struct FieldSurvey: Sendable {
 
     /// Places in `fields` by the hashes of the paths.
     private var numbers: [Int: Int] = [:]
-    private var fields: [(path: [UInt8], counts: [Int])] = []
+    private var fields: [(path: [UInt8], counts: [Int], wide: Int)] = []
     /// How many values were met at paths that are not listed.
     public private(set) var omitted = 0
 
@@ -52,6 +52,11 @@ public struct FieldSurvey: Sendable {
     private mutating func count(_ value: JSONView, _ number: Int) {
         guard let type = FieldType.allCases.firstIndex(where: value.isOfType) else { return }
         fields[number].counts[type] += 1
+        if FieldType.allCases[type] == .integer,
+            value.number?.exactInt.flatMap(Int32.init(exactly:)) == nil
+        {
+            fields[number].wide += 1
+        }
     }
 
     /// Adds what is inside an object.
@@ -112,12 +117,12 @@ public struct FieldSurvey: Sendable {
             return nil
         }
         numbers[hash] = fields.count
-        fields.append((path(), Array(repeating: 0, count: FieldType.allCases.count)))
+        fields.append((path(), Array(repeating: 0, count: FieldType.allCases.count), 0))
         return fields.count - 1
     }
 
-    /// Appends an array with a path and its types, the most frequent first, for each field, as many as
-    /// fit.
+    /// Appends an array with a path, its types, the most frequent first, and the number of its whole
+    /// numbers beyond 32 bits, if there are any, for each field, as many as fit.
     public func write(to writer: inout JSONWriter, maximumBytes: Int) {
         let start = writer.count
         writer.byte(UInt8(ascii: "["))
@@ -134,7 +139,12 @@ public struct FieldSurvey: Sendable {
                 writer.byte(UInt8(ascii: ":"))
                 writer.integer(field.counts[type])
             }
-            writer.raw("}}")
+            writer.raw("}")
+            if field.wide > 0 {
+                writer.key("wide")
+                writer.integer(field.wide)
+            }
+            writer.raw("}")
             if writer.count - start >= maximumBytes {
                 writer.truncate(to: before)
                 break

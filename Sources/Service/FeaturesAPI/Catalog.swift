@@ -12,22 +12,22 @@ import Wire
 /// An entry is only for callers with the very permissions of the one whose request made it. Every
 /// request that uses it also reads the bucket, with the permissions that hold then.
 final class Catalog: Sendable {
-    /// The geo fields by name, and the survey of all fields.
+    /// The geo fields, and the survey of all fields.
     struct Entry: Sendable {
-        let geoFields: [String]
+        let geoFields: GeoFields
         let fields: [CollectionShape.Field]
         fileprivate let grant: Grant?
         fileprivate let time: Int64
 
         init(
-            geoFields: [String], fields: [CollectionShape.Field], grant: Grant?, time: Int64
+            geoFields: GeoFields, fields: [CollectionShape.Field], grant: Grant?, time: Int64
         ) {
             (self.geoFields, self.fields, self.grant, self.time) = (geoFields, fields, grant, time)
         }
 
         /// The memory that it takes, about; names are a client's choice.
         fileprivate var bytes: Int {
-            geoFields.reduce(256) { $0 + 32 + $1.utf8.count }
+            geoFields.all.reduce(256) { $0 + 32 + $1.utf8.count }
                 + fields.reduce(0) { $0 + 96 + $1.path.utf8.count }
         }
     }
@@ -99,33 +99,23 @@ extension FeatureExchange {
     ) async throws(WebFailure) -> CollectionShape {
         let bucket = collection.bucket
         if isRecent, let known = site.catalog.entry(of: bucket, for: caller.grant, at: site.now()),
-            let field = try? Self.geoField(of: collection, among: known.geoFields)
+            let field = try? known.geoFields.field(of: collection)
         {
-            return CollectionShape(geoField: field, fields: known.fields)
+            return CollectionShape(
+                geoField: field, geoFields: known.geoFields.all, fields: known.fields)
         }
         let geoFields = try await geoFields(of: bucket)
-        let field = try Self.geoField(of: collection, among: geoFields)
+        let field = try geoFields.field(of: collection)
         let fields = try await fields(of: bucket)
         site.catalog.keep(
             Catalog.Entry(
                 geoFields: geoFields, fields: fields, grant: caller.grant, time: site.now()),
             of: bucket)
-        return CollectionShape(geoField: field, fields: fields)
+        return CollectionShape(geoField: field, geoFields: geoFields.all, fields: fields)
     }
 
-    static func geoField(
-        of collection: CollectionName, among fields: [String]
-    ) throws(WebFailure) -> FieldPath {
-        guard let first = fields.first else { throw noSuchCollection }
-        guard let field = collection.field else { return FieldPath(first) }
-        guard fields.contains(where: { $0.utf8.elementsEqual(field.utf8) }) else {
-            throw noSuchCollection
-        }
-        return field
-    }
-
-    /// The geo fields of a bucket by name; none of one that does not exist.
-    func geoFields(of bucket: BucketName) async throws(WebFailure) -> [String] {
+    /// The geo fields of a bucket; none of one that does not exist.
+    func geoFields(of bucket: BucketName) async throws(WebFailure) -> GeoFields {
         var key = bucket.precedingKey
         repeat {
             let page = try await buckets(of: bucket.scope, after: key)
@@ -133,9 +123,9 @@ extension FeatureExchange {
                 return found.geoFields
             }
             key = page.next
-            if let last = page.buckets.last, bucket < last.name { return [] }
+            if let last = page.buckets.last, bucket < last.name { break }
         } while key != nil
-        return []
+        return GeoFields(all: [], place: nil)
     }
 
     /// A page of the buckets of a scope, by name.
@@ -176,7 +166,7 @@ extension FeatureExchange {
                     path: field["field"]?.string ?? "",
                     types: types.compactMap {
                         FieldType(rawValue: String(decoding: $0.name, as: UTF8.self))
-                    })
+                    }, isWide: field["wide"] != nil)
             }
         }
     }
@@ -185,11 +175,29 @@ extension FeatureExchange {
 /// A bucket in the list of buckets.
 struct ListedBucket: Sendable {
     let name: BucketName
-    let geoFields: [String]
+    let geoFields: GeoFields
 
     init(_ view: JSONView) {
         name = BucketName(trusted: view["bucket"]?.string ?? "")
-        geoFields = (view["geoFields"].map { Array($0.elements) } ?? []).compactMap(\.string)
+        let fields = (view["geoFields"].map { Array($0.elements) } ?? []).compactMap(\.string)
+        geoFields = GeoFields(
+            all: fields.map { FieldPath($0) }, place: view["place"]?.string.map { FieldPath($0) })
+    }
+}
+
+/// The fields of a bucket that hold GeoPoints, by name, and its place, which is one of them.
+struct GeoFields: Sendable {
+    let all: [FieldPath]
+    let place: FieldPath?
+
+    /// The field of a collection.
+    ///
+    /// - Throws: 404 if the bucket has no such field.
+    func field(of collection: CollectionName) throws(WebFailure) -> FieldPath {
+        guard let field = collection.field ?? place, all.contains(field) else {
+            throw FeatureExchange.noSuchCollection
+        }
+        return field
     }
 }
 

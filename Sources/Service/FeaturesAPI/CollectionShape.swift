@@ -1,4 +1,4 @@
-import JSONText
+import CQL2
 import Objects
 import QueryLanguage
 import WebExchange
@@ -9,19 +9,40 @@ package struct CollectionShape: Sendable {
     package struct Field: Sendable {
         let path: String
         let types: [FieldType]
+        /// Whether some of its whole numbers are beyond 32 bits.
+        let isWide: Bool
 
         /// Stores its arguments.
-        package init(path: String, types: [FieldType]) { (self.path, self.types) = (path, types) }
+        package init(path: String, types: [FieldType], isWide: Bool = false) {
+            (self.path, self.types, self.isWide) = (path, types, isWide)
+        }
     }
 
     /// The field whose points are the geometries.
     let geoField: FieldPath
+    /// All fields of the bucket that hold points.
+    private let geoFields: Set<FieldPath>
     /// The fields that the objects have, nested ones too, without those that the service sets.
     let fields: [Field]
 
     /// Stores its arguments.
-    package init(geoField: FieldPath, fields: [Field]) {
+    package init(geoField: FieldPath, geoFields: [FieldPath] = [], fields: [Field]) {
         (self.geoField, self.fields) = (geoField, fields)
+        self.geoFields = Set(geoFields + [geoField])
+    }
+
+    /// What spatial functions of filters may name.
+    var spatialFields: SpatialFields {
+        SpatialFields(geometry: geoField, places: geoFields) { [fields] name in
+            fields.contains { $0.path.utf8.elementsEqual(name.utf8) }
+        }
+    }
+
+    /// Writes features that all have the same properties, each with the same type.
+    var featureWriter: FeatureWriter {
+        let decimals = firstLevel.filter { $0.types.contains(.decimal) }
+        return FeatureWriter(
+            pointField: geoField, names: names, decimals: Set(decimals.map { Array($0.path.utf8) }))
     }
 
     /// The fields of objects themselves, of which every feature has all; not the geometry.
@@ -48,7 +69,7 @@ package struct CollectionShape: Sendable {
     }
 
     /// The fields with values that can be compared, without that of the geometry.
-    private var queryableFields: [Field] {
+    var queryableFields: [Field] {
         let geometry = geoField.text
         return fields.filter {
             $0.path != geometry
@@ -61,84 +82,5 @@ package struct CollectionShape: Sendable {
         Set(
             fields.filter { Set($0.types).subtracting([.null]) == [.boolean] }
                 .map { FieldPath($0.path) })
-    }
-
-    // MARK: Documents
-
-    /// The JSON Schema of a feature.
-    ///
-    /// A type is told by a single word, since GDAL understands no other; values may be null for all
-    /// that. Whole numbers are `number`s that are multiples of 1: GDAL reads an `integer` into 32
-    /// bits.
-    func schema(title: String, address: String) -> JSONValue {
-        let properties =
-            Self.always.map { JSONValue.Member($0.rawValue, Self.schema(of: [.integer])) }
-            + firstLevel.map { JSONValue.Member($0.path, Self.schema(of: $0.types)) }
-        return .object([
-            "$schema": .string(Self.dialect), "$id": .string(address), "title": .string(title),
-            "type": .string("object"),
-            "required": .array(["type", "id", "geometry", "properties"].map { .string($0) }),
-            "properties": .object([
-                "type": .object(["type": .string("string"), "enum": .array([.string("Feature")])]),
-                "id": .object(["type": .string("string")]),
-                "geometry": .object([
-                    "oneOf": .array(
-                        ["Point", "MultiPoint"].map {
-                            .object(["$ref": .string("https://geojson.org/schema/\($0).json")])
-                        })
-                ]),
-                "properties": .object([
-                    "type": .string("object"), "properties": .object(properties),
-                ]),
-            ]),
-        ])
-    }
-
-    /// The queryables: a JSON Schema, and the array of ids that GDAL reads.
-    func queryables(title: String, address: String) -> JSONValue {
-        let predefined = PredefinedField.allCases.map { field in
-            JSONValue.Member(field.rawValue, Self.schema(of: [field.type]))
-        }
-        let named =
-            predefined + queryableFields.map { .init($0.path, Self.schema(of: $0.types)) }
-        let geometry = JSONValue.Member(
-            geoField.text,
-            .object([
-                "format": .string("geometry-point-or-multipoint"),
-                "x-ogc-role": .string("primary-geometry"),
-            ]))
-        return .object([
-            "$schema": .string(Self.dialect), "$id": .string(address), "title": .string(title),
-            "type": .string("object"), "properties": .object([geometry] + named),
-            "additionalProperties": .bool(true),
-            "queryables": .array(named.map { .object(["id": .string($0.name)]) }),
-        ])
-    }
-
-    private static let dialect = "https://json-schema.org/draft/2020-12/schema"
-
-    private static func schema(of types: [FieldType]) -> JSONValue {
-        let present = Set(types).subtracting([.null])
-        if present == [.integer] {
-            return .object(["type": .string("number"), "multipleOf": .int(1)])
-        }
-        if present.isSubset(of: [.integer, .decimal]), !present.isEmpty {
-            return .object(["type": .string("number")])
-        }
-        if present.isSubset(of: [.object, .geoPoint]), !present.isEmpty {
-            return .object(["type": .string("object")])
-        }
-        guard present.count == 1, let type = present.first else { return .object([]) }
-        let names: [FieldType: String] = [.string: "string", .boolean: "boolean", .array: "array"]
-        return .object(["type": .string(names[type]!)])
-    }
-}
-
-extension PredefinedField {
-    fileprivate var type: FieldType {
-        switch self {
-        case .created, .modified, .version, .expires: .integer
-        case .id, .owner, .dataType: .string
-        }
     }
 }

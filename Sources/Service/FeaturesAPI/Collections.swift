@@ -71,7 +71,7 @@ extension FeatureExchange {
 
     func collection() async throws(WebFailure) -> WebAnswer {
         let name = try collectionName()
-        let field = try Self.geoField(of: name, among: try await geoFields(of: name.bucket))
+        let field = try await geoFields(of: name.bucket).field(of: name)
         return WebAnswer(MediaType.json, try await description(of: name, field).utf8)
     }
 
@@ -130,18 +130,18 @@ extension FeatureExchange {
 }
 
 extension ListedBucket {
-    /// Its collections that come behind another in the list of all.
+    /// Its collections that come behind another in the list of all: first its place, under the bucket's
+    /// own name, then every geo field under its name.
     fileprivate func collections(
         after last: CollectionName?
     ) -> [(name: CollectionName, field: FieldPath)] {
-        let all = geoFields.enumerated().map { index, field in
-            (CollectionName(name, field: index == 0 ? nil : FieldPath(field)), FieldPath(field))
-        }
-        return all.filter { collection, field in
+        let place = geoFields.place.map { (CollectionName(name), $0) }
+        let fields = geoFields.all.map { (CollectionName(name, field: $0), $0) }
+        return ((place.map { [$0] } ?? []) + fields).filter { collection, field in
             guard field.utf8.count <= FieldSurvey.pathBytes else { return false }
             guard let last, last.bucket.scope == name.scope else { return true }
             guard last.bucket == name else { return last.bucket < name }
-            // The first has no field in its name.
+            // The place has no field in its name.
             guard let former = last.field else { return collection.field != nil }
             return former.utf8.lexicographicallyPrecedes(field.utf8)
         }

@@ -18,14 +18,23 @@ extension FeatureExchange {
             // Perhaps some object has had the field since.
             shape = try await self.shape(of: name)
         }
-        let query = try ItemsQuery(request, shape, limits)
+        let query: ItemsQuery
+        do throws(WebFailure) {
+            query = try ItemsQuery(request, shape, limits)
+        } catch let failure where failure.path == "filter" {
+            // Perhaps some object has had the place since.
+            let geoFields = try await geoFields(of: name.bucket)
+            shape = CollectionShape(
+                geoField: try geoFields.field(of: name), geoFields: geoFields.all,
+                fields: shape.fields)
+            query = try ItemsQuery(request, shape, limits)
+        }
         let pages = FeaturePages(exchange: self, name: name, shape: shape, query: query)
         let first = try await pages.page(after: query.key, atMost: query.limit)
         // The number of what is returned is that of what matches if it begins and ends here.
         let isWhole = query.key == nil && first.nextKey == nil
         let matched = isWhole ? first.count : try await pages.matched()
-        let isPlain = asksForPlainJSON(insteadOf: MediaType.geoJSON)
-        var answer = WebAnswer(isPlain ? MediaType.json : MediaType.geoJSON, [])
+        var answer = WebAnswer(featureTypes.own, [])
         if first.nextKey == nil || first.count >= query.limit {
             var writer = JSONWriter(reserving: first.features.count + 2_000)
             writer.raw(FeaturePages.head)
@@ -57,14 +66,16 @@ extension FeatureExchange {
             writer.raw("}")
         }
         let links = JSONValue.array([
-            .link("self", MediaType.geoJSON, "This feature", ownAddress()),
+            .link("self", featureTypes.own, "This feature", ownAddress()),
+            .link(
+                "alternate", featureTypes.other, "This feature as another type", ownAddress()),
             .link("collection", MediaType.json, "The collection", address(of: name)),
         ])
         let feature = try reading(object) { view -> [UInt8]? in
             let value = shape.geoField.value(in: view)
             guard let value, !GeoPoint.coordinates(of: value).isEmpty else { return nil }
             var writer = JSONWriter(reserving: object.count + 1_000)
-            var features = FeatureWriter(pointField: shape.geoField, names: shape.names)
+            var features = shape.featureWriter
             features.write(unclosed: view, to: &writer)
             writer.key("links")
             links.write(to: &writer)
@@ -72,8 +83,13 @@ extension FeatureExchange {
             return writer.bytes
         }
         guard let feature else { throw Self.noSuchFeature }
-        let isPlain = asksForPlainJSON(insteadOf: MediaType.geoJSON)
-        return WebAnswer(isPlain ? MediaType.json : MediaType.geoJSON, feature)
+        return WebAnswer(featureTypes.own, feature)
+    }
+
+    /// The media type of the answer, and the other one in which the request could have it.
+    fileprivate var featureTypes: (own: String, other: String) {
+        asksForPlainJSON(insteadOf: MediaType.geoJSON)
+            ? (MediaType.json, MediaType.geoJSON) : (MediaType.geoJSON, MediaType.json)
     }
 
     private static let noSuchFeature = WebFailure(
@@ -109,7 +125,7 @@ struct FeaturePages: Sendable {
         }
         return try exchange.reading(answer) { view in
             var writer = JSONWriter(reserving: answer.count + answer.count / 2)
-            var features = FeatureWriter(pointField: shape.geoField, names: shape.names)
+            var features = shape.featureWriter
             var count = 0
             if let results = view["results"] {
                 for object in results.elements {
@@ -166,10 +182,10 @@ struct FeaturePages: Sendable {
     }
 
     private func links(_ nextKey: String?) -> [JSONValue] {
-        let own = exchange.ownAddress()
+        let (own, types) = (exchange.ownAddress(), exchange.featureTypes)
         var links: [JSONValue] = [
-            .link("self", MediaType.geoJSON, "This page", own),
-            .link("alternate", MediaType.json, "This page as plain JSON", own),
+            .link("self", types.own, "This page", own),
+            .link("alternate", types.other, "This page as another type", own),
         ]
         if let nextKey {
             let next = exchange.ownAddress(with: ("key", nextKey))

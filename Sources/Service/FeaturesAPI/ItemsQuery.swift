@@ -47,7 +47,8 @@ package struct ItemsQuery: Sendable {
         if let text = request["filter"] {
             do throws(CQL2SyntaxError) {
                 clauses.append(
-                    try CQL2Filter.clause(text, limits).readingBooleans(of: shape.booleans))
+                    try CQL2Filter.clause(text, limits, places: shape.spatialFields)
+                        .readingBooleans(of: shape.booleans))
             } catch {
                 throw .invalid("\(error)", at: "filter")
             }

@@ -72,7 +72,7 @@ struct OpenAPIDocument {
             (
                 "collectionId",
                 "The id of a collection: a bucket's name, with `~` for `/`, and perhaps "
-                    + "`@` and a geo field other than the first."
+                    + "`@` and a geo field other than its place."
             ),
             ("featureId", "The id of a feature: the `_id` of an object."),
         ].map { name, description in
@@ -93,7 +93,7 @@ struct OpenAPIDocument {
                     .object([
                         "name": .string(parameter.name), "in": .string("query"),
                         "required": .bool(false), "description": .string(parameter.description),
-                        "style": .string("form"), "explode": .bool(!parameter.isList),
+                        "style": .string("form"), "explode": .bool(false),
                         "schema": parameter.schema,
                     ]))
             }

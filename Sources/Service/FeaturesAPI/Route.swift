@@ -92,8 +92,6 @@ struct QueryParameter: Sendable {
     let name: String
     let description: String
     let schema: JSONValue
-    /// Whether several values stand in one text with commas between them.
-    var isList = false
     /// The name of its component in the OpenAPI document, if it is another.
     var component: String?
 
@@ -129,10 +127,10 @@ struct QueryParameter: Sendable {
                 + "A west greater than the east crosses the antimeridian.",
             schema: .object([
                 "type": .string("array"), "items": .object(["type": .string("number")]),
+                "minItems": .int(4), "maxItems": .int(6),
                 "oneOf": .array(
                     [4, 6].map { .object(["minItems": .int($0), "maxItems": .int($0)]) }),
-            ]),
-            isList: true),
+            ])),
         QueryParameter(
             name: "datetime",
             description:

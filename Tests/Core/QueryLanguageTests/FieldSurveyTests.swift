@@ -132,6 +132,18 @@ import Testing
                 + #"{"field":"a.c","types":{"ARRAY":1}}]"#)
     }
 
+    @Test func `whole numbers beyond 32 bits are counted`() throws {
+        #expect(
+            try Self.text([
+                #"{"a":2147483647,"b":2147483648,"c":-2147483649,"d":1e9,"e":2147483648.5}"#,
+                #"{"a":-2147483648,"b":1,"c":1e300,"d":1.0,"e":1}"#,
+            ]) == #"[{"field":"a","types":{"INTEGER":2}},"#
+                + #"{"field":"b","types":{"INTEGER":2},"wide":1},"#
+                + #"{"field":"c","types":{"INTEGER":2},"wide":2},"#
+                + #"{"field":"d","types":{"INTEGER":2}},"#
+                + #"{"field":"e","types":{"INTEGER":1,"DECIMAL":1}}]"#)
+    }
+
     @Test func `longer paths than the limit are left out, and counted`() throws {
         let most = String(repeating: "n", count: FieldSurvey.pathBytes)
         let more = most + "n"

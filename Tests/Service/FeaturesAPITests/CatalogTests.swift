@@ -9,7 +9,8 @@ import Testing
 
     private static func entry(bytes: Int, at time: Int64) -> Catalog.Entry {
         let field = CollectionShape.Field(path: String(repeating: "n", count: bytes), types: [])
-        return Catalog.Entry(geoFields: ["at"], fields: [field], grant: nil, time: time)
+        let geoFields = GeoFields(all: [FieldPath("at")], place: FieldPath("at"))
+        return Catalog.Entry(geoFields: geoFields, fields: [field], grant: nil, time: time)
     }
 
     @Test func `Long names do not take more memory than the budget`() {

@@ -66,7 +66,7 @@ import WebExchange
             }
         }
 
-        private static let strings = ["", "x", "xy", "it's", "y"]
+        private static let strings = ["", "x", "xy", "it's", "y", "XY", "x%y", "IT'S"]
 
         /// A value as filters write it, and as JSON.
         private mutating func literal() -> (String, JSONValue) {
@@ -147,10 +147,19 @@ import WebExchange
         private mutating func pattern(
             _ name: String, _ value: @escaping @Sendable (JSONValue) -> JSONValue?
         ) -> Expression {
-            let prefix = random.pick(["", "x", "it"])
-            let isNegated = random.oneIn(3)
-            return Expression(text: "\(name) \(isNegated ? "NOT " : "")LIKE '\(prefix)%'") {
-                value($0)?.string.map { $0.hasPrefix(prefix) != isNegated }
+            let parts = (0..<random.below(5)).map { _ in
+                random.pick(["%", "%", "_", "x", "Y", "it''s", #"\%"#])
+            }
+            let pattern = parts.joined()
+            let (isNegated, isFolded) = (random.oneIn(3), random.oneIn(2))
+            let like = "\(isNegated ? "NOT " : "")LIKE"
+            let text =
+                isFolded
+                ? "CASEI(\(name)) \(like) CASEI('\(pattern)')" : "\(name) \(like) '\(pattern)'"
+            let oracle = OraclePattern(
+                pattern.replacing("''", with: "'"), ignoringCase: isFolded)
+            return Expression(text: text) {
+                value($0)?.string.map { oracle.matches($0) != isNegated }
             }
         }
 

@@ -274,6 +274,91 @@ import WebExchange
         }
     }
 
+    @Test func `Spatial functions name places, and geometry and geom the place of the feature`()
+        async throws
+    {
+        try await TestSite.with("line", Self.line) { site, service in
+            func outcome(_ collection: String, _ field: String) async throws -> String {
+                let filter = percentEncoded("S_INTERSECTS(\(field), BBOX(1.5,-1,3.5,1))")
+                let target = "/ogc/collections/\(collection)/items?filter=\(filter)"
+                let outcome = await site.outcome(target)
+                return outcome == "200"
+                    ? try await site.ids(target).joined(separator: " ") : outcome
+            }
+            for name in ["p", "geometry", "geom", "\"geometry\""] {
+                #expect(try await outcome("line", name) == "o2 o3", "\(name)")
+            }
+            for name in ["n", "nothing", "Geometry", "_id"] {
+                #expect(try await outcome("line", name) == "400 INVALID_INPUT_DATA filter")
+            }
+            do throws(WebFailure) {
+                _ = try await site.answer(
+                    "/ogc/collections/line/items?filter=S_WITHIN(nothing,BBOX(0,0,1,1))")
+                Issue.record("answered")
+            } catch {
+                #expect(
+                    error.message
+                        == "column 10: \"nothing\" is no place of the collection; it has \"p\"")
+            }
+            // A place that is new is known at once.
+            try await service.call(
+                "object.patch",
+                #"{"bucket":"line","id":"o7","object":{"q":{"_type":"point","lat":0,"lon":2}}}"#)
+            #expect(try await outcome("line", "q") == "o7")
+            #expect(try await outcome("line@q", "geom") == "o7")
+            #expect(try await outcome("line@q", "p") == "")
+        }
+        // A field that is called so is meant, and has to be a place.
+        let objects = [
+            Self.object(1, lon: 1, #","geom":{"_type":"point","lat":0,"lon":2}"#),
+            Self.object(2, lon: 2, #","geometry":"text""#),
+        ]
+        try await TestSite.with("named", objects) { site, _ in
+            func target(_ field: String) -> String {
+                let filter = percentEncoded("S_INTERSECTS(\(field), BBOX(1.5,-1,3.5,1))")
+                return "/ogc/collections/named@p/items?filter=\(filter)"
+            }
+            let ids = try await site.ids(target("geom"))
+            #expect(ids == ["o1"])
+            #expect(await site.outcome(target("geometry")) == "400 INVALID_INPUT_DATA filter")
+        }
+    }
+
+    @Test func `An answer links itself, and itself as the other type`() async throws {
+        try await TestSite.with("line", Self.line) { site, _ in
+            for path in ["items?limit=3", "items/o1"] {
+                let target = "/ogc/collections/line/\(path)"
+                for (accept, own, other) in [
+                    ("*/*", "application/geo+json", "application/json"),
+                    ("application/json", "application/json", "application/geo+json"),
+                ] {
+                    let answer = try await site.json(target, headers: [.accept: accept])
+                    for (relation, type) in [("self", own), ("alternate", other)] {
+                        let link = answer["links"]?.array?.first {
+                            $0["rel"]?.string == relation
+                        }
+                        #expect(link?["type"]?.string == type, "\(path) \(accept)")
+                        #expect(link?["href"]?.string == "https://geo.example.com" + target)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `One write does not change which places a collection has`() async throws {
+        try await TestSite.with("line", Self.line) { site, service in
+            try await service.call(
+                "object.put",
+                #"{"bucket":"line","id":"new","object":{"a":{"_type":"point","lat":0,"lon":2}}}"#)
+            let page = try await site.json("/ogc/collections/line/items")
+            #expect(page["numberMatched"]?.int == 25)
+            let listed = try await site.json("/ogc/collections")["collections"]!.array!
+            #expect(listed.map { $0["id"]!.string! } == ["line", "line@a", "line@p"])
+            #expect(try await site.ids("/ogc/collections/line@a/items") == ["new"])
+            #expect(try await site.ids("/ogc/collections/line@p/items").count == 25)
+        }
+    }
+
     @Test func `A key of another query is refused`() async throws {
         try await TestSite.with("line", Self.line) { site, _ in
             let page = try await site.json("/ogc/collections/line/items?limit=2")
