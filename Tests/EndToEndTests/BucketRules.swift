@@ -124,7 +124,8 @@ import Testing
             try await service.store(
                 [
                     "o1": #""location":\#(point(1, 1)),"a":{"b":\#(point(2, 2))}"#,
-                    "o2": #""location":\#(point(1, 1)),"l":[\#(point(3, 3))]"#, "o3": "",
+                    "o2": #""location":\#(point(1, 1)),"l":[\#(point(3, 3))]"#,
+                    "o3": #""location":\#(point(1, 1))"#, "o4": "",
                 ], in: "shops")
             try await service.store(["o1": #""p":1"#], in: "plain")
             try await service.store(["o1": #""p":\#(point(1, 1))"#], in: "users/a1/notes")
@@ -134,7 +135,7 @@ import Testing
             }
             #expect(
                 try await list() == #"{"buckets":[\#(plain),"#
-                    + #"{"bucket":"shops","objects":3,"geoFields":["a.b","l","location"],"#
+                    + #"{"bucket":"shops","objects":4,"geoFields":["a.b","l","location"],"#
                     + #""place":"location"}]}"#)
             #expect(
                 try await list(#"{"scope":"users/a1"}"#)
@@ -142,10 +143,10 @@ import Testing
                     + #""place":"p"}]}"#)
             #expect(try await list(#"{"scope":"groups/a1"}"#) == #"{"buckets":[]}"#)
             try await service.call("object.delete", #"{"bucket":"shops","id":"o1"}"#)
-            _ = try await service.put("o2", "{}", in: "shops")
+            for id in ["o2", "o3"] { _ = try await service.put(id, "{}", in: "shops") }
             #expect(
                 try await list()
-                    == #"{"buckets":[\#(plain),{"bucket":"shops","objects":2,"geoFields":[]}]}"#)
+                    == #"{"buckets":[\#(plain),{"bucket":"shops","objects":3,"geoFields":[]}]}"#)
         }
     }
 

@@ -57,15 +57,15 @@ extension ClusterTables {
         let ends = [UInt8.min, .max].map {
             UUIDBytes(Array(beginning) + Array(repeating: $0, count: rest))
         }
-        return Self.past(
-            try run([
-                PostgresStatement(
-                    """
-                    SELECT CASE WHEN EXISTS (SELECT FROM batch WHERE id BETWEEN $1 AND $2)
-                            THEN 'known'
-                        WHEN (SELECT min(last_change) FROM batch) > $3 THEN 'forgotten'
-                        ELSE 'lost' END
-                    """, .uuid(ends[0]), .uuid(ends[1]), .int(Int64(change)))
-            ])[0])
+        let rows = try run([
+            PostgresStatement(
+                """
+                SELECT CASE WHEN EXISTS (SELECT FROM batch WHERE id BETWEEN $1 AND $2)
+                        THEN 'known'
+                    WHEN (SELECT min(last_change) FROM batch) > $3 THEN 'forgotten'
+                    ELSE 'lost' END
+                """, .uuid(ends[0]), .uuid(ends[1]), .int(Int64(change)))
+        ])[0]
+        return Self.past(rows, column: 0)
     }
 }

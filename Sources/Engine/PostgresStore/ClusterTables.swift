@@ -142,7 +142,9 @@ public final class ClusterTables {
 
     private static let headAndPast = "SELECT \(headColumns), \(pastColumn) FROM head"
 
-    static func past(_ rows: PostgresRows) -> Past { Past(rawValue: rows.text(0, 2)) ?? .lost }
+    static func past(_ rows: PostgresRows, column: Int32 = 2) -> Past {
+        Past(rawValue: rows.text(0, column)) ?? .lost
+    }
 
     /// Milliseconds since 1970 by the server's clock.
     public func milliseconds() throws(PostgresFailure) -> Int64 {

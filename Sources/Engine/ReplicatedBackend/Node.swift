@@ -29,7 +29,11 @@ final class Node: Sendable {
         discarded: @escaping @Sendable () -> Void,
         diverged: @escaping @Sendable (Divergence, AppliedState) -> Void
     ) throws {
-        for weakness in try tables.checkRequirements() { logger.warning("\(weakness)") }
+        for weakness in try tables.checkRequirements() {
+            logger.warning(
+                "a setting of PostgreSQL weakens what nodes promise",
+                metadata: ["reason": "\(weakness)"])
+        }
         if try !tables.seesAllSessions() {
             logger.notice(
                 """

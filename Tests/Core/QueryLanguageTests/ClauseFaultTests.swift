@@ -140,7 +140,7 @@ import Testing
     /// Section 3 of the query language: what a clause of each type may lack.
     private static let optional: Set = [
         "radius", "model", "putDistanceInto", "putAlongInto", "fieldType", "lowerIncluded",
-        "upperIncluded",
+        "upperIncluded", "ignoreCase",
     ]
 
     @Test(arguments: seeds)

@@ -143,7 +143,7 @@ import WriteRules
                 PostgresStatement(
                     """
                     SELECT name, statement, cardinality(parameter_types)::bigint
-                    FROM pg_prepared_statements WHERE statement !~ 'pg_prepared|generate_series'
+                    FROM pg_prepared_statements WHERE statement !~ 'pg_prepared|generate_series|change FROM head'
                         AND statement ~ '(FROM|JOIN|UPDATE) (object|tombstone|batch|request|bucket)'
                     """)
             ])[0]

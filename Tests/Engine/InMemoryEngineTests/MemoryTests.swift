@@ -80,7 +80,7 @@ import Testing
                         change: change, at: position(&random))
                 ], upTo: change)
         }
-        for (engine, most) in [(loaded, 1_850), (written, 2_250)] {
+        for (engine, most) in [(loaded, 1_900), (written, 2_250)] {
             let bytes = engine.ownIndexBytes / names.count
             #expect(bytes <= most, "\(bytes) bytes")
             #expect(engine.violations() == [])

@@ -88,7 +88,7 @@ import WebExchange
             let features = try await site.json("/ogc/collections/many/items").features
             let decimals = features.map { $0["properties"]!["d"]!.text }
             #expect(decimals == (0..<12).map { "\($0).0" } + ["0.5", "-7.0"])
-            #expect(features[12]["properties"]?["e"]?.text == "1e3")
+            #expect(features[12]["properties"]?["e"]?.text == "1000.0")
             // The rest is spelled as it was stored.
             #expect(features[3]["properties"]?["i"]?.text == "3")
             #expect(features[12]["properties"]?["i"]?.text == "1.0")

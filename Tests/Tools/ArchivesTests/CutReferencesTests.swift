@@ -83,7 +83,8 @@ final class TreeNode: NSObject, NSCoding {
     @Test func `What is cut depends on what lies around, not on what was read before`() throws {
         var archive = ArchiveText()
         let family = Self.family(&archive, ["a", "b"])
-        let bytes = archive.bytes(top: ["root": archive.list(family.children + [family.parent])])
+        let list = archive.list(family.children + [family.parent])
+        let bytes = archive.bytes(top: ["root": list])
         #expect(
             try Self.records(bytes) == [
                 // The list is first met in the parent, and then again beside it.
