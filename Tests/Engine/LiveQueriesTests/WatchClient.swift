@@ -14,6 +14,9 @@ struct WatchedState {
     var list: [(id: String, text: String)] = []
     var change: Int = -1
     var resume: String?
+    /// Whether a snapshot that is told may have been begun before the watch was moved. Its token is
+    /// one of the former query then, as its objects are.
+    var mayTellFormerQuery = false
     /// Whether a snapshot has been begun and not been completed.
     var isPartial = false
     /// Whether it holds something; before that, nothing can be said.
@@ -47,7 +50,7 @@ struct WatchedState {
         let next = params["change"]?.int ?? -1
         if next < change { faults.append("change \(next) after \(change)") }
         change = next
-        if let token = params["resume"]?.string { resume = token }
+        if let token = params["resume"]?.string, !mayTellFormerQuery { resume = token }
     }
 
     private mutating func applySnapshot(_ params: JSONValue) {
@@ -76,6 +79,7 @@ struct WatchedState {
     private mutating func applyEvents(_ params: JSONValue) {
         if isPartial { faults.append("events within a snapshot") }
         if !hasBegun, !isMerging { faults.append("events before a snapshot") }
+        mayTellFormerQuery = false
         advance(params)
         var last = 0
         for event in params["events"]?.array ?? [] {
@@ -203,6 +207,9 @@ final class WatchClient {
         let change = try session.move(watch, to: query, until: nil)
         // What it has said so far is of another query.
         states[watch]?.resume = nil
+        if let state = states[watch], state.isPartial || !state.hasBegun {
+            states[watch]?.mayTellFormerQuery = true
+        }
         session.open(watch)
         return change
     }
