@@ -7,6 +7,9 @@ extension CQL2Parser {
     /// `CASEI(…)` around a property or a string; the current token is the word.
     mutating func foldedOperand() throws(CQL2SyntaxError) -> CQL2Operand {
         at += 2
+        guard token.keyword != "CASEI" || !isCall else {
+            throw expected("a property or a string in \"CASEI(…)\"")
+        }
         let position = token.position
         let folded: CQL2Operand
         switch try operand() {
@@ -83,12 +86,14 @@ extension CQL2Parser {
 
     /// A pattern, perhaps folded. A backslash keeps its meaning there.
     private mutating func pattern() throws(CQL2SyntaxError) -> String {
-        if token.keyword == "CASEI", isCall {
-            at += 2
-            let pattern = CaseFolding.folded(try self.pattern())
-            guard take(mark: ")") else { throw expected("\")\"") }
-            return pattern
-        }
+        guard token.keyword == "CASEI", isCall else { return try spelledPattern() }
+        at += 2
+        let pattern = CaseFolding.folded(try spelledPattern())
+        guard take(mark: ")") else { throw expected("\")\"") }
+        return pattern
+    }
+
+    private mutating func spelledPattern() throws(CQL2SyntaxError) -> String {
         guard case .string(let text) = token.kind else { throw expected("a pattern in quotes") }
         at += 1
         return text

@@ -9,29 +9,37 @@ import Objects
 /// A character is a code point. Where case is ignored, the pattern and the text are both folded
 /// first (`CaseFolding`), so there "ß" is two characters.
 ///
-/// - Complexity: O(bytes of the text), whatever the pattern.
+/// - Complexity: O(bytes of the text), times `searchedCharacters` at most.
 public struct LikePattern: Sendable, Hashable {
     /// The pattern as UTF-8.
     public let text: [UInt8]
     /// Whether letters match whatever their case.
     public let ignoresCase: Bool
-    /// What stands before, between and behind the `%`s, of which there is one fewer.
+    /// What stands before, between and behind the `%`s. Between them there is something.
     private let pieces: [PatternPiece]
 
     /// The most characters between two `%`s if one of them, neither the first nor the last, is `_`:
-    /// the bits of the word that searches for them.
-    public static let searchedCharacters = UInt64.bitWidth
+    /// each character of a text is compared with as many of them at most.
+    public static let searchedCharacters = 64
+    /// The most texts that `%`s separate.
+    public static let mostPieces = 1_000
 
     /// Reads a pattern.
     ///
-    /// - Throws: if it ends in the middle of an escape, or has too much between two `%`s.
+    /// - Throws: if it ends in the middle of an escape, has too many texts, or too much between two
+    ///   `%`s.
     public init(_ text: [UInt8], ignoringCase: Bool = false) throws(InvalidPattern) {
         (self.text, ignoresCase) = (text, ignoringCase)
         var reader = PieceReader(foldsText: ignoringCase)
         var rest = text[...]
         while let byte = rest.popFirst() {
             switch byte {
-            case UInt8(ascii: "%"): reader.endPiece()
+            case UInt8(ascii: "%"):
+                reader.endPiece()
+                guard reader.pieces.count < Self.mostPieces else {
+                    throw InvalidPattern(
+                        reason: "more than \(Self.mostPieces) texts that \"%\" separates")
+                }
             case UInt8(ascii: "_"): reader.addAnyCharacter()
             case UInt8(ascii: "\\"):
                 guard let next = rest.popFirst() else {
@@ -41,7 +49,7 @@ public struct LikePattern: Sendable, Hashable {
             default: reader.add(byte)
             }
         }
-        reader.endPiece()
+        reader.endPiece(isLast: true)
         pieces = reader.pieces
         guard pieces.dropFirst().dropLast().allSatisfy({ !$0.isTooLong }) else {
             throw InvalidPattern(
@@ -71,7 +79,8 @@ public struct LikePattern: Sendable, Hashable {
 
     /// How many times as long a test of a text takes as a search for a word in it, about.
     public var costFactor: Int {
-        1 + (ignoresCase ? 8 : 0) + (pieces.contains { $0.search != nil } ? 8 : 0)
+        let isSlow = pieces.dropFirst().dropLast().contains(where: \.hasSeveralTexts)
+        return 1 + (ignoresCase ? 8 : 0) + (isSlow ? 32 : 0)
     }
 
     /// Whether a text, as UTF-8, matches.
@@ -119,8 +128,10 @@ private struct PieceReader {
         run.skipped += 1
     }
 
-    mutating func endPiece() {
+    /// Between two `%`s nothing need be found where nothing stands.
+    mutating func endPiece(isLast: Bool = false) {
         endRun()
+        guard isLast || pieces.isEmpty || !runs.isEmpty else { return }
         pieces.append(PatternPiece(runs))
         runs = []
     }

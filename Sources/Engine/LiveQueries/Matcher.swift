@@ -203,6 +203,8 @@ final class Matcher: @unchecked Sendable {
         group.events = []
         if reason == .restored, group.isRanking { group.ranking.list = nil }
         do throws(ServiceFailure) {
+            // A node that begins another copy loads buckets after it has begun.
+            try backend.placement?.check(areHeld: group.topic.buckets)
             if group.topic.pairs != nil {
                 // They are found beside the thread when the client is told again.
                 group.couples = Couples()

@@ -133,16 +133,8 @@ public final class WatchHub: Sendable {
     func pin(_ buckets: [BucketName]) throws(ServiceFailure) -> BucketPin? {
         guard let placement = backend.placement else { return nil }
         let pin = BucketPin(buckets, in: placement)
-        // Asks for each: those that are not held are loaded from now on.
-        let missing = buckets.filter { !placement.isHeld($0) }
-        guard let bucket = missing.first else { return pin }
-        if let obstacle = missing.lazy.compactMap(placement.obstacle).first {
-            throw ServiceFailure(.temporarilyUnavailable, obstacle)
-        }
-        throw ServiceFailure(
-            .temporarilyUnavailable,
-            "this node is loading the bucket \(quoted(bucket.text)); try again",
-            retryAfterMilliseconds: 100)
+        try placement.check(areHeld: buckets)
+        return pin
     }
 
     /// Uncounts a watch.
@@ -206,5 +198,22 @@ public final class WatchHub: Sendable {
             for session in all { session.beat(now) }
             if !all.isEmpty { beat() }
         }
+    }
+}
+
+extension BucketPlacement {
+    /// - Throws: `TEMPORARY_UNAVAILABLE_ERROR` while the node loads one of the buckets, or if it does
+    ///   not fit.
+    func check(areHeld buckets: [BucketName]) throws(ServiceFailure) {
+        // Asks for each: those that are not held are loaded from now on.
+        let missing = buckets.filter { !isHeld($0) }
+        guard let bucket = missing.first else { return }
+        if let obstacle = missing.lazy.compactMap(obstacle).first {
+            throw ServiceFailure(.temporarilyUnavailable, obstacle)
+        }
+        throw ServiceFailure(
+            .temporarilyUnavailable,
+            "this node is loading the bucket \(quoted(bucket.text)); try again",
+            retryAfterMilliseconds: 100)
     }
 }

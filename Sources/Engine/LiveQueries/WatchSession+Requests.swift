@@ -189,6 +189,7 @@ extension WatchSession {
         return try matcher.thread.sync { () throws(ServiceFailure) in
             guard change(number, { $0.group === group }) == true else { return nil }
             let moment = try matcher.present()
+            try matcher.backend.placement?.check(areHeld: group.topic.buckets)
             try matcher.restart(group, at: moment, search)
             change(number) { watch in
                 guard watch.isAwaiting else { return }

@@ -8,11 +8,15 @@ extension ClusterTables {
     ///
     /// - Parameter epoch: the epoch that ends.
     public func endEpoch(_ epoch: UUIDBytes) throws(PostgresFailure) {
-        _ = try run([
-            PostgresStatement(
-                "UPDATE head SET epoch = gen_random_uuid() WHERE epoch = $1", .uuid(epoch)),
-            Self.announcement(on: channel),
-        ])
+        do throws(PostgresFailure) {
+            _ = try run([
+                PostgresStatement(
+                    "UPDATE head SET epoch = gen_random_uuid() WHERE epoch = $1", .uuid(epoch)),
+                Self.announcement(on: channel),
+            ])
+        } catch .locked {
+            throw .unavailable("another session holds the row of head")
+        }
     }
 
     /// Begins another epoch of the tables at an address, whichever they have.

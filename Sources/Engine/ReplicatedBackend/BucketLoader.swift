@@ -121,7 +121,7 @@ final class BucketLoader: @unchecked Sendable {
             } catch {
                 // After a stop the next start removes what there is.
                 guard !isStopped.load(ordering: .relaxed) else { return }
-                for name in names { try? backend.remove(name) }
+                for name in names where !held.holds(name) { try? backend.remove(name) }
                 held.failed(names)
                 throw error
             }

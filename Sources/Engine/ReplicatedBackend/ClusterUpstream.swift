@@ -89,8 +89,11 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     /// remembers is taken for known.
     func contains(_ change: ChangeNumber, of history: [UInt8]) -> Bool {
         let (epoch, batch) = (history.prefix(StateMark.half), history.dropFirst(StateMark.half))
-        guard epoch == self.history.prefix(StateMark.half) else { return false }
-        if batch.allSatisfy({ $0 == 0 }) { return true }
+        let present = self.history
+        guard epoch == present.prefix(StateMark.half) else { return false }
+        if batch.allSatisfy({ $0 == 0 }) || batch == present.dropFirst(StateMark.half) {
+            return true
+        }
         return switch looks.past(ofBatchThatBegins: batch, at: change) {
         case .known, .forgotten: true
         case .lost, nil: false
@@ -102,24 +105,23 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     /// A head that the node lacks so much of that the follower has to fetch it first.
     private struct Awaited {
         let change: ChangeNumber
-        /// When the node was found to lack it.
-        let time: MonotonicTime
         /// Until when writes wait for it.
         let deadline: MonotonicTime
     }
 
-    /// If the node lacks too much again so soon, others write much at a time. It then fetches more
-    /// under the lock, or it would never write.
-    private static let quickness = Duration.seconds(1)
+    /// The most that is fetched under the lock.
+    private static let mostLockedBytes = 64 * ClusterTables.bytesAtOnce
 
+    /// If the node lacks too much again before it has written anything, others write much at a time.
+    /// It then fetches more under the lock, or it would never write.
     private func fallBehind(_ head: ChangeNumber) {
         let now = now
-        let isAgain = awaited.map { now < $0.time.advanced(by: Self.quickness) } ?? false
-        lockedBytes = isAgain ? 2 * lockedBytes : ClusterTables.bytesAtOnce
-        let former = awaited?.deadline ?? now
+        let former = awaited.flatMap { now < $0.deadline ? $0.deadline : nil }
+        lockedBytes =
+            former == nil
+            ? ClusterTables.bytesAtOnce : min(2 * lockedBytes, Self.mostLockedBytes)
         awaited = Awaited(
-            change: head, time: now,
-            deadline: former > now ? former : now.advanced(by: connector.failoverTime))
+            change: head, deadline: former ?? now.advanced(by: connector.failoverTime))
     }
 
     func whenCaughtUp(_ ready: @escaping @Sendable (StoreFailure?) -> Void) {

@@ -97,7 +97,11 @@ final class Follower: @unchecked Sendable {
         let tables = try connected()
         var divergence: Divergence?
         try steps.alone { divergence = try takeOver(tables) }
-        if let divergence { return diverged(divergence) }
+        if let divergence {
+            diverged(divergence)
+            // Another copy is made meanwhile.
+            return pause(Outage.pause)
+        }
         try noteServer(tables)
         let end = connector.clock.deadline(after: interval)
         while !end.isOver, let change = try tables.waitForChange(until: end, unless: interrupt) {

@@ -160,13 +160,21 @@ extension FeatureExchange {
             writer.raw("}")
         }
         return try reading(answer) { view in
-            (view["fields"].map { Array($0.elements) } ?? []).map { field in
+            // What was not looked at may have numbers of any size.
+            let (objects, sampled) = (view["objects"], view["sampled"])
+            let isSampled =
+                if let objects, let sampled {
+                    !sampled.text.elementsEqual(objects.text)
+                } else {
+                    false
+                }
+            return (view["fields"].map { Array($0.elements) } ?? []).map { field in
                 let types = field["types"].map { Array($0.members) } ?? []
                 return CollectionShape.Field(
                     path: field["field"]?.string ?? "",
                     types: types.compactMap {
                         FieldType(rawValue: String(decoding: $0.name, as: UTF8.self))
-                    }, isWide: field["wide"] != nil)
+                    }, isWide: isSampled || field["wide"] != nil)
             }
         }
     }

@@ -181,6 +181,18 @@ import Testing
         ("_calculated.d < 5", "column 1: \"_calculated\" cannot"),
         ("CASEI(a) < 'x'", "column 12: \"CASEI\" stands beside =, <>, LIKE and IN"),
         ("CASEI(a) = 5", "column 12: expected a string"),
+        (
+            "a = CASEI(CASEI('x'))",
+            "column 11: expected a property or a string in \"CASEI(…)\""
+        ),
+        (
+            "a LIKE " + String(repeating: "CASEI(", count: 10_000),
+            "column 14: expected a pattern in quotes"
+        ),
+        (
+            String(repeating: "CASEI(", count: 10_000),
+            "column 7: expected a property or a string in \"CASEI(…)\""
+        ),
         ("CASEI(a) BETWEEN 'x' AND 'y'", "column 10: expected =, <>, LIKE or IN"),
         ("CASEI(5) = 'x'", "column 7: expected a property or a string"),
         ("CASEI(a) IN ('x'", "column 17: expected \",\" or \")\""),

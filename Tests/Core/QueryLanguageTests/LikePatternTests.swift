@@ -1,3 +1,4 @@
+import Objects
 import QueryLanguage
 import TestSupport
 import Testing
@@ -82,5 +83,20 @@ import Testing
         }
         // Sixteen times as long would be 256 times as much if it were quadratic.
         #expect(time(1_000_000) < time(62_500) * 100 + .milliseconds(20))
+    }
+
+    @Test func `a row of wildcards is one, and too many texts are refused`() throws {
+        let row = [UInt8](repeating: UInt8(ascii: "%"), count: 1_000_000)
+        let pattern = try LikePattern(row + Array("x".utf8))
+        #expect(pattern.matches("abx") && !pattern.matches("abxy"))
+        let clause = try LikePattern(Array("ab%%%".utf8)).clause(of: FieldPath("f"))
+        guard case .prefix(_, let text) = clause else {
+            Issue.record("no prefix")
+            return
+        }
+        #expect(text == Array("ab".utf8))
+        let texts = { (count: Int) in Array(String(repeating: "a%", count: count).utf8) }
+        #expect(try LikePattern(texts(999)).matches(String(repeating: "ab", count: 1_000)))
+        #expect(throws: InvalidPattern.self) { try LikePattern(texts(1_001)) }
     }
 }
