@@ -249,29 +249,7 @@ extension WatchSession {
             throw ServiceFailure(.temporarilyUnavailable, "the watch has ended")
         }
         do throws(ServiceFailure) {
-            if query.isRanking {
-                let list = try new.rankedList(matcher, until: stop)
-                change(number) { watch in
-                    watch.later = nil
-                    guard watch.isGoingOn else { return }
-                    if (watch.list.map { $0.change } ?? 0) < list.change { watch.list = list }
-                    watch.isListMoved = true
-                    watch.mustTell = true
-                }
-            } else {
-                let events = try new.difference(from: old, limits: hub.limits, until: stop)
-                change(number) { watch in
-                    guard let later = watch.later, watch.isGoingOn else {
-                        watch.later = nil
-                        return
-                    }
-                    watch.later = nil
-                    for event in events { watch.effects.add(event) }
-                    watch.effects.add(later)
-                    watch.mustTell = true
-                    watch.change = max(watch.change, new.moment.change)
-                }
-            }
+            try tellMove(of: number, from: old, to: new, until: stop)
         } catch {
             // Nothing is known of the new query, so the old one begins again.
             revert(number, to: old)
@@ -279,6 +257,35 @@ extension WatchSession {
         }
         change(number) { $0.pin = pin }
         return new.moment.change
+    }
+
+    /// Lets a watch that was moved tell the difference.
+    private func tellMove(
+        of number: Int, from old: Matcher.Basis, to new: Matcher.Basis, until stop: StopSignal?
+    ) throws(ServiceFailure) {
+        if new.group.topic.query.isRanking {
+            let list = try new.rankedList(hub.matcher, until: stop)
+            change(number) { watch in
+                watch.later = nil
+                guard watch.isGoingOn else { return }
+                if (watch.list.map { $0.change } ?? 0) < list.change { watch.list = list }
+                watch.isListMoved = true
+                watch.mustTell = true
+            }
+        } else {
+            let events = try new.difference(from: old, limits: hub.limits, until: stop)
+            change(number) { watch in
+                guard let later = watch.later, watch.isGoingOn else {
+                    watch.later = nil
+                    return
+                }
+                watch.later = nil
+                for event in events { watch.effects.add(event) }
+                watch.effects.add(later)
+                watch.mustTell = true
+                watch.change = max(watch.change, new.moment.change)
+            }
+        }
     }
 
     /// Notes whether the object is there that the centre follows, if a move has changed that.

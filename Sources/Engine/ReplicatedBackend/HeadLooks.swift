@@ -70,25 +70,19 @@ final class HeadLooks: @unchecked Sendable {
         ofBatchThatBegins beginning: ArraySlice<UInt8>, at change: ChangeNumber
     ) -> ClusterTables.Past? {
         thread.sync {
+            guard !isStopped.load(ordering: .relaxed), outage.isWorthTrying() else { return nil }
+            let start = connector.clock.now
             // A connection that nobody has used for long may have been cut.
-            for _ in 0..<2 {
-                guard !isStopped.load(ordering: .relaxed), outage.isWorthTrying() else { break }
-                let start = connector.clock.now
+            for _ in 0..<(tables == nil ? 1 : 2) {
                 do throws(PostgresFailure) {
-                    let hadConnection = tables != nil
-                    do throws(PostgresFailure) {
-                        let past = try connected().past(ofBatchThatBegins: beginning, at: change)
-                        outage.ended()
-                        return past
-                    } catch {
-                        tables = nil
-                        if !hadConnection { throw error }
-                    }
+                    let past = try connected().past(ofBatchThatBegins: beginning, at: change)
+                    outage.ended()
+                    return past
                 } catch {
-                    outage.failed(since: start)
-                    break
+                    tables = nil
                 }
             }
+            outage.failed(since: start)
             return nil
         }
     }

@@ -29,18 +29,7 @@ final class Node: Sendable {
         discarded: @escaping @Sendable () -> Void,
         diverged: @escaping @Sendable (Divergence, AppliedState) -> Void
     ) throws {
-        for weakness in try tables.checkRequirements() {
-            logger.warning(
-                "a setting of PostgreSQL weakens what nodes promise",
-                metadata: ["reason": "\(weakness)"])
-        }
-        if try !tables.seesAllSessions() {
-            logger.notice(
-                """
-                the role of the nodes does not see the sessions of others, so the age of the oldest \
-                snapshot is that of its own; GRANT pg_read_all_stats to it
-                """)
-        }
+        try Self.check(tables, logger)
         if configuration.keepsGeometry { try tables.keepPlaces() }
         let part = membership.map { membership in
             // With a bound, buckets are copied one by one, as long as they fit.
@@ -89,6 +78,22 @@ final class Node: Sendable {
         if tail.divergence(from: state) == nil {
             try backend.follow(tail.shared)
             applied.see(tail.head.change, at: begin)
+        }
+    }
+
+    /// Makes sure that PostgreSQL is as nodes need it, and logs what weakens them.
+    private static func check(_ tables: ClusterTables, _ logger: Logger) throws {
+        for weakness in try tables.checkRequirements() {
+            logger.warning(
+                "a setting of PostgreSQL weakens what nodes promise",
+                metadata: ["reason": "\(weakness)"])
+        }
+        if try !tables.seesAllSessions() {
+            logger.notice(
+                """
+                the role of the nodes does not see the sessions of others, so the age of the oldest \
+                snapshot is that of its own; GRANT pg_read_all_stats to it
+                """)
         }
     }
 
