@@ -275,7 +275,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Runtime", "JSONText", "Objects", "QueryLanguage", "BackendContract",
+                "CGlibc", "Runtime", "JSONText", "Objects", "QueryLanguage", "BackendContract",
                 "InMemoryEngine", "EmbeddedBackend", "PostgresStore", "ReplicatedBackend",
                 "Operations", "QueryServer", "WebExchange", "WebServer", "GeoBucketClient",
                 "SyntheticData", "Wire",
@@ -425,7 +425,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "geobucket", "Runtime", "JSONText", "Objects", "EmbeddedBackend", "GeoBucketClient",
+                "CGlibc", "geobucket", "Runtime", "JSONText", "Objects", "EmbeddedBackend",
+                "GeoBucketClient",
                 "KiiCompatibility", "LoadTest", "Operations", "QueryServer", "StoreFinder",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),

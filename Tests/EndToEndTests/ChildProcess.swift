@@ -1,3 +1,4 @@
+import CGlibc
 import Foundation
 import Glibc
 import Synchronization
@@ -29,6 +30,8 @@ final class ChildProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, name + ".out", flags, 0o600)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, name + ".err", flags, 0o600)
+        // Otherwise the connections of other tests, which it would keep open, would not end.
+        gb_close_from(&actions, 3)
         let words = ([executable] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var pid: pid_t = 0

@@ -12,7 +12,7 @@ public struct HTTPAnswer: Sendable {
         port: Int, path: String, method: String = "GET", headers: [String] = [],
         body: String? = nil, keepsCase: Bool = false
     ) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -73,7 +73,7 @@ public final class RawConnection {
 
     private init(port: Int, from host: String, _ timeoutMilliseconds: Int32) throws {
         self.timeoutMilliseconds = timeoutMilliseconds
-        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let socket = socket
         let size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isConnected = [(host, 0, Glibc.bind), ("127.0.0.1", port, connect)].allSatisfy {

@@ -1,3 +1,4 @@
+import CGlibc
 import Foundation
 import Glibc
 
@@ -62,6 +63,7 @@ public struct TestAuthority: Sendable {
         for file in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             posix_spawn_file_actions_addopen(&actions, file, "/dev/null", O_RDWR, 0)
         }
+        gb_close_from(&actions, 3)
         let words = (["openssl"] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var (pid, status): (pid_t, Int32) = (0, 0)

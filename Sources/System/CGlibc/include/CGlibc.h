@@ -24,6 +24,10 @@ void gb_name_thread(const char *name);
 // then; -1 if there is none left. Reads and writes do not wait.
 int gb_eventfd(void);
 
+// posix_spawn_file_actions_addclosefrom_np(3): the program that is started has no file open from the
+// number `first` on; 0 or an error. The actions are a posix_spawn_file_actions_t.
+int gb_close_from(void *actions, int first);
+
 // sync_file_range(2): writes a part of a file to the disk and waits for it; 0, or -1 and errno.
 int gb_write_back(int file, long offset, long count);
 
