@@ -12,7 +12,8 @@ extension ClusterTables {
     /// Deletes some tombstones and requests that are older than some times, in milliseconds since
     /// 1970, and some batches that were followed by another one more than an hour ago. So the batch
     /// that led to the present state is known, however old it is. What comes before an old row is
-    /// old, even if a clock that was ahead gave it a later time.
+    /// old, even if a clock that was ahead gave it a later time. A deletion after the oldest batch
+    /// stays, whatever its time: a node whose state that batch led to has to learn of it.
     ///
     /// - Parameter count: the most tombstones, and the most requests, that are deleted.
     /// - Returns: whether there may be more to delete.
@@ -26,7 +27,8 @@ extension ClusterTables {
                     (SELECT change, deleted FROM tombstone WHERE change >= $3
                         ORDER BY change LIMIT $2) AS oldest
                     WHERE deleted < $1)
-                """, .int(tombstonesBefore), .int(count), .int(oldest.tombstone)
+                    AND change <= (SELECT min(last_change) FROM batch WHERE last_change >= $4)
+                """, .int(tombstonesBefore), .int(count), .int(oldest.tombstone), .int(oldest.batch)
             ).counting,
             FoundRequests.forgetting("<", requestsBefore, count, from: oldest.request).counting,
             PostgresStatement(

@@ -141,11 +141,36 @@ final class BucketLoader: @unchecked Sendable {
         for name in names {
             try backend.noteForgottenDeletions(in: name, upTo: copied.shared.state.change)
         }
-        try steps.alone { try join(names, copied, tables) }
+        let present = try catchUp(names, copied, tables)
+        try steps.alone { try join(names, present, tables) }
         try backend.remember(NodeCache.list([]), as: NodeCache.incomplete)
     }
 
     private struct Stopped: Error {}
+
+    /// Takes over what was written to the copied buckets meanwhile, until it is so little that the
+    /// writer can wait for the rest.
+    ///
+    /// - Returns: the state that the buckets have then.
+    private func catchUp(
+        _ names: [BucketName], _ copied: ClusterTables.Tail, _ tables: ClusterTables
+    ) throws -> ClusterTables.Tail {
+        let joining = Set(names)
+        var reached = copied
+        while true {
+            let state = reached.shared.state
+            let filter = ChangeFilter(
+                isWanted: { joining.contains($0) && $1 > state.change }, passed: { _ in })
+            guard try tables.tail(after: state.change, reached.batch, filter).isTooLong
+            else { return reached }
+            guard !isStopped.load(ordering: .relaxed) else { throw Stopped() }
+            let tail = try tables.longTail(after: state.change, reached.batch, filter)
+            // A history that has ended is found when the buckets join.
+            guard tail.divergence(from: state) == nil else { return reached }
+            try backend.add(tail.changes)
+            reached = tail
+        }
+    }
 
     /// Leads the node and the copied buckets to one state.
     private func join(
