@@ -12,6 +12,8 @@ final class Execution {
     let planned: PlannedQuery
     /// Whether the page needs documents, or ids alone.
     private let wantsDocuments: Bool
+    /// What the clause tests of each document.
+    private let textTests: Int
     var budget: WorkBudget
     /// The parser for documents, taken from the pool when the first document is parsed.
     private var takenParser: JSONParser?
@@ -24,6 +26,7 @@ final class Execution {
         self.planned = planned
         budget = WorkBudget(bounds)
         wantsDocuments = planned.query.fields?.isEmpty != true
+        textTests = planned.plan.documentFilter.textTests
     }
 
     var engine: Engine { planned.engine }
@@ -273,7 +276,7 @@ final class Execution {
             var bytes = 0
             for (slot, document) in zip(part, documents) {
                 bytes += document.count
-                try allow(WorkBudget.parsing(document.count))
+                try allow(WorkBudget.parsing(document.count, tests: textTests))
                 guard try body(slot, try parsed(document)) else { return false }
             }
             first += count
@@ -328,7 +331,7 @@ final class Execution {
     private func view(_ slot: Slot) throws(ServiceFailure) -> JSONView {
         documentsRead += 1
         let document = try document(of: slot)
-        try allow(WorkBudget.parsing(document.count))
+        try allow(WorkBudget.parsing(document.count, tests: textTests))
         return try parsed(document)
     }
 

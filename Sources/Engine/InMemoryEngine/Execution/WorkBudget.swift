@@ -1,3 +1,5 @@
+import QueryLanguage
+
 /// How much a search may do before it has to end, or to go on on a thread of its own.
 ///
 /// Work is announced in nanoseconds, estimated from its bytes, points and steps. Whenever some
@@ -30,10 +32,30 @@ struct WorkBudget {
 }
 
 extension WorkBudget {
-    /// The nanoseconds that a document of so many bytes takes to parse, and a clause on it to test:
-    /// some times less for most documents, some times more for arrays of small numbers.
+    /// The nanoseconds that a document of so many bytes takes to parse: some times less for most
+    /// documents, some times more for arrays of small numbers.
     static func parsing(_ bytes: Int) -> Int { 500 + 4 * bytes }
+
+    /// The nanoseconds that a document of so many bytes takes to parse, and a clause on it to test.
+    ///
+    /// - Parameter tests: what the clause has: see `Clause.textTests`.
+    static func parsing(_ bytes: Int, tests: Int) -> Int {
+        parsing(bytes) + tests * testing(bytes)
+    }
 
     /// The nanoseconds that a test of so many bytes of text takes.
     static func testing(_ bytes: Int) -> Int { 20 + bytes / 2 }
+}
+
+extension Clause {
+    /// How many tests of texts the clause has, those that take several times as long counted as often.
+    var textTests: Int {
+        switch self {
+        case .and(let clauses), .or(let clauses): clauses.reduce(0) { $0 + $1.textTests }
+        case .not(let clause): clause.textTests
+        case .isIn(_, let literals): literals.count
+        case .like(_, let pattern): pattern.costFactor
+        default: 1
+        }
+    }
 }
