@@ -36,6 +36,14 @@ extension GeoObject {
 }
 
 extension GeoObject.State {
+    /// The same fields, of the object that operations before have made it.
+    package func after(_ present: GeoObject.State) -> GeoObject.State {
+        var copy = self
+        (copy.id, copy.version) = (present.id, present.version)
+        (copy.created, copy.modified) = (present.created, present.modified)
+        return copy
+    }
+
     init(_ document: JSONView) throws {
         for member in document.members {
             let name = String(decoding: member.name, as: UTF8.self)

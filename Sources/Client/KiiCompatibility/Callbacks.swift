@@ -3,7 +3,7 @@ import GeoBucketClient
 // The forms that return at once and call a block when they are done. The block runs on the actor of
 // the caller, for example the main actor, or without an actor on a thread of the runtime. So a
 // block may change what its caller owns. What is saved or asked for is what there is at the call,
-// whatever is changed before the block runs.
+// whatever is changed before the block runs. What is called for one object is done in that order.
 
 extension GeoObject {
     /// Is called once, with the object of the call and the error; nil means that it succeeded.
@@ -27,7 +27,9 @@ extension GeoObject {
         with block: @escaping ObjectBlock
     ) {
         let copy = copy
-        run(isolation, block) { try await self.save(copy, forced: forced) }
+        run(isolation, block) { isLater in
+            try await self.save(isLater ? copy.after(self.copy) : copy, forced: forced)
+        }
     }
 
     /// Sends the whole object, which replaces what the service has.
@@ -39,24 +41,33 @@ extension GeoObject {
         with block: @escaping ObjectBlock
     ) {
         let copy = copy
-        run(isolation, block) { try await self.saveAllFields(copy, forced: forced) }
+        run(isolation, block) { isLater in
+            try await self.saveAllFields(isLater ? copy.after(self.copy) : copy, forced: forced)
+        }
     }
 
     /// Reads the object; local changes are lost.
     public func refresh(
         isolation: isolated (any Actor)? = #isolation, _ block: @escaping ObjectBlock
-    ) { run(isolation, block) { try await self.refresh() } }
+    ) { run(isolation, block) { _ in try await self.refresh() } }
 
     /// Deletes the object at the service; locally it keeps its fields and loses its id.
     public func delete(
         isolation: isolated (any Actor)? = #isolation, _ block: @escaping ObjectBlock
-    ) { run(isolation, block) { try await self.delete() } }
+    ) { run(isolation, block) { _ in try await self.delete() } }
 
+    /// - Parameter body: is told whether another operation was under way at the call.
     private func run(
         _ isolation: isolated (any Actor)?, _ block: @escaping ObjectBlock,
-        _ body: @escaping @Sendable () async throws -> Void
+        _ body: @escaping @Sendable (_ isLater: Bool) async throws -> Void
     ) {
-        start(isolation, body) { result in block(self, result.failure) }
+        let turn = Turn(of: self)
+        let operation: @Sendable () async throws -> Void = {
+            await turn.begin()
+            defer { turn.finish() }
+            try await body(turn.isLater)
+        }
+        start(isolation, operation) { result in block(self, result.failure) }
     }
 }
 

@@ -153,6 +153,37 @@ import Testing
         }
     }
 
+    /// An app does not wait for a block before it saves again.
+    @Test @MainActor func `Saves that are called in a row are one object, in that order`()
+        async throws
+    {
+        try await TestService.with { @MainActor service in
+            let address = ServiceAddress(host: "127.0.0.1", port: service.port)
+            let client = ServiceClient(address)
+            let bucket = client.bucket("mydata")
+            let object = bucket.createObject()
+            var ended: [Int] = []
+            await withCheckedContinuation { continuation in
+                for number in 1...20 {
+                    object.setObject(number, forKey: "n")
+                    // Its own saves are no versions of others.
+                    object.save(number.isMultiple(of: 2)) { _, error in
+                        #expect(error == nil, "\(number)")
+                        ended.append(number)
+                        if ended.count == 20 { continuation.resume() }
+                    }
+                }
+                object.setObject(21, forKey: "n")
+            }
+            #expect(Set(ended).count == 20)
+            #expect(try await bucket.count() == 1)
+            let saved = try await bucket.object(withID: object.uuid ?? "")
+            #expect(saved.int(forKey: "n") == 20)
+            #expect(object.int(forKey: "n") == 21)
+            await client.close()
+        }
+    }
+
     @Test func `Blocks are given what they were asked with`() async throws {
         try await Self.filled { bucket in
             let object = bucket.createObject()
